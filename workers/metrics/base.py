@@ -1,0 +1,79 @@
+"""What a metric is: a declaration that costs nothing to read, and a scorer that is built only to score.
+
+No Django here, and nothing heavy at import: the registry must list all metrics without loading torch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, Protocol
+
+from annotations.estimates import Undefined
+from annotations.records import Utterance
+
+Level = Literal["turn", "dialogue", "system"]
+Need = Literal["reference", "context", "persona", "human_corpus"]
+Queue = Literal["cpu", "gpu", "llm"]
+Score = float | Undefined
+OptionValue = bool | int | float | str
+Progress = Callable[[int], None]
+"""Called with the number of examples finished so far."""
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """One response in its place."""
+
+    dialogue_id: str
+    turn: int
+    persona: tuple[str, ...]
+    partner_persona: tuple[str, ...]
+    context: tuple[Utterance, ...]
+    references: tuple[str, ...]
+    response: str
+
+
+class TurnScorer(Protocol):
+    """Scores a batch of responses, in order; an example that cannot be scored yields ``Undefined`` with its reason."""
+
+    def score(self, examples: Sequence[Example], progress: Progress | None = None) -> list[Score]: ...
+
+
+class SystemScorer(Protocol):
+    """Scores a whole system against the human side (distribution metrics)."""
+
+    def score_system(
+        self, examples: Sequence[Example], human: Sequence[Example], progress: Progress | None = None
+    ) -> Score: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """A setting of a metric, written ``name[key=value]``. The default's type is the option's type."""
+
+    name: str
+    default: OptionValue
+    help: str
+    choices: tuple[OptionValue, ...] = ()
+
+
+@dataclass(frozen=True)
+class Metric:
+    """The declaration. ``build`` imports what it needs and returns a scorer for the given option values."""
+
+    name: str
+    version: str
+    summary: str
+    citation: str
+    build: Callable[[Mapping[str, OptionValue]], Any]
+    higher_is_better: bool = True
+    levels: frozenset[Level] = frozenset({"turn", "dialogue", "system"})
+    needs: frozenset[Need] = frozenset()
+    queue: Queue = "cpu"
+    value_range: tuple[float | None, float | None] = (0.0, 1.0)
+    options: tuple[Option, ...] = field(default=())
+    signature_facts: tuple[tuple[str, str], ...] = ()
+    """Fixed facts that belong in every signature, e.g. ("smooth", "method1"), ("epsilon", "1e-12")."""
+    missing: Callable[[], str] | None = None
+    """Returns why the metric cannot run on this machine ("WordNet 3.0 is not installed: run make setup"), or ""."""
