@@ -1,0 +1,108 @@
+"""Correlation of two score lists: Pearson's r, Spearman's ρ, Kendall's τ-b, with bootstrap intervals over clusters.
+
+Pure and the lowest layer of statistics: agreement (leave-one-out) and the leaderboard both stand on it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from annotations.correlation.bootstrap import cluster_resamples, percentile_interval, with_interval
+from annotations.correlation.kendall import KendallSide, kendall, kendall_between, kendall_side
+from annotations.correlation.pearson import PearsonSide, pearson, pearson_between, pearson_side
+from annotations.correlation.scores import FloatArray, IntArray, why_undefined
+from annotations.correlation.spearman import SpearmanSide, spearman, spearman_between, spearman_side
+from annotations.estimates import Estimate
+
+COEFFICIENTS = ("pearson", "spearman", "kendall")
+THREADS = 2
+"""numpy and scipy release the lock in their loops; more threads than a small server's cores gain nothing."""
+
+__all__ = [
+    "COEFFICIENTS",
+    "cluster_resamples",
+    "correlation_estimates",
+    "correlation_estimates_of_many",
+    "correlation_replicates",
+    "percentile_interval",
+    "with_interval",
+]
+
+
+def correlation_estimates(
+    human: ArrayLike, metric: ArrayLike, cluster: ArrayLike, weights: ArrayLike | None = None
+) -> dict[str, Estimate]:
+    """r, ρ and τ-b of n pairs, with p, and with a 95 % interval where ``weights`` are given.
+
+    ``human``, ``metric``: (n,) finite scores. ``cluster``: (n,) the dialogue number of each pair, 0 ≤ cluster <
+    clusters. ``weights``: (resamples, clusters) from ``cluster_resamples``, or None for no interval. Fewer than 3
+    pairs or a constant side give undefined estimates with that reason. Raises ValueError on NaN: drop pairs first.
+    """
+    return correlation_estimates_of_many(human, [metric], cluster, weights)[0]
+
+
+def correlation_estimates_of_many(
+    human: ArrayLike, metrics: Sequence[ArrayLike], cluster: ArrayLike, weights: ArrayLike | None = None
+) -> list[dict[str, Estimate]]:
+    """``correlation_estimates`` of many metrics on the same n items; the human side is prepared once."""
+    scores = np.asarray(human, dtype=np.float64)
+    clusters = np.asarray(cluster, dtype=np.int64)
+    draws = None if weights is None else np.asarray(weights, dtype=np.float64)
+    rows = [np.asarray(metric, dtype=np.float64) for metric in metrics]
+    side: _Sides | None = None
+    if draws is not None and any(not why_undefined(scores, row) for row in rows):
+        side = _sides(scores, clusters, draws)
+    clusters_used = len(np.unique(clusters))
+
+    def estimates(row: FloatArray) -> dict[str, Estimate]:
+        points = {"pearson": pearson(scores, row), "spearman": spearman(scores, row), "kendall": kendall(scores, row)}
+        if side is None or not points["pearson"].is_defined:
+            return points
+        replicates = _replicates(side, _sides(row, side.pearson.cluster, side.pearson.weights))
+        return {name: with_interval(points[name], replicates[name], clusters_used) for name in COEFFICIENTS}
+
+    if len(rows) == 1:
+        return [estimates(rows[0])]
+    with ThreadPoolExecutor(THREADS) as pool:
+        return list(pool.map(estimates, rows))
+
+
+def correlation_replicates(
+    human: ArrayLike, metric: ArrayLike, cluster: ArrayLike, weights: ArrayLike
+) -> dict[str, FloatArray]:
+    """r, ρ and τ-b of every resample, (resamples,) each; NaN where the resample has a constant side.
+
+    For statistics that are made of several correlations (a mean over raters) and need an interval of their own.
+    """
+    clusters = np.asarray(cluster, dtype=np.int64)
+    draws = np.asarray(weights, dtype=np.float64)
+    human_sides = _sides(np.asarray(human, dtype=np.float64), clusters, draws)
+    return _replicates(human_sides, _sides(np.asarray(metric, dtype=np.float64), clusters, draws))
+
+
+@dataclass(frozen=True)
+class _Sides:
+    pearson: PearsonSide
+    spearman: SpearmanSide
+    kendall: KendallSide
+
+
+def _sides(scores: FloatArray, cluster: IntArray, weights: FloatArray) -> _Sides:
+    return _Sides(
+        pearson_side(scores, cluster, weights),
+        spearman_side(scores, cluster, weights),
+        kendall_side(scores, cluster, weights),
+    )
+
+
+def _replicates(human: _Sides, metric: _Sides) -> dict[str, FloatArray]:
+    return {
+        "pearson": pearson_between(human.pearson, metric.pearson),
+        "spearman": spearman_between(human.spearman, metric.spearman),
+        "kendall": kendall_between(human.kendall, metric.kendall),
+    }

@@ -1,0 +1,58 @@
+"""Resampling of clusters: responses in one dialogue are not independent, so whole dialogues are redrawn.
+
+Efron & Tibshirani (1993), An Introduction to the Bootstrap, chapters 8.6 (clusters) and 13 (percentile interval).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from annotations.estimates import Estimate, Undefined
+
+MAX_UNDEFINED_SHARE = 0.10
+"""With more undefined replicates than this, dropping them would describe another population than the data's."""
+
+
+def cluster_resamples(clusters: int, resamples: int, seed: int) -> NDArray[np.int64]:
+    """How often each cluster is drawn in each resample: (resamples, clusters), every row sums to ``clusters``.
+
+    One row is ``clusters`` draws with replacement, i.e. one draw of the multinomial with equal chances. The same
+    seed gives the same rows. Raises ValueError where ``clusters`` or ``resamples`` is below 1.
+    """
+    if clusters < 1 or resamples < 1:
+        raise ValueError(f"need at least one cluster and one resample, got {clusters} and {resamples}")
+    chances = np.full(clusters, 1.0 / clusters)
+    return np.random.default_rng(seed).multinomial(clusters, chances, size=resamples).astype(np.int64)
+
+
+def percentile_interval(replicates: NDArray[np.float64], level: float = 0.95) -> tuple[float, float] | Undefined:
+    """The central ``level`` of the replicates, e.g. from the 2.5th to the 97.5th percentile.
+
+    ``replicates``: (resamples,), NaN where the statistic is undefined in a resample. Those are dropped; where they
+    are more than 10 %, there is no interval. Percentiles are interpolated linearly between order statistics.
+    """
+    if not 0.0 < level < 1.0:
+        raise ValueError(f"level must lie between 0 and 1, got {level}")
+    defined = replicates[~np.isnan(replicates)]
+    undefined_share = 1.0 - len(defined) / len(replicates) if len(replicates) else 1.0
+    if undefined_share > MAX_UNDEFINED_SHARE:
+        return Undefined(f"undefined in {undefined_share:.0%} of the resamples (at most {MAX_UNDEFINED_SHARE:.0%})")
+    tail = 100.0 * (1.0 - level) / 2.0
+    low, high = np.percentile(defined, [tail, 100.0 - tail])
+    return float(low), float(high)
+
+
+def with_interval(point: Estimate, replicates: NDArray[np.float64] | None, clusters_used: int) -> Estimate:
+    """The point estimate with its bootstrap interval, or with the reason why it has none.
+
+    ``clusters_used``: how many clusters hold data. With one, every resample is the same and would claim certainty.
+    """
+    if not point.is_defined or replicates is None:
+        return point
+    if clusters_used < 2:
+        return Estimate(value=point.value, p=point.p, reason="an interval over dialogues needs at least 2 dialogues")
+    interval = percentile_interval(replicates)
+    if isinstance(interval, Undefined):
+        return Estimate(value=point.value, p=point.p, reason=interval.reason)
+    return Estimate(value=point.value, p=point.p, ci=interval)

@@ -1,0 +1,70 @@
+"""Pearson's product-moment correlation r, and r of every cluster resample."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import stats
+
+from annotations.correlation.scores import FloatArray, IntArray, constant_resamples, why_undefined
+from annotations.estimates import Estimate
+
+
+def pearson(human: FloatArray, metric: FloatArray) -> Estimate:
+    """r in [-1, 1] with the two-sided p of ``scipy.stats.pearsonr`` (exact under normality); no interval."""
+    if reason := why_undefined(human, metric):
+        return Estimate.undefined(reason)
+    result = stats.pearsonr(human, metric)
+    return Estimate(value=float(result.statistic), p=float(result.pvalue))
+
+
+@dataclass(frozen=True)
+class PearsonSide:
+    """One list of scores, ready to be correlated with others over the same items and resamples."""
+
+    cluster: IntArray
+    weights: FloatArray
+    drawn_items: FloatArray
+    """(resamples, clusters) how many items of each cluster a resample holds."""
+    residual: FloatArray
+    """(n,) score minus its cluster's mean."""
+    cluster_deviation: FloatArray
+    """(resamples, clusters) the cluster's mean minus the resample's mean."""
+    squares: FloatArray
+    """(resamples,) sum of squared deviations from the resample's mean; NaN where all scores are equal."""
+
+
+def pearson_side(scores: FloatArray, cluster: IntArray, weights: FloatArray) -> PearsonSide:
+    """``scores``, ``cluster``: (n,); ``weights``: (resamples, clusters) multiplicities.
+
+    Sums of squares are split into those within clusters and those between cluster means (Chan, Golub & LeVeque
+    1983), so that a far outlier in a cluster that was not drawn costs no digits.
+    """
+    clusters = weights.shape[1]
+    size = np.bincount(cluster, minlength=clusters)
+    cluster_mean = np.bincount(cluster, weights=scores, minlength=clusters) / np.maximum(size, 1)
+    residual = scores - cluster_mean[cluster]
+    within = np.bincount(cluster, weights=residual * residual, minlength=clusters)
+    drawn_items = weights * size
+    resample_mean = (drawn_items @ cluster_mean) / np.maximum(drawn_items.sum(axis=1), 1.0)
+    deviation = cluster_mean - resample_mean[:, None]
+    squares = weights @ within + np.einsum("rc,rc,rc->r", drawn_items, deviation, deviation)
+    squares[constant_resamples(scores, cluster, weights)] = np.nan
+    return PearsonSide(cluster, weights, drawn_items, residual, deviation, squares)
+
+
+def pearson_between(human: PearsonSide, metric: PearsonSide) -> FloatArray:
+    """r of every resample, (resamples,); NaN where one side is constant."""
+    clusters = human.weights.shape[1]
+    within = np.bincount(human.cluster, weights=human.residual * metric.residual, minlength=clusters)
+    between = np.einsum("rc,rc,rc->r", human.drawn_items, human.cluster_deviation, metric.cluster_deviation)
+    products = human.weights @ within + between
+    r: NDArray[np.float64] = products / np.sqrt(human.squares) / np.sqrt(metric.squares)
+    return np.clip(r, -1.0, 1.0)
+
+
+def replicates(human: FloatArray, metric: FloatArray, cluster: IntArray, weights: FloatArray) -> FloatArray:
+    """r of every resample, (resamples,); NaN where one side is constant."""
+    return pearson_between(pearson_side(human, cluster, weights), pearson_side(metric, cluster, weights))

@@ -1,0 +1,73 @@
+"""What all three coefficients share: checks of the two score lists, value groups, and resamples with one value."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+
+MIN_PAIRS = 3
+
+
+def why_undefined(human: FloatArray, metric: FloatArray) -> str:
+    """The reason why no coefficient exists for these pairs, or "".
+
+    Raises ValueError on lists of different lengths and on values that are not finite: the caller drops those pairs.
+    """
+    if human.shape != metric.shape or human.ndim != 1:
+        raise ValueError(f"need two lists of one length, got shapes {human.shape} and {metric.shape}")
+    if not (np.isfinite(human).all() and np.isfinite(metric).all()):
+        raise ValueError("scores must be finite: drop pairs with a missing score first")
+    if len(human) < MIN_PAIRS:
+        return f"a correlation needs at least {MIN_PAIRS} pairs of scores, there are {len(human)}"
+    if human.min() == human.max():
+        return "all human scores are equal"
+    if metric.min() == metric.max():
+        return "all metric scores are equal"
+    return ""
+
+
+@dataclass(frozen=True)
+class ValueGroups:
+    """Equal scores form a group; groups are numbered by value, lowest first."""
+
+    order: IntArray
+    """(n,) the items sorted by score."""
+    start: IntArray
+    """(groups,) where each group begins in ``order``."""
+    size: IntArray
+    """(groups,) how many items share the value."""
+    of_item: IntArray
+    """(n,) the group of each item: the dense rank of its score, from 0."""
+
+
+def value_groups(scores: FloatArray) -> ValueGroups:
+    """``scores``: (n,), n at least 1."""
+    order = np.argsort(scores, kind="stable")
+    ascending = scores[order]
+    begins = np.concatenate(([True], ascending[1:] != ascending[:-1]))
+    start = np.flatnonzero(begins)
+    size = np.diff(np.append(start, len(scores)))
+    of_item = np.empty(len(scores), dtype=np.int64)
+    of_item[order] = np.cumsum(begins) - 1
+    return ValueGroups(order=order, start=start, size=size, of_item=of_item)
+
+
+def constant_resamples(scores: FloatArray, cluster: IntArray, weights: FloatArray) -> NDArray[np.bool_]:
+    """(resamples,) true where a resample holds one value only, or nothing.
+
+    Decided on the values themselves, since a variance from sums is seldom exactly 0.
+    """
+    clusters = weights.shape[1]
+    lowest, highest = np.full(clusters, np.inf), np.full(clusters, -np.inf)
+    np.minimum.at(lowest, cluster, scores)
+    np.maximum.at(highest, cluster, scores)
+    drawn = weights > 0
+    resample_lowest = np.where(drawn, lowest, np.inf).min(axis=1)
+    resample_highest = np.where(drawn, highest, -np.inf).max(axis=1)
+    constant: NDArray[np.bool_] = resample_lowest >= resample_highest
+    return constant

@@ -1,0 +1,100 @@
+"""Spearman's rank correlation ρ (midranks for ties), and ρ of every cluster resample.
+
+Twice an item's centred midrank in a resample is (items below it) − (items above it) = Σ_d w_d · balance[i, d], with
+balance[i, d] counted once per cluster d and w_d the times d was drawn. All sums are whole numbers and exact. With few
+clusters, Σ_i w_d(i) · rank_i · rank'_i is a cubic form in w over clusters × clusters × clusters moments and the
+resampled ranks are never written down; with many, the ranks come from cumulative weights in score order.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+from scipy import stats
+
+from annotations.correlation.scores import FloatArray, IntArray, value_groups, why_undefined
+from annotations.estimates import Estimate
+
+MAX_CLUSTERS_FOR_MOMENTS = 32
+"""Above this the cubic form costs more than ranking every resample."""
+
+
+def spearman(human: FloatArray, metric: FloatArray) -> Estimate:
+    """ρ in [-1, 1] with the two-sided p of ``scipy.stats.spearmanr`` (t approximation); no interval."""
+    if reason := why_undefined(human, metric):
+        return Estimate.undefined(reason)
+    result = stats.spearmanr(human, metric)
+    return Estimate(value=float(result.statistic), p=float(result.pvalue))
+
+
+@dataclass(frozen=True)
+class SpearmanSide:
+    """One list of scores, ready to be correlated with others over the same items and resamples."""
+
+    cluster: IntArray
+    weights: FloatArray
+    ranks: FloatArray
+    """With few clusters (n, clusters): the balance, items in cluster order. With many (resamples, n): twice the
+    centred midranks."""
+    squares: FloatArray
+    """(resamples,) sum of the squares of twice the centred ranks; NaN where all scores are equal."""
+
+
+def spearman_side(scores: FloatArray, cluster: IntArray, weights: FloatArray) -> SpearmanSide:
+    """``scores``, ``cluster``: (n,); ``weights``: (resamples, clusters) multiplicities."""
+    if weights.shape[1] <= MAX_CLUSTERS_FOR_MOMENTS:
+        by_cluster = np.argsort(cluster, kind="stable")
+        scores, cluster = scores[by_cluster], cluster[by_cluster]
+        ranks = _balance(scores, cluster, weights.shape[1])
+    else:
+        ranks = _resampled_ranks(scores, cluster, weights)
+    squares = _rank_products(ranks, ranks, cluster, weights)
+    squares[squares == 0] = np.nan
+    return SpearmanSide(cluster, weights, ranks, squares)
+
+
+def spearman_between(human: SpearmanSide, metric: SpearmanSide) -> FloatArray:
+    """ρ of every resample, (resamples,); NaN where one side is constant."""
+    products = _rank_products(human.ranks, metric.ranks, human.cluster, human.weights)
+    return np.clip(products / np.sqrt(human.squares) / np.sqrt(metric.squares), -1.0, 1.0)
+
+
+def replicates(human: FloatArray, metric: FloatArray, cluster: IntArray, weights: FloatArray) -> FloatArray:
+    """ρ of every resample, (resamples,); NaN where one side is constant."""
+    return spearman_between(spearman_side(human, cluster, weights), spearman_side(metric, cluster, weights))
+
+
+def _balance(scores: FloatArray, cluster: IntArray, clusters: int) -> FloatArray:
+    """(n, clusters): how many items of each cluster lie below the item, minus how many lie above it."""
+    groups = value_groups(scores)
+    values = len(groups.start)
+    cells = np.bincount(groups.of_item * clusters + cluster, minlength=values * clusters)
+    through = np.cumsum(cells.reshape(values, clusters), axis=0)
+    before = through - cells.reshape(values, clusters)
+    balance = (before + through - through[-1]).astype(np.float64)
+    taken: FloatArray = balance[groups.of_item]
+    return taken
+
+
+def _resampled_ranks(scores: FloatArray, cluster: IntArray, weights: FloatArray) -> FloatArray:
+    """(resamples, n): twice the centred midrank of every item among the items drawn."""
+    groups = value_groups(scores)
+    through = np.cumsum(weights[:, cluster[groups.order]], axis=1)
+    through_group = through[:, groups.start + groups.size - 1]
+    before_group = np.concatenate((np.zeros((len(weights), 1)), through_group[:, :-1]), axis=1)
+    balance = before_group + through_group - through_group[:, -1:]
+    taken: FloatArray = balance[:, groups.of_item]
+    return taken
+
+
+def _rank_products(ranks: FloatArray, other: FloatArray, cluster: IntArray, weights: FloatArray) -> FloatArray:
+    """(resamples,): the sum over drawn items of the product of both ranks."""
+    resamples, clusters = weights.shape
+    if clusters > MAX_CLUSTERS_FOR_MOMENTS:
+        return np.asarray(np.einsum("ri,ri,ri->r", ranks, other, weights[:, cluster]))
+    edges = np.searchsorted(cluster, np.arange(clusters + 1))
+    moments = np.stack([ranks[a:b].T @ other[a:b] for a, b in pairwise(edges)])
+    forms = (weights @ moments.reshape(clusters, -1)).reshape(resamples, clusters, clusters)
+    return np.asarray(np.einsum("re,ref,rf->r", weights, forms, weights, optimize=True))
