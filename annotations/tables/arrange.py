@@ -1,0 +1,100 @@
+"""Order rows, choose columns, mark the best: what a reader asks of a table in the URL."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from annotations.tables.table import Cell, Column, Row, Table
+
+
+def parse_sort(wish: str, table: Table) -> tuple[str, bool] | None:
+    """``"key"`` is ascending, ``"-key"`` descending. An unknown key leaves the table's own order."""
+    key, descending = (wish[1:], True) if wish.startswith("-") else (wish, False)
+    return (key, descending) if table.column(key) else table.sort
+
+
+def sort_table(table: Table, wish: str = "") -> Table:
+    """The table with its rows in the order of ``wish`` (or of ``table.sort``); undefined last in both directions.
+
+    Rows that are equal keep the order they had.
+    """
+    sort = parse_sort(wish, table)
+    column = table.column(sort[0]) if sort else None
+    if sort is None or column is None:
+        return replace(table, sort=None)
+    key, descending = sort
+    defined = [row for row in table.rows if row.cell(key).is_defined]
+    undefined = [row for row in table.rows if not row.cell(key).is_defined]
+    defined.sort(key=lambda row: _sort_value(row.cell(key)), reverse=descending)
+    return replace(table, rows=(*defined, *undefined), sort=sort)
+
+
+def _sort_value(cell: Cell) -> tuple[int, float, str]:
+    """Numbers come before text, so that a column with both still has one order."""
+    if cell.number is not None:
+        return (0, cell.number, "")
+    return (1, 0.0, str(cell.value).casefold())
+
+
+def first_direction(column: Column) -> bool:
+    """Whether the first click on a header sorts descending: figures with the best on top, text from A."""
+    return column.is_figure and column.kind != "rank" and column.higher_is_better is not False
+
+
+def parse_columns(wish: str | Iterable[str], table: Table) -> frozenset[str]:
+    """The keys to show, from ``"a,b"`` or several such. The first column, which names the row, always shows.
+
+    A wish that names no column of the table shows them all: a link to a column that is gone still shows a table.
+    """
+    wishes = [wish] if isinstance(wish, str) else list(wish)
+    wanted = {key.strip() for part in wishes for key in part.split(",")}
+    known = {column.key for column in table.columns}
+    if not wanted & known:
+        return frozenset(known)
+    return frozenset(wanted & known | {table.columns[0].key})
+
+
+def choose_columns(table: Table, wish: str | Iterable[str]) -> Table:
+    """The table with only the columns of ``wish``, in the table's order."""
+    shown = parse_columns(wish, table)
+    return replace(table, columns=tuple(column for column in table.columns if column.key in shown))
+
+
+def mark_best(table: Table, exclude: Iterable[str] = ()) -> Table:
+    """Mark the best defined cell of every column that has a direction; ties are all best.
+
+    ``exclude`` names rows (by id) that do not compete, such as the human ceiling. A column where fewer than two rows
+    compete has no best.
+    """
+    excluded = frozenset(exclude)
+    best = {column.key: _best_value(table.rows, column, excluded) for column in table.columns}
+    return replace(table, rows=tuple(_marked(row, best, excluded) for row in table.rows))
+
+
+def _best_value(rows: Iterable[Row], column: Column, excluded: frozenset[str]) -> float | None:
+    if column.higher_is_better is None:
+        return None
+    numbers = [row.cell(column.key).number for row in rows if row.id not in excluded]
+    defined = [number for number in numbers if number is not None]
+    if len(defined) < 2:
+        return None
+    return max(defined) if column.higher_is_better else min(defined)
+
+
+def _marked(row: Row, best: dict[str, float | None], excluded: frozenset[str]) -> Row:
+    def is_best(key: str, cell: Cell) -> bool:
+        wanted = best.get(key)
+        return wanted is not None and cell.number == wanted and row.id not in excluded
+
+    return replace(row, cells={key: replace(cell, best=is_best(key, cell)) for key, cell in row.cells.items()})
+
+
+def column_scale(table: Table, key: str) -> tuple[float, float] | None:
+    """(low, high) over all values and intervals of a column: the scale its whiskers share. None without intervals."""
+    cells = [row.cell(key) for row in table.rows]
+    ends = [end for cell in cells if cell.ci is not None for end in cell.ci]
+    if not ends:
+        return None
+    values = [cell.number for cell in cells if cell.number is not None]
+    return min(ends + values), max(ends + values)

@@ -1,0 +1,40 @@
+"""The colour and the marker of a system: its stable number fixes both, in tables and in charts.
+
+Eight colours (Okabe & Ito 2008, "Color universal design") and, beyond eight systems, six marker shapes: 48
+combinations before one repeats. Colours are named by number here; the style sheet holds them for light and dark.
+"""
+
+from __future__ import annotations
+
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#E69F00", "#56B4E9", "#CC79A7", "#000000", "#F0E442")
+"""The light theme's values, for readers of a figure who have no style sheet. Yellow, the palest, comes last."""
+SHAPES = ("circle", "square", "diamond", "triangle-up", "triangle-down", "cross")
+"""Names as in plotly."""
+_PATHS = {
+    "circle": '<circle cx="6" cy="6" r="4.5"/>',
+    "square": '<path d="M2 2h8v8H2z"/>',
+    "diamond": '<path d="M6 .8 11.2 6 6 11.2.8 6z"/>',
+    "triangle-up": '<path d="M6 1.2 11.2 10.4H.8z"/>',
+    "triangle-down": '<path d="M6 10.8.8 1.6h10.4z"/>',
+    "cross": '<path d="M4.2 1h3.6v3.2H11v3.6H7.8V11H4.2V7.8H1V4.2h3.2z"/>',
+}
+
+
+def colour_number(swatch: int) -> int:
+    return swatch % len(COLOURS)
+
+
+def colour(swatch: int) -> str:
+    return COLOURS[colour_number(swatch)]
+
+
+def shape(swatch: int) -> str:
+    return SHAPES[swatch // len(COLOURS) % len(SHAPES)]
+
+
+def swatch_svg(swatch: int) -> str:
+    """The marker as a 12 px drawing, coloured by the class ``series-N``; it says nothing to a screen reader."""
+    return (
+        f'<svg class="swatch series-{colour_number(swatch)}" viewBox="0 0 12 12" width="12" height="12" '
+        f'aria-hidden="true" focusable="false">{_PATHS[shape(swatch)]}</svg>'
+    )

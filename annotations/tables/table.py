@@ -1,0 +1,126 @@
+"""A table before it is drawn: columns, rows and cells that know what they hold and why they are empty."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Literal
+
+from annotations.estimates import Estimate
+
+Kind = Literal["text", "number", "estimate", "rank", "link"]
+"""``text`` and ``link`` are read from the left. ``number``, ``estimate`` (a number with its interval) and ``rank``
+(a whole number with its range) are figures, right-aligned, with the same decimals in the whole column."""
+FIGURES: frozenset[Kind] = frozenset({"number", "estimate", "rank"})
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """``key`` stands in URLs, CSV headers and JSON; ``label`` and ``group`` stand in the header; ``help`` explains.
+
+    ``higher_is_better`` is None where there is no better: nothing is then marked best in this column.
+    """
+
+    key: str
+    label: str
+    kind: Kind = "text"
+    decimals: int = 3
+    help: str = ""
+    group: str = ""
+    higher_is_better: bool | None = None
+
+    @property
+    def is_figure(self) -> bool:
+        return self.kind in FIGURES
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One value with its interval, or no value and the ``reason``.
+
+    ``ci`` is (low, high) in the value's units; of a rank it is the range of ranks. ``p`` is in 0..1. ``band`` numbers
+    the systems that cannot be told apart (equal number: same band), counted from 0. ``note`` is a remark that goes
+    with the value. A number that is not finite is no number: the cell becomes undefined and says so.
+    """
+
+    value: str | float | int | None = None
+    ci: tuple[float, float] | None = None
+    p: float | None = None
+    reason: str = ""
+    best: bool = False
+    href: str = ""
+    note: str = ""
+    band: int | None = None
+
+    def __post_init__(self) -> None:
+        if isinstance(self.value, float) and not math.isfinite(self.value):
+            object.__setattr__(self, "value", None)
+            object.__setattr__(self, "reason", self.reason or "the result is not a finite number")
+        if self.value is None or (self.ci is not None and not all(map(math.isfinite, self.ci))):
+            object.__setattr__(self, "ci", None)
+        if self.value is None or (self.p is not None and not math.isfinite(self.p)):
+            object.__setattr__(self, "p", None)
+
+    @property
+    def is_defined(self) -> bool:
+        return self.value is not None
+
+    @property
+    def number(self) -> float | None:
+        """The value as a float, or None where it is text or undefined."""
+        return None if self.value is None or isinstance(self.value, str) else float(self.value)
+
+
+NOTHING = Cell(reason="not available")
+"""What stands where a row has no cell for a column."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """``badges`` are short words beside the row's name ("simulated", "gold"). ``swatch`` is the system's stable
+    number, which fixes its colour and marker on every page."""
+
+    id: str
+    cells: Mapping[str, Cell]
+    badges: tuple[str, ...] = ()
+    swatch: int | None = None
+
+    def cell(self, key: str) -> Cell:
+        return self.cells.get(key, NOTHING)
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """``sort`` is (column key, descending), or None where the rows stand in an order of their own.
+
+    ``id`` is unique on its page and usable in a file name. The first column names the row. ``signature`` says how
+    the numbers were made, ``updated`` when.
+    """
+
+    id: str
+    caption: str
+    columns: tuple[Column, ...]
+    rows: tuple[Row, ...]
+    sort: tuple[str, bool] | None = None
+    notes: tuple[str, ...] = field(default=())
+    signature: str = ""
+    updated: datetime | None = None
+
+    def __post_init__(self) -> None:
+        keys = [column.key for column in self.columns]
+        if len(set(keys)) != len(keys):
+            raise ValueError(f"table {self.id!r} has two columns with one key: {keys}")
+
+    def column(self, key: str) -> Column | None:
+        return next((column for column in self.columns if column.key == key), None)
+
+
+def estimate_cell(estimate: Estimate, *, href: str = "", note: str = "", band: int | None = None) -> Cell:
+    """The cell of a statistic. A value whose interval does not exist keeps the reason for that as its note."""
+    if estimate.value is None:
+        return Cell(reason=estimate.reason, href=href, note=note, band=band)
+    no_interval = f"no interval: {estimate.reason}" if estimate.ci is None and estimate.reason else ""
+    remarks = "; ".join(remark for remark in (note, no_interval) if remark)
+    return Cell(value=estimate.value, ci=estimate.ci, p=estimate.p, href=href, note=remarks, band=band)

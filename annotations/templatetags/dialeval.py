@@ -1,0 +1,129 @@
+"""``{% load dialeval %}``: the components that need more than an include. ``docs/look.md`` shows how they are used."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import template
+from django.http import QueryDict
+from django.utils.html import format_html
+from django.utils.safestring import SafeString, mark_safe
+
+from annotations.tables import Table, parse_columns, sort_table
+from annotations.tables.arrange import first_direction
+from annotations.tables.markers import swatch_svg
+from annotations.tables.numerals import DASH, written
+from annotations.tables.to_html import table_to_html
+
+register = template.Library()
+
+
+@register.inclusion_tag("components/data_table.html", takes_context=True)
+def data_table(
+    context: template.Context,
+    table: Table,
+    prefix: str = "",
+    csv_url: str = "",
+    json_url: str = "",
+    columns: str = "",
+) -> dict[str, Any]:
+    """A table with sorting, column choice and downloads. Reads ``?sort=`` and ``?columns=`` of the request itself.
+
+    ``prefix`` keeps two tables of one page apart (``?turn-sort=``). ``columns`` are the keys to show where the URL
+    names none. The links default to ``?download=<table id>.csv``, which ``annotations.tables.download`` answers.
+    """
+    asked = _query(context)
+    sort_name, columns_name = f"{prefix}sort", f"{prefix}columns"
+    arranged = sort_table(table, asked.get(sort_name, ""))
+    shown = parse_columns(asked.getlist(columns_name) or columns, table)
+    links = {column.key: _address(asked, sort_name, _next_sort(arranged, column.key)) for column in table.columns}
+    return {
+        "table": arranged,
+        "html": mark_safe(table_to_html(arranged, shown, links)),  # noqa: S308  every text in it is escaped there
+        "choices": [(column, column.key in shown) for column in table.columns[1:]],
+        "choosable": len(table.columns) > 3,
+        "name_column": table.columns[0].key,
+        "sort_name": sort_name,
+        "columns_name": columns_name,
+        "sort_now": _sort_wish(arranged),
+        "kept_for_columns": _kept(asked, columns_name),
+        "kept_for_sort": _kept(asked, sort_name),
+        "csv_url": csv_url or f"?download={table.id}.csv",
+        "json_url": json_url or f"?download={table.id}.json",
+    }
+
+
+def _query(context: template.Context) -> QueryDict:
+    request = context.get("request")
+    return request.GET if request is not None else QueryDict()
+
+
+def _kept(asked: QueryDict, without: str) -> list[tuple[str, str]]:
+    """What a form must send along so that the rest of the address stays."""
+    return [(name, value) for name, values in asked.lists() if name != without for value in values]
+
+
+def _address(asked: QueryDict, name: str, value: str) -> str:
+    changed = asked.copy()
+    changed[name] = value
+    return f"?{changed.urlencode()}"
+
+
+def _sort_wish(table: Table) -> str:
+    return "" if table.sort is None else f"{'-' if table.sort[1] else ''}{table.sort[0]}"
+
+
+def _next_sort(table: Table, key: str) -> str:
+    """A second click on the sorted column turns the order round."""
+    column = table.column(key)
+    descending = column is not None and first_direction(column)
+    if table.sort is not None and table.sort[0] == key:
+        descending = not table.sort[1]
+    return f"-{key}" if descending else key
+
+
+@register.inclusion_tag("components/chart.html", takes_context=True)
+def chart(context: template.Context, figure: Any, data_url: str = "") -> dict[str, Any]:
+    """A ``leaderboard.figures.Figure``: the drawing, its caption, its text alternative and the data beneath."""
+    return {
+        "request": context.get("request"),
+        "figure": figure,
+        "document": {"data": figure.data, "layout": figure.layout},
+        "data_url": data_url or f"?download={figure.points.id}.csv",
+    }
+
+
+@register.simple_tag
+def swatch(number: int | None) -> SafeString:
+    """The marker of a system in its colour: ``{% swatch system.number %}``."""
+    return mark_safe("" if number is None else swatch_svg(int(number)))  # noqa: S308  a drawing made from a number
+
+
+@register.filter
+def figure(value: float | int | None, decimals: int = 3) -> str:
+    """A number as tables write it: ``{{ score|figure:3 }}``; undefined is a dash."""
+    return DASH if value is None else written(float(value), int(decimals))
+
+
+@register.simple_tag(takes_context=True)
+def query(context: template.Context, **changes: Any) -> str:
+    """The page's own query string with some parameters changed or (None) removed: ``{% query page=2 %}``."""
+    asked = _query(context).copy()
+    for name, value in changes.items():
+        if value is None:
+            asked.pop(name, None)
+        else:
+            asked[name] = str(value)
+    return f"?{asked.urlencode()}"
+
+
+@register.simple_tag
+def score(value: float | None, reason: str = "", decimals: int = 3) -> SafeString:
+    """One score outside a table; an undefined one keeps its reason within reach."""
+    if value is not None:
+        return format_html('<span class="figure">{}</span>', written(float(value), int(decimals)))
+    return format_html(
+        '<details class="undefined"><summary aria-label="undefined: {0}">{1}</summary>{0}</details>',
+        reason or "not available",
+        DASH,
+    )
