@@ -39,6 +39,16 @@ class CorpusRecord:
     main_aspect: str = "overall"
     """The aspect that stands for the whole judgement: what leaderboards show unless asked otherwise."""
     scale: tuple[float, float] = (1.0, 5.0)
+    """Lowest and highest score of every aspect that ``scales`` does not name."""
+    scales: tuple[tuple[str, float | None, float | None], ...] = ()
+    """Aspects with a scale of their own: (aspect, lowest, highest); None is an end that the file does not tell."""
+
+    def scale_of(self, aspect: str) -> tuple[float | None, float | None]:
+        """The lowest and highest score that ``aspect`` may have; None for an end that is not known."""
+        for name, low, high in self.scales:
+            if name == aspect:
+                return low, high
+        return self.scale
 
 
 @dataclass(frozen=True, slots=True)

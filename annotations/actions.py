@@ -1,0 +1,198 @@
+"""Every write to corpora and ratings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from django.conf import settings
+from django.db import transaction
+from django.db.models import F, Max
+
+from annotations.importers.base import ImportFailed, Importer, PartSurvey, Problem, survey
+from annotations.models import Corpus, CorpusVersion, Dialogue, Rater, Rating, Response, System, Turn
+from annotations.records import (
+    CorpusRecord,
+    DialogueRecord,
+    RaterRecord,
+    RatingRecord,
+    Record,
+    ResponseRecord,
+    SystemRecord,
+)
+
+DIALOGUES_A_BATCH = 20
+
+
+class CorpusHasResults(Exception):
+    """The corpus has metric runs; deleting it would delete them too."""
+
+
+@dataclass(frozen=True, slots=True)
+class ImportOutcome:
+    version: CorpusVersion
+    created: bool
+    survey: PartSurvey
+
+
+def import_corpus(importer: Importer, path: Path, slug: str, name: str = "", is_public: bool = True) -> list[ImportOutcome]:
+    """Store what a file holds: a new version where its content is new, nothing where it is known.
+
+    The whole file is checked before the database is touched, so a file with a problem stores nothing and no other
+    writer waits while a long file is read. Raises ``ImportFailed`` with up to 100 problems.
+    """
+    _refuse_oversize(path)
+    surveys = survey(importer, path)
+    with transaction.atomic():
+        return [_store_part(importer, path, slug, name, is_public, part) for part in surveys]
+
+
+def _refuse_oversize(path: Path) -> None:
+    if path.is_file() and path.stat().st_size > settings.MAX_IMPORT_BYTES:
+        limit = settings.MAX_IMPORT_BYTES // 1_000_000
+        raise ImportFailed([Problem(path.name, "", "", f"the file is larger than {limit} MB (DIALEVAL_MAX_IMPORT_MB)")])
+
+
+def _store_part(
+    importer: Importer, path: Path, slug: str, name: str, is_public: bool, part: PartSurvey
+) -> ImportOutcome:
+    part_slug = f"{slug}-{part.part}" if part.part else slug
+    part_name = name or part.corpus.name or slug
+    if name and part.part:
+        part_name = f"{name} {part.part}"
+    Corpus.objects.get_or_create(slug=part_slug, defaults={"name": part_name, "is_public": is_public})
+    corpus = Corpus.objects.select_for_update().get(slug=part_slug)  # one import of a corpus at a time
+    known = corpus.versions.filter(digest=part.digest).first()
+    if known is not None:
+        return ImportOutcome(known, created=False, survey=part)
+    version = CorpusVersion.objects.create(
+        corpus=corpus,
+        number=(corpus.versions.aggregate(last=Max("number"))["last"] or 0) + 1,
+        digest=part.digest,
+        format=importer.name,
+        description=part.corpus.description,
+        simulated=part.corpus.simulated,
+        aspects=list(part.corpus.aspects),
+        main_aspect=part.corpus.main_aspect,
+        scales=part.corpus.scale_of_aspects(),
+    )
+    _RecordStore(version).store(importer.read(path, part.part))
+    return ImportOutcome(version, created=True, survey=part)
+
+
+@dataclass
+class _RecordStore:
+    """Writes a record stream in batches of dialogues; memory holds one batch."""
+
+    version: CorpusVersion
+    systems: dict[str, System] = field(default_factory=dict)
+    raters: dict[str, Rater] = field(default_factory=dict)
+    batch: list[tuple[DialogueRecord, list[ResponseRecord], list[RatingRecord]]] = field(default_factory=list)
+    dialogues_stored: int = 0
+
+    def store(self, records: Iterator[Record]) -> None:
+        for record in records:
+            match record:
+                case CorpusRecord():
+                    continue
+                case SystemRecord():
+                    self._store_system(record)
+                case RaterRecord():
+                    self._store_rater(record)
+                case DialogueRecord():
+                    if len(self.batch) >= DIALOGUES_A_BATCH:
+                        self._store_batch()
+                    self.batch.append((record, [], []))
+                case ResponseRecord():
+                    self.batch[-1][1].append(record)
+                case RatingRecord():
+                    self.batch[-1][2].append(record)
+        self._store_batch()
+
+    def _store_system(self, record: SystemRecord) -> None:
+        self.systems[record.name] = System.objects.create(
+            version=self.version,
+            position=len(self.systems),
+            name=record.name,
+            kind=record.kind,
+            description=record.description,
+        )
+
+    def _store_rater(self, record: RaterRecord) -> None:
+        self.raters[record.name] = Rater.objects.create(
+            version=self.version, position=len(self.raters), name=record.name, kind=record.kind
+        )
+
+    def _store_batch(self) -> None:
+        dialogues = Dialogue.objects.bulk_create(
+            Dialogue(
+                version=self.version,
+                position=self.dialogues_stored + index,
+                external_id=record.id,
+                persona=list(record.persona),
+                partner_persona=list(record.partner_persona),
+            )
+            for index, (record, _, _) in enumerate(self.batch)
+        )
+        by_id = {dialogue.external_id: dialogue for dialogue in dialogues}
+        turns = {
+            (turn.dialogue.external_id, turn.number): turn
+            for turn in Turn.objects.bulk_create(
+                Turn(
+                    dialogue=by_id[record.id],
+                    number=turn.number,
+                    context=[[utterance.speaker, utterance.text] for utterance in turn.context],
+                    references=list(turn.references),
+                )
+                for record, _, _ in self.batch
+                for turn in record.turns
+            )
+        }
+        responses = {
+            (response.turn.dialogue.external_id, response.turn.number, response.system.name): response
+            for response in Response.objects.bulk_create(
+                Response(system=self.systems[given.system], turn=turns[given.dialogue_id, given.turn], text=given.text)
+                for _, given_responses, _ in self.batch
+                for given in given_responses
+            )
+        }
+        Rating.objects.bulk_create(
+            (
+                self._rating(given, by_id, responses)
+                for _, _, given_ratings in self.batch
+                for given in given_ratings
+            ),
+            batch_size=5000,
+        )
+        self.dialogues_stored += len(self.batch)
+        self.batch = []
+
+    def _rating(
+        self,
+        given: RatingRecord,
+        dialogues: dict[str, Dialogue],
+        responses: dict[tuple[str, int, str], Response],
+    ) -> Rating:
+        rating = Rating(
+            rater=self.raters[given.rater], aspect=given.aspect, score=given.score, comment=given.comment
+        )
+        if given.turn is None:
+            rating.system, rating.dialogue = self.systems[given.system], dialogues[given.dialogue_id]
+        else:
+            rating.response = responses[given.dialogue_id, given.turn, given.system]
+        return rating
+
+
+def delete_corpus(corpus: Corpus, force: bool = False) -> None:
+    """Delete a corpus with all its versions. Refused while it has results, unless forced."""
+    with transaction.atomic():
+        results = corpus.versions.filter(systems__metric_runs__isnull=False).exists()
+        if results and not force:
+            raise CorpusHasResults(f"{corpus.slug} has metric runs; deleting it deletes them too. Use --force to do so.")
+        corpus.delete()
+
+
+def data_changed(version_ids: Iterable[int]) -> None:
+    """Tell stored statistics of these versions that they are out of date. Call it in the write's transaction."""
+    CorpusVersion.objects.filter(pk__in=list(version_ids)).update(revision=F("revision") + 1)

@@ -1,0 +1,76 @@
+"""What all of dialeval's commands share: one line that says what was done, exit 0 or 1, JSON alone on standard output."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any, NoReturn
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+
+class ConsoleCommand(BaseCommand):
+    """Results go to standard output, everything said about them to standard error."""
+
+    requires_system_checks: list[str] = []
+
+    def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> CommandParser:
+        parser = super().create_parser(prog_name, subcommand, **kwargs)
+
+        def refuse(message: str) -> NoReturn:
+            if not getattr(parser, "called_from_command_line", None):
+                raise CommandError(message)
+            parser.print_usage(self.stderr._out)
+            parser.exit(1, f"{parser.prog}: {message}\n")
+
+        parser.error = refuse  # type: ignore[method-assign]
+        return parser
+
+    def say(self, line: str) -> None:
+        self.stderr.write(line, self.style.NOTICE if self.stderr.isatty() else None)
+
+    def print_json(self, document: Any) -> None:
+        self.stdout.write(json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False))
+
+    def print_table(self, header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+        self.stdout.write(text_table(header, rows))
+
+
+def text_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Columns aligned for a terminal; a column of figures stands right, one of words left."""
+    columns = list(zip(header, *rows, strict=True)) if rows else [(name,) for name in header]
+    widths = [max(len(cell) for cell in column) for column in columns]
+    to_the_right = [bool(column[1:]) and all(_is_figure(cell) for cell in column[1:]) for column in columns]
+
+    def line(cells: Sequence[str]) -> str:
+        placed = (
+            cell.rjust(width) if right else cell.ljust(width)
+            for cell, width, right in zip(cells, widths, to_the_right, strict=True)
+        )
+        return "  ".join(placed).rstrip()
+
+    return "\n".join([line(header), line(["-" * width for width in widths]), *(line(row) for row in rows)])
+
+
+def _is_figure(cell: str) -> bool:
+    return cell in ("", "–") or cell[0] in "-+−.0123456789"
+
+
+def figure(value: float | None, decimals: int = 3) -> str:
+    return "–" if value is None else f"{value:.{decimals}f}"
+
+
+def figure_with_interval(estimate: dict[str, Any] | None, decimals: int = 3) -> str:
+    """``0.512 [0.401, 0.603]`` from an estimate in its JSON form; ``–`` when undefined."""
+    if not estimate or estimate.get("value") is None:
+        return "–"
+    text = figure(estimate["value"], decimals)
+    if estimate.get("ci"):
+        low, high = estimate["ci"]
+        text += f" [{low:.{decimals}f}, {high:.{decimals}f}]"
+    return text
+
+
+def comma_list(text: str) -> list[str]:
+    """Names separated by commas, blanks around them dropped."""
+    return [name.strip() for name in text.split(",") if name.strip()]

@@ -1,0 +1,61 @@
+from __future__ import annotations
+
+from typing import Any
+
+from django.core.management.base import CommandError, CommandParser
+
+from annotations.console import ConsoleCommand, comma_list, figure_with_interval
+from annotations.queries import NotFound, agreement_of, resolve_aspect, select_systems, version_of
+
+
+class Command(ConsoleCommand):
+    help = "How far the raters agree: Krippendorff's alpha, Cohen's and Fleiss' kappa, ICC, leave-one-out correlation."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--corpus", required=True, metavar="S")
+        parser.add_argument("--aspect", help="default: the corpus's main aspect")
+        parser.add_argument("--level", choices=["turn", "dialogue"], default="turn")
+        chosen = parser.add_mutually_exclusive_group()
+        chosen.add_argument("--systems", type=comma_list, metavar="a,b", help="only these systems")
+        chosen.add_argument("--exclude", type=comma_list, metavar="x,y", help="all but these systems")
+        parser.add_argument("--resamples", type=int, default=1000, help="bootstrap draws of dialogues (default 1000)")
+        parser.add_argument("--seed", type=int, default=0)
+        parser.add_argument("--format", choices=["table", "json"], default="table")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        try:
+            version = version_of(options["corpus"])
+            aspect = resolve_aspect(version, options["aspect"])
+            systems = select_systems(version, options["systems"], options["exclude"])
+        except NotFound as refusal:
+            raise CommandError(str(refusal)) from None
+        report = agreement_of(
+            version, aspect, options["level"], systems, resamples=options["resamples"], seed=options["seed"]
+        )
+        if options["format"] == "json":
+            self.print_json(report)
+        else:
+            self.print_table(["coefficient", "variant", "value"], _rows(report))
+        self.say(
+            f"{version.corpus.slug} {version.label}: {report['ratings']} ratings of {aspect} by {report['raters']} raters "
+            f"on {report['items']} items, intervals from {options['resamples']} draws of dialogues, seed {options['seed']}"
+        )
+
+
+def _rows(report: dict[str, Any]) -> list[list[str]]:
+    rows = [["Krippendorff alpha", kind, _cell(value)] for kind, value in report["krippendorff_alpha"].items()]
+    rows += [["Cohen kappa, mean of pairs", kind, _cell(value)] for kind, value in report["cohen_kappa"].items()]
+    rows.append(["Fleiss kappa", "", _cell(report["fleiss_kappa"])])
+    rows += [["ICC", kind, _cell(value)] for kind, value in report["icc"].items()]
+    rows += [["leave-one-out", kind, _cell(value)] for kind, value in report["leave_one_out"].items()]
+    return rows
+
+
+def _cell(estimate: dict[str, Any]) -> str:
+    """Undefined values say why; the table has room for it."""
+    if "mean" in estimate:
+        mean = estimate["mean"]
+        estimate = mean if isinstance(mean, dict) else {**estimate, "value": mean}
+    if estimate.get("value") is None:
+        return f"– ({estimate.get('reason', 'undefined')})"
+    return figure_with_interval(estimate)

@@ -1,0 +1,65 @@
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from django.core.exceptions import ValidationError
+from django.core.management.base import CommandError, CommandParser
+from django.core.validators import validate_slug
+
+from annotations import actions
+from annotations.console import ConsoleCommand
+from annotations.importers.base import ImportFailed
+from annotations.importers.registry import importers
+
+
+class Command(ConsoleCommand):
+    help = (
+        "Read a corpus from a file: dialogues, systems, responses and ratings. A file that is known changes nothing; "
+        "a changed file makes a new version. A file with a problem stores nothing."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        known = importers()
+        parser.add_argument("format", metavar="FORMAT", choices=sorted(known), help=", ".join(sorted(known)))
+        parser.add_argument("path", metavar="PATH", type=Path, help="the file")
+        parser.add_argument("--slug", required=True, help="the corpus's short name in commands and addresses")
+        parser.add_argument("--name", default="", help="the corpus's name on pages (default: what the file says)")
+        parser.add_argument("--private", action="store_true", help="only organisers see the corpus (new corpora only)")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        try:
+            validate_slug(options["slug"])
+        except ValidationError:
+            raise CommandError("--slug: letters, figures, hyphens and underscores only") from None
+        try:
+            outcomes = actions.import_corpus(
+                importers()[options["format"]],
+                options["path"],
+                options["slug"],
+                options["name"],
+                is_public=not options["private"],
+            )
+        except ImportFailed as failure:
+            for problem in failure.problems:
+                self.stderr.write(str(problem))
+            raise CommandError(f"nothing was stored: {_number(len(failure.problems), 'problem')}") from None
+        for outcome in outcomes:
+            self.stdout.write(_line(outcome))
+
+
+def _line(outcome: actions.ImportOutcome) -> str:
+    version = outcome.version
+    if not outcome.created:
+        return f"{version.corpus.slug}: unchanged, {version.label} holds this content"
+    counts = outcome.survey.counts
+    parts = ", ".join(f"{value} {kind}" for kind, value in vars_of(counts).items() if value)
+    return f"{version.corpus.slug}: stored {version.label} with {parts}"
+
+
+def vars_of(counts: Any) -> dict[str, int]:
+    return {name: getattr(counts, name) for name in ("dialogues", "turns", "systems", "responses", "raters", "ratings")}
+
+
+def _number(count: int, noun: str) -> str:
+    return f"{count} {noun}" + ("" if count == 1 else "s")

@@ -1,0 +1,186 @@
+"""Corpora and what people said of the responses in them.
+
+A corpus version never changes: a changed file makes a new version. Systems, responses and ratings belong to a
+version; ``revision`` counts the writes that can change a statistic (a rating, a finished metric run), so that a
+stored result knows whether it is still true.
+"""
+
+from __future__ import annotations
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+
+
+class Corpus(models.Model):
+    slug = models.SlugField(max_length=80, unique=True)
+    name = models.CharField(max_length=200)
+    is_public = models.BooleanField(default=True, help_text="Visible without logging in.")
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        verbose_name_plural = "corpora"
+        ordering = ["slug"]
+
+    def __str__(self) -> str:
+        return self.slug
+
+
+class CorpusVersion(models.Model):
+    corpus = models.ForeignKey(Corpus, on_delete=models.CASCADE, related_name="versions")
+    number = models.PositiveIntegerField()
+    digest = models.CharField(max_length=64, help_text="SHA-256 of the corpus's records in canonical form.")
+    format = models.CharField(max_length=40)
+    description = models.TextField(blank=True)
+    simulated = models.BooleanField(default=False, help_text="The raters are programs.")
+    aspects = models.JSONField(default=list, help_text="Names of the human scores, in the file's order.")
+    main_aspect = models.CharField(max_length=100)
+    scales = models.JSONField(default=dict, help_text="Lowest and highest score per aspect.")
+    revision = models.PositiveBigIntegerField(default=0)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["corpus", "-number"]
+        constraints = [
+            models.UniqueConstraint(fields=["corpus", "number"], name="version_number_once"),
+            models.UniqueConstraint(fields=["corpus", "digest"], name="version_content_once"),
+            models.CheckConstraint(condition=Q(number__gte=1), name="version_number_from_1"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.corpus.slug} {self.label}"
+
+    @property
+    def label(self) -> str:
+        """What signatures and files call this version: its number and the start of its digest."""
+        return f"v{self.number}-{self.digest[:12]}"
+
+
+class Dialogue(models.Model):
+    version = models.ForeignKey(CorpusVersion, on_delete=models.CASCADE, related_name="dialogues")
+    position = models.PositiveIntegerField(help_text="Place in the file, from 0.")
+    external_id = models.CharField(max_length=200, help_text="The name the file gives it.")
+    persona = models.JSONField(default=list, help_text="Sentences about the target speaker B.")
+    partner_persona = models.JSONField(default=list, help_text="Sentences about speaker A.")
+
+    class Meta:
+        ordering = ["version", "position"]
+        constraints = [
+            models.UniqueConstraint(fields=["version", "position"], name="dialogue_position_once"),
+            models.UniqueConstraint(fields=["version", "external_id"], name="dialogue_id_once"),
+        ]
+
+    def __str__(self) -> str:
+        return f"dialogue {self.external_id}"
+
+
+class Turn(models.Model):
+    dialogue = models.ForeignKey(Dialogue, on_delete=models.CASCADE, related_name="turns")
+    number = models.PositiveIntegerField()
+    context = models.JSONField(help_text="Gold utterances before the answer: [[speaker, text], …], oldest first.")
+    references = models.JSONField(default=list, help_text="Gold answers; may be none.")
+
+    class Meta:
+        ordering = ["dialogue", "number"]
+        constraints = [models.UniqueConstraint(fields=["dialogue", "number"], name="turn_number_once")]
+
+    def __str__(self) -> str:
+        return f"turn {self.number}"
+
+
+class System(models.Model):
+    class Kind(models.TextChoices):
+        AGENT = "agent", "agent"
+        HUMAN = "human", "human"
+        GOLD = "gold", "gold"
+        BASELINE = "baseline", "baseline"
+
+    version = models.ForeignKey(CorpusVersion, on_delete=models.CASCADE, related_name="systems")
+    position = models.PositiveIntegerField(help_text="Place in the file, from 0; gives the system its colour.")
+    name = models.CharField(max_length=200)
+    kind = models.CharField(max_length=10, choices=Kind, default=Kind.AGENT)
+    description = models.TextField(blank=True)
+
+    class Meta:
+        ordering = ["version", "position"]
+        constraints = [
+            models.UniqueConstraint(fields=["version", "name"], name="system_name_once"),
+            models.UniqueConstraint(fields=["version", "position"], name="system_position_once"),
+            models.CheckConstraint(condition=Q(kind__in=["agent", "human", "gold", "baseline"]), name="system_kind"),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Response(models.Model):
+    system = models.ForeignKey(System, on_delete=models.CASCADE, related_name="responses")
+    turn = models.ForeignKey(Turn, on_delete=models.CASCADE, related_name="responses")
+    text = models.TextField(blank=True)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["system", "turn"], name="response_once")]
+
+    def __str__(self) -> str:
+        return self.text[:80]
+
+
+class Rater(models.Model):
+    class Kind(models.TextChoices):
+        IDENTIFIED = "identified", "a person known by name"
+        ANONYMOUS = "anonymous", "a place in a list, not always the same person"
+        AGGREGATE = "aggregate", "means over people"
+
+    version = models.ForeignKey(CorpusVersion, on_delete=models.CASCADE, related_name="raters")
+    position = models.PositiveIntegerField(help_text="Order of first appearance, from 0; makes the pseudonym.")
+    name = models.CharField(max_length=200)
+    kind = models.CharField(max_length=12, choices=Kind, default=Kind.IDENTIFIED)
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL)
+
+    class Meta:
+        ordering = ["version", "position"]
+        constraints = [
+            models.UniqueConstraint(fields=["version", "name"], name="rater_name_once"),
+            models.UniqueConstraint(fields=["version", "position"], name="rater_position_once"),
+            models.CheckConstraint(condition=Q(kind__in=["identified", "anonymous", "aggregate"]), name="rater_kind"),
+        ]
+
+    def __str__(self) -> str:
+        return self.pseudonym
+
+    @property
+    def pseudonym(self) -> str:
+        return f"rater {self.position + 1}"
+
+
+class Rating(models.Model):
+    """One rater's score of one aspect: of a response (turn level), or of a system in a dialogue (dialogue level)."""
+
+    rater = models.ForeignKey(Rater, on_delete=models.CASCADE, related_name="ratings")
+    aspect = models.CharField(max_length=100)
+    response = models.ForeignKey(Response, null=True, blank=True, on_delete=models.CASCADE, related_name="ratings")
+    system = models.ForeignKey(System, null=True, blank=True, on_delete=models.CASCADE, related_name="+")
+    dialogue = models.ForeignKey(Dialogue, null=True, blank=True, on_delete=models.CASCADE, related_name="+")
+    score = models.FloatField()
+    comment = models.TextField(blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(response__isnull=False, system__isnull=True, dialogue__isnull=True)
+                | Q(response__isnull=True, system__isnull=False, dialogue__isnull=False),
+                name="rating_is_of_a_response_or_of_a_system_in_a_dialogue",
+            ),
+            models.UniqueConstraint(
+                fields=["response", "rater", "aspect"], condition=Q(response__isnull=False), name="turn_rating_once"
+            ),
+            models.UniqueConstraint(
+                fields=["system", "dialogue", "rater", "aspect"],
+                condition=Q(response__isnull=True),
+                name="dialogue_rating_once",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.aspect} {self.score:g}"

@@ -1,0 +1,349 @@
+"""Every read of corpora and ratings."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from django.db.models import Count, Prefetch, QuerySet
+from numpy.typing import NDArray
+
+from annotations.agreement.matrix import RatingMatrix
+from annotations.agreement.report import agreement_report
+from annotations.models import Corpus, CorpusVersion, Dialogue, Rater, Rating, Response, System, Turn
+from annotations.records import Level, RaterKind
+from annotations.roles import is_organiser
+
+
+class NotFound(Exception):
+    """A corpus, version, aspect or system that does not exist; the message names those that do."""
+
+
+# --- corpora ---------------------------------------------------------------------------------------------------
+
+
+def visible_corpora(user: Any) -> QuerySet[Corpus]:
+    corpora = Corpus.objects.filter(versions__isnull=False).distinct()
+    return corpora if is_organiser(user) else corpora.filter(is_public=True)
+
+
+def visible_version(user: Any, slug: str, number: int | None = None) -> CorpusVersion:
+    versions = CorpusVersion.objects.filter(corpus__in=visible_corpora(user)).select_related("corpus")
+    return _pick_version(versions.filter(corpus__slug=slug), slug, number)
+
+
+def version_of(slug: str, number: int | None = None) -> CorpusVersion:
+    versions = CorpusVersion.objects.select_related("corpus").filter(corpus__slug=slug)
+    return _pick_version(versions, slug, number)
+
+
+def _pick_version(versions: QuerySet[CorpusVersion], slug: str, number: int | None) -> CorpusVersion:
+    if number is not None:
+        versions = versions.filter(number=number)
+    version = versions.order_by("-number").first()
+    if version is None:
+        known = ", ".join(Corpus.objects.values_list("slug", flat=True)[:20]) or "none yet"
+        wanted = slug if number is None else f"{slug} version {number}"
+        raise NotFound(f"there is no corpus {wanted}. Corpora: {known}")
+    return version
+
+
+def corpora_with_counts(user: Any) -> list[CorpusVersion]:
+    """The newest version of each visible corpus, with what it holds."""
+    newest = [
+        corpus.versions.all()[0].pk
+        for corpus in visible_corpora(user).prefetch_related(
+            Prefetch("versions", CorpusVersion.objects.order_by("-number").only("pk", "corpus_id", "number"))
+        )
+    ]
+    versions = list(
+        CorpusVersion.objects.filter(pk__in=newest).select_related("corpus").order_by("corpus__name", "corpus__slug")
+    )
+    for version in versions:
+        version.counts = counts_of(version)
+    return versions
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    dialogues: int
+    turns: int
+    systems: int
+    responses: int
+    raters: int
+    ratings: int
+
+
+def counts_of(version: CorpusVersion) -> Counts:
+    return Counts(
+        dialogues=version.dialogues.count(),
+        turns=Turn.objects.filter(dialogue__version=version).count(),
+        systems=version.systems.count(),
+        responses=Response.objects.filter(system__version=version).count(),
+        raters=version.raters.exclude(kind=Rater.Kind.AGGREGATE).count(),
+        ratings=Rating.objects.filter(rater__version=version).count(),
+    )
+
+
+def dialogues_with_counts(version: CorpusVersion) -> QuerySet[Dialogue]:
+    return version.dialogues.annotate(turn_count=Count("turns")).order_by("position")
+
+
+def resolve_aspect(version: CorpusVersion, aspect: str | None) -> str:
+    """The aspect as the corpus spells it; the main one where none, or the main one's general name, is asked for."""
+    if not aspect:
+        return version.main_aspect
+    for known in version.aspects:
+        if known == aspect:
+            return known
+    for known in version.aspects:
+        if known.casefold() == aspect.casefold():
+            return known
+    raise NotFound(f"{version.corpus.slug} has no aspect {aspect!r}. Aspects: {', '.join(version.aspects)}")
+
+
+def select_systems(
+    version: CorpusVersion,
+    only: Sequence[str] | None = None,
+    exclude: Sequence[str] | None = None,
+    kinds: Collection[str] | None = None,
+) -> list[System]:
+    """The version's systems in order, or those named, or all but those named, or those of some kinds."""
+    systems = list(version.systems.order_by("position"))
+    known = {system.name for system in systems}
+    for name in [*(only or ()), *(exclude or ())]:
+        if name not in known:
+            raise NotFound(f"{version.corpus.slug} has no system {name!r}. Systems: {', '.join(s.name for s in systems)}")
+    if only:
+        systems = [system for system in systems if system.name in only]
+    if exclude:
+        systems = [system for system in systems if system.name not in exclude]
+    if kinds:
+        systems = [system for system in systems if system.kind in kinds]
+    return systems
+
+
+# --- ratings ---------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class RatedItems:
+    """The items of one level, and the raters × items matrix of one aspect.
+
+    ``system``, ``dialogue`` and ``turn`` are indices into ``systems`` and ``dialogue_ids`` and, for the turn, into the
+    version's turns in order (−1 at dialogue level). Every response is an item, rated or not.
+    """
+
+    systems: tuple[System, ...]
+    dialogue_ids: tuple[str, ...]
+    system: NDArray[np.int64]
+    dialogue: NDArray[np.int64]
+    turn: NDArray[np.int64]
+    matrix: RatingMatrix
+
+    def human_means(self) -> NDArray[np.float64]:
+        """Mean over an item's raters; NaN where nobody rated it."""
+        scores = self.matrix.scores
+        given = ~np.isnan(scores)
+        count = given.sum(axis=0)
+        total = np.where(given, scores, 0.0).sum(axis=0)
+        return np.divide(total, count, out=np.full(len(count), np.nan), where=count > 0)
+
+
+@dataclass(frozen=True)
+class TurnOrder:
+    """The version's turns in order (dialogue position, turn number): what score lists are aligned with."""
+
+    turn_pks: NDArray[np.int64]
+    numbers: NDArray[np.int64]
+    dialogue: NDArray[np.int64]
+    dialogue_ids: tuple[str, ...]
+    dialogue_pks: NDArray[np.int64]
+
+
+def turn_order(version: CorpusVersion) -> TurnOrder:
+    dialogues = list(version.dialogues.order_by("position").values_list("pk", "external_id"))
+    index = {pk: place for place, (pk, _) in enumerate(dialogues)}
+    turns = list(
+        Turn.objects.filter(dialogue__version=version)
+        .order_by("dialogue__position", "number")
+        .values_list("pk", "number", "dialogue_id")
+    )
+    return TurnOrder(
+        turn_pks=np.array([pk for pk, _, _ in turns], dtype=np.int64),
+        numbers=np.array([number for _, number, _ in turns], dtype=np.int64),
+        dialogue=np.array([index[dialogue] for _, _, dialogue in turns], dtype=np.int64),
+        dialogue_ids=tuple(external_id for _, external_id in dialogues),
+        dialogue_pks=np.array([pk for pk, _ in dialogues], dtype=np.int64),
+    )
+
+
+def rated_items(version: CorpusVersion, aspect: str, level: Level, systems: Sequence[System] | None = None) -> RatedItems:
+    chosen = tuple(systems if systems is not None else select_systems(version))
+    order = turn_order(version)
+    items = _turn_items(version, chosen, order) if level == "turn" else _dialogue_items(chosen, order)
+    raters = list(version.raters.order_by("position"))
+    scores = _score_matrix(version, aspect, level, items, raters)
+    used = ~np.isnan(scores).all(axis=1)
+    raters = [rater for rater, is_used in zip(raters, used, strict=True) if is_used]
+    matrix = RatingMatrix(
+        scores=scores[used],
+        dialogue_of_item=items.dialogue,
+        raters=tuple(rater.name for rater in raters),
+        rater_kind=_kind_of(raters),
+        levels=_scale_levels(version, aspect, scores),
+    )
+    return RatedItems(
+        systems=chosen,
+        dialogue_ids=order.dialogue_ids,
+        system=items.system,
+        dialogue=items.dialogue,
+        turn=items.turn,
+        matrix=matrix,
+    )
+
+
+@dataclass(frozen=True)
+class _Items:
+    keys: NDArray[np.int64]
+    """Response primary keys, or at dialogue level system pk × 2³² + dialogue pk; sorted ascending with the rest."""
+    system: NDArray[np.int64]
+    dialogue: NDArray[np.int64]
+    turn: NDArray[np.int64]
+
+
+def _turn_items(version: CorpusVersion, systems: tuple[System, ...], order: TurnOrder) -> _Items:
+    rows = np.array(
+        list(
+            Response.objects.filter(system__in=[system.pk for system in systems])
+            .order_by("pk")
+            .values_list("pk", "system_id", "turn_id")
+        ),
+        dtype=np.int64,
+    ).reshape(-1, 3)
+    turn = _positions(rows[:, 2], order.turn_pks)
+    return _Items(
+        keys=rows[:, 0],
+        system=_positions(rows[:, 1], np.array([system.pk for system in systems], dtype=np.int64)),
+        dialogue=order.dialogue[turn] if len(turn) else turn,
+        turn=turn,
+    )
+
+
+def _dialogue_items(systems: tuple[System, ...], order: TurnOrder) -> _Items:
+    system_pks = np.array([system.pk for system in systems], dtype=np.int64)
+    system = np.repeat(np.arange(len(systems)), len(order.dialogue_pks))
+    dialogue = np.tile(np.arange(len(order.dialogue_pks)), len(systems))
+    keys = _dialogue_item_keys(system_pks[system], order.dialogue_pks[dialogue])
+    ascending = np.argsort(keys)
+    return _Items(keys[ascending], system[ascending], dialogue[ascending], np.full(len(keys), -1, dtype=np.int64))
+
+
+def _dialogue_item_keys(system_pks: NDArray[np.int64], dialogue_pks: NDArray[np.int64]) -> NDArray[np.int64]:
+    return system_pks * 2**32 + dialogue_pks
+
+
+def _positions(values: NDArray[np.int64], known: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Where each value stands in ``known`` (unsorted, unique)."""
+    ascending = np.argsort(known)
+    return ascending[np.searchsorted(known, values, sorter=ascending)] if len(known) else values
+
+
+def _score_matrix(
+    version: CorpusVersion, aspect: str, level: Level, items: _Items, raters: Sequence[Rater]
+) -> NDArray[np.float64]:
+    ratings = Rating.objects.filter(rater__in=[rater.pk for rater in raters], aspect=aspect)
+    if level == "turn":
+        fields: tuple[str, ...] = ("response_id", "rater_id", "score")
+        ratings = ratings.filter(response__isnull=False)
+    else:
+        fields = ("system_id", "dialogue_id", "rater_id", "score")
+        ratings = ratings.filter(response__isnull=True)
+    table = np.array(list(ratings.values_list(*fields)), dtype=np.float64).reshape(-1, len(fields))
+    keys = table[:, 0].astype(np.int64)
+    if level == "dialogue":
+        keys = _dialogue_item_keys(keys, table[:, 1].astype(np.int64))
+    scores = np.full((len(raters), len(items.keys)), np.nan)
+    place = np.searchsorted(items.keys, keys)
+    of_chosen = place < len(items.keys)
+    of_chosen[of_chosen] = items.keys[place[of_chosen]] == keys[of_chosen]
+    rater = _positions(table[:, -2].astype(np.int64), np.array([rater.pk for rater in raters], dtype=np.int64))
+    scores[rater[of_chosen], place[of_chosen]] = table[of_chosen, -1]
+    return scores
+
+
+def _kind_of(raters: Sequence[Rater]) -> RaterKind:
+    """The weakest kind present decides what may be computed."""
+    kinds = {rater.kind for rater in raters}
+    for kind in (Rater.Kind.AGGREGATE, Rater.Kind.ANONYMOUS):
+        if kind in kinds:
+            return kind.value
+    return "identified"
+
+
+def _scale_levels(version: CorpusVersion, aspect: str, scores: NDArray[np.float64]) -> tuple[float, ...] | None:
+    """The points of an integer scale, so that an unused one still counts; None where scores are not whole."""
+    given = scores[~np.isnan(scores)]
+    low, high = version.scales.get(aspect, (None, None))
+    if low is None or high is None or high - low > 100 or not np.all(given == np.round(given)):
+        return None
+    return tuple(float(level) for level in range(int(low), int(high) + 1))
+
+
+def has_dialogue_ratings(version: CorpusVersion, aspect: str) -> bool:
+    return Rating.objects.filter(rater__version=version, aspect=aspect, response__isnull=True).exists()
+
+
+def has_turn_ratings(version: CorpusVersion, aspect: str) -> bool:
+    return Rating.objects.filter(rater__version=version, aspect=aspect, response__isnull=False).exists()
+
+
+def agreement_of(
+    version: CorpusVersion,
+    aspect: str,
+    level: Level,
+    systems: Sequence[System] | None = None,
+    *,
+    resamples: int = 1000,
+    seed: int = 0,
+) -> dict[str, Any]:
+    """The agreement report in the form that the command prints and the page reads."""
+    report = agreement_report(
+        rated_items(version, aspect, level, systems).matrix, resamples=resamples, seed=seed
+    )
+    return {
+        "corpus": version.corpus.slug,
+        "corpus_version": version.label,
+        "aspect": aspect,
+        "level": level,
+        **report.as_json(),
+        "resamples": resamples,
+        "seed": seed,
+    }
+
+
+# --- one dialogue ----------------------------------------------------------------------------------------------
+
+
+def dialogue_at(version: CorpusVersion, position: int) -> Dialogue | None:
+    return version.dialogues.filter(position=position).prefetch_related("turns").first()
+
+
+def responses_in(dialogue: Dialogue) -> QuerySet[Response]:
+    """The dialogue's responses in the order of turns and systems, each with its ratings."""
+    return (
+        Response.objects.filter(turn__dialogue=dialogue)
+        .select_related("system", "turn")
+        .prefetch_related(Prefetch("ratings", Rating.objects.select_related("rater").order_by("rater__position")))
+        .order_by("turn__number", "system__position")
+    )
+
+
+def dialogue_ratings_in(dialogue: Dialogue) -> QuerySet[Rating]:
+    return (
+        Rating.objects.filter(dialogue=dialogue, response__isnull=True)
+        .select_related("rater", "system")
+        .order_by("system__position", "rater__position")
+    )

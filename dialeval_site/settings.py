@@ -1,0 +1,175 @@
+"""Django settings. Everything an operator may change comes from the environment: see ``environment.py``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import dj_database_url
+import plotly
+from csp.constants import NONE, SELF
+
+from dialeval_site import environment
+
+VERSION = "0.1.0"
+PROJECT = environment.PROJECT
+HOME = environment.home()
+HOME.mkdir(parents=True, exist_ok=True)
+PRODUCTION = environment.production()
+DEBUG = False
+SECRET_KEY = environment.secret_key()
+ALLOWED_HOSTS = environment.allowed_hosts()
+CSRF_TRUSTED_ORIGINS = environment.names("CSRF_TRUSTED_ORIGINS")
+
+INSTALLED_APPS = [
+    "dialeval_site",
+    "leaderboard",
+    "workers",
+    "annotations",
+    "django.contrib.admin",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "django.contrib.staticfiles",
+    "django.contrib.humanize",
+    "django_htmx",
+]
+
+MIDDLEWARE = [
+    "django.middleware.security.SecurityMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "csp.middleware.CSPMiddleware",
+    "django.middleware.gzip.GZipMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "django_htmx.middleware.HtmxMiddleware",
+]
+
+ROOT_URLCONF = "dialeval_site.urls"
+WSGI_APPLICATION = "dialeval_site.wsgi.application"
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [PROJECT / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+                "dialeval_site.context.site",
+            ],
+        },
+    }
+]
+
+DATABASES = {
+    "default": dj_database_url.parse(environment.text("DATABASE_URL") or f"sqlite:///{HOME / 'dialeval.sqlite3'}")
+}
+if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
+    # WAL lets pages read while a worker writes. IMMEDIATE takes the write lock at BEGIN, where it can wait, instead
+    # of in the middle of a transaction, where SQLite can only refuse.
+    DATABASES["default"]["OPTIONS"] = {
+        "timeout": 30,
+        "transaction_mode": "IMMEDIATE",
+        "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA foreign_keys=ON;",
+    }
+else:
+    DATABASES["default"].setdefault("OPTIONS", {})["pool"] = {
+        "min_size": 1,
+        "max_size": environment.whole("DATABASE_POOL_SIZE"),
+        "timeout": 10,
+    }
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": f"django.contrib.auth.password_validation.{name}"}
+    for name in (
+        "UserAttributeSimilarityValidator",
+        "MinimumLengthValidator",
+        "CommonPasswordValidator",
+        "NumericPasswordValidator",
+    )
+]
+LOGIN_URL = "login"
+LOGIN_REDIRECT_URL = "home"
+LOGOUT_REDIRECT_URL = "home"
+
+LANGUAGE_CODE = "en"
+TIME_ZONE = "UTC"
+USE_TZ = True
+USE_I18N = True
+
+STATIC_URL = "static/"
+STATIC_ROOT = HOME / "static"
+STATICFILES_DIRS = [
+    ("plotly", str(Path(plotly.__file__).parent / "package_data")),
+]
+STORAGES = {
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage", "OPTIONS": {"location": HOME / "files"}},
+    "staticfiles": {
+        "BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"
+        if PRODUCTION
+        else "django.contrib.staticfiles.storage.StaticFilesStorage"
+    },
+}
+WHITENOISE_USE_FINDERS = not PRODUCTION  # development serves assets where they lie; production collects them
+
+# --- security -------------------------------------------------------------------------------------------------
+CONTENT_SECURITY_POLICY = {
+    "DIRECTIVES": {
+        "default-src": [SELF],
+        "img-src": [SELF, "data:", "blob:"],
+        "object-src": [NONE],
+        "base-uri": [NONE],
+        "form-action": [SELF],
+        "frame-ancestors": [NONE],
+    }
+}
+SECURE = PRODUCTION and environment.text("DIALEVAL_SECURE").lower() != "false"
+SESSION_COOKIE_HTTPONLY = True
+SESSION_COOKIE_SAMESITE = "Lax"
+SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = SECURE
+SECURE_SSL_REDIRECT = SECURE
+SECURE_HSTS_SECONDS = 31_536_000 if SECURE else 0
+SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = SECURE
+SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if SECURE else None
+SECURE_REFERRER_POLICY = "same-origin"
+X_FRAME_OPTIONS = "DENY"
+
+# --- workers --------------------------------------------------------------------------------------------------
+CELERY_BROKER_URL = environment.text("CELERY_BROKER_URL") or "filesystem://"
+CELERY_BROKER_TRANSPORT_OPTIONS: dict[str, object] = {}
+if CELERY_BROKER_URL.startswith("filesystem"):
+    BROKER_FOLDER = HOME / "broker"
+    for folder in ("queue", "control"):
+        (BROKER_FOLDER / folder).mkdir(parents=True, exist_ok=True)
+    CELERY_BROKER_TRANSPORT_OPTIONS = {
+        "data_folder_in": str(BROKER_FOLDER / "queue"),
+        "data_folder_out": str(BROKER_FOLDER / "queue"),
+        "control_folder": str(BROKER_FOLDER / "control"),
+        "polling_interval": environment.seconds("DIALEVAL_POLL_SECONDS"),
+    }
+elif CELERY_BROKER_URL.startswith("redis"):
+    # A hint that cannot be sent now is sent by the sweeper later: do not hold a request for it.
+    CELERY_BROKER_TRANSPORT_OPTIONS = {"socket_timeout": 5, "socket_connect_timeout": 2, "retry_on_timeout": False}
+LEASE_SECONDS = environment.seconds("DIALEVAL_LEASE_SECONDS")
+SWEEP_SECONDS = environment.seconds("DIALEVAL_SWEEP_SECONDS")
+MAX_ATTEMPTS = environment.whole("DIALEVAL_MAX_ATTEMPTS")
+TASK_SECONDS = environment.seconds("DIALEVAL_TASK_SECONDS")
+
+MAX_IMPORT_BYTES = environment.whole("DIALEVAL_MAX_IMPORT_MB") * 1_000_000
+ENCODER = environment.text("DIALEVAL_ENCODER")
+LANGUAGE_MODEL = environment.text("DIALEVAL_LANGUAGE_MODEL")
+
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "formatters": {"line": {"format": "{asctime} {levelname} {name} {message}", "style": "{"}},
+    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "root": {"handlers": ["stderr"], "level": environment.text("DIALEVAL_LOG_LEVEL").upper()},
+}

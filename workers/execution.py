@@ -1,0 +1,148 @@
+"""From a metric run's row to its result: read the examples, score them, hand the scores back."""
+
+from __future__ import annotations
+
+import logging
+import math
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import lru_cache
+
+from billiard.exceptions import SoftTimeLimitExceeded
+from django.conf import settings
+from django.db import close_old_connections, connection
+
+from annotations.estimates import Undefined
+from annotations.models import CorpusVersion
+from workers import queries, runs
+from workers.metrics import configuration as configurations
+from workers.metrics.base import Example, Score
+from workers.metrics.configuration import Configuration
+from workers.models import MetricRun
+
+log = logging.getLogger(__name__)
+PROGRESS_SECONDS = 1.0
+
+
+class LeaseLost(Exception):
+    """Another worker owns the run now; whatever we computed is not wanted."""
+
+
+def compute(run_id: int) -> bool:
+    """Claim and compute one run. False when there was nothing to do: not waiting, or somebody else has it."""
+    claim = runs.claim(run_id)
+    if claim is None:
+        return False
+    run = MetricRun.objects.select_related("system__version__corpus").get(pk=run_id)
+    try:
+        with _lease_kept(claim):
+            result = score_run(run, _Reporter(claim))
+    except LeaseLost:
+        log.warning("metric run %s was taken over by another worker", run_id)
+        return False
+    except SoftTimeLimitExceeded:
+        return not runs.fail(claim, f"it took longer than {settings.TASK_SECONDS:g} s (DIALEVAL_TASK_SECONDS)")
+    except Exception as problem:  # whatever a metric does wrong belongs in its row, not only in a worker's log
+        log.exception("metric run %s failed", run_id)
+        runs.fail(claim, f"{type(problem).__name__}: {problem}"[:2000])
+        return False
+    return runs.finish(claim, result)
+
+
+def score_run(run: MetricRun, reporter: _Reporter) -> runs.RunResult:
+    configuration = _configuration(run.configuration)
+    if configuration.metric.version != run.metric_version:
+        raise ValueError(
+            f"the run asks for {configuration.metric.name} version {run.metric_version}; "
+            f"this worker has version {configuration.metric.version}"
+        )
+    examples = queries.examples_of(run.system)
+    given = [example for example in examples if example is not None]
+    reporter.start(len(given))
+    scores = iter(_scorer(run.configuration).score(given, reporter.progress))
+    by_turn: list[Score] = [Undefined(queries.NO_RESPONSE) if example is None else next(scores) for example in examples]
+    return _result(configuration, run.system.version, examples, by_turn)
+
+
+def _result(
+    configuration: Configuration, version: CorpusVersion, examples: list[Example | None], by_turn: list[Score]
+) -> runs.RunResult:
+    defined = [score for score in by_turn if not isinstance(score, Undefined)]
+    for score in defined:
+        if not math.isfinite(score):
+            raise ValueError(f"{configuration.text} gave {score}; a score must be a finite number or undefined")
+    undefined = {str(turn): score.reason for turn, score in enumerate(by_turn) if isinstance(score, Undefined)}
+    return runs.RunResult(
+        signature=configuration.signature(
+            corpus=version.corpus.slug, corpus_version=version.label, n=len(defined)
+        ),
+        system_score=math.fsum(defined) / len(defined) if defined else None,
+        system_reason="" if defined else _common_reason(undefined),
+        turn_scores=[None if isinstance(score, Undefined) else float(score) for score in by_turn],
+        undefined=undefined,
+    )
+
+
+def _common_reason(undefined: dict[str, str]) -> str:
+    reasons = sorted(set(undefined.values()))
+    if not reasons:
+        return "the corpus has no turns"
+    return f"no turn has a score: {reasons[0]}"[:300]
+
+
+@lru_cache(maxsize=64)
+def _configuration(text: str) -> Configuration:
+    return configurations.parse(text)
+
+
+@lru_cache(maxsize=32)
+def _scorer(text: str):
+    """A model is loaded once a worker process, not once a run."""
+    return _configuration(text).scorer()
+
+
+class _Reporter:
+    """Writes progress to the row at most once a second."""
+
+    def __init__(self, claim: runs.Claim) -> None:
+        self.claim = claim
+        self.last = time.monotonic()
+
+    def start(self, total: int) -> None:
+        if not runs.keep(self.claim, examples_done=0, examples_total=total):
+            raise LeaseLost
+
+    def progress(self, examples_done: int) -> None:
+        if time.monotonic() - self.last < PROGRESS_SECONDS:
+            return
+        self.last = time.monotonic()
+        if not runs.keep(self.claim, examples_done=examples_done):
+            raise LeaseLost
+
+
+@contextmanager
+def _lease_kept(claim: runs.Claim) -> Iterator[None]:
+    """Renew the lease from a thread, so that a metric that is silent for long (a model loading) keeps its run."""
+    stop = threading.Event()
+
+    def renew() -> None:
+        while not stop.wait(settings.LEASE_SECONDS / 3):
+            try:
+                close_old_connections()
+                if not runs.keep(claim):
+                    return
+            except Exception:
+                log.exception("the lease of metric run %s could not be renewed", claim.run_id)
+        connection.close()
+
+    if connection.in_atomic_block:  # a caller's own transaction (tests, --inline): there is nobody to race with
+        yield
+        return
+    thread = threading.Thread(target=renew, daemon=True, name=f"lease of run {claim.run_id}")
+    thread.start()
+    try:
+        yield
+    finally:
+        stop.set()

@@ -1,0 +1,74 @@
+from __future__ import annotations
+
+from typing import Any
+
+from django.core.management.base import CommandParser
+
+from annotations.console import ConsoleCommand
+from workers.metrics.base import Metric
+from workers.metrics.registry import all_metrics
+
+
+class Command(ConsoleCommand):
+    help = "List the metrics: what each needs, at which levels it exists, its options, and whether it can run here."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--format", choices=["table", "json"], default="table")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        metrics = list(all_metrics().values())
+        if options["format"] == "json":
+            self.print_json([_document(metric) for metric in metrics])
+        else:
+            self.print_table(
+                ["metric", "version", "levels", "needs", "queue", "better", "available", "options"],
+                [_row(metric) for metric in metrics],
+            )
+        available = sum(not why_missing(metric) for metric in metrics)
+        self.say(f"{len(metrics)} metrics, {available} of them can run on this machine")
+
+
+def why_missing(metric: Metric) -> str:
+    return metric.missing() if metric.missing else ""
+
+
+def _ordered(levels: frozenset[str]) -> list[str]:
+    return [level for level in ("turn", "dialogue", "system") if level in levels]
+
+
+def _document(metric: Metric) -> dict[str, Any]:
+    reason = why_missing(metric)
+    return {
+        "name": metric.name,
+        "version": metric.version,
+        "summary": metric.summary,
+        "citation": metric.citation,
+        "higher_is_better": metric.higher_is_better,
+        "levels": _ordered(metric.levels),
+        "needs": sorted(metric.needs),
+        "queue": metric.queue,
+        "range": list(metric.value_range),
+        "options": [
+            {"name": option.name, "default": option.default, "choices": list(option.choices), "help": option.help}
+            for option in metric.options
+        ],
+        "available": not reason,
+        **({"reason": reason} if reason else {}),
+    }
+
+
+def _row(metric: Metric) -> list[str]:
+    return [
+        metric.name,
+        metric.version,
+        " ".join(_ordered(metric.levels)),
+        " ".join(sorted(metric.needs)) or "–",
+        metric.queue,
+        "higher" if metric.higher_is_better else "lower",
+        why_missing(metric) or "yes",
+        " ".join(f"{option.name}={_written(option.default)}" for option in metric.options),
+    ]
+
+
+def _written(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)

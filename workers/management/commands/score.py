@@ -1,0 +1,137 @@
+from __future__ import annotations
+
+import time
+from typing import Any
+
+from django.core.management.base import CommandError, CommandParser
+from tqdm import tqdm
+
+from annotations.console import ConsoleCommand, comma_list, figure
+from annotations.models import CorpusVersion, System
+from annotations.queries import NotFound, select_systems, turn_order, version_of
+from workers import execution, queries, runs
+from workers.metrics.configuration import Configuration, ConfigurationError, parse_list
+from workers.metrics.registry import all_metrics
+from workers.models import MetricRun
+
+POLL_SECONDS = 0.2
+LONELY_SECONDS = 10
+
+
+class Command(ConsoleCommand):
+    help = (
+        "Compute metrics for a corpus's systems. The workers do it, and a progress bar follows them; Ctrl-C stops "
+        "following, not the work. With --inline this process computes. What is computed already is not computed again."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--corpus", required=True, metavar="S")
+        parser.add_argument(
+            "--metrics", required=True, metavar="a,b", help="configurations such as bleu_4,rouge_l[stem=true]; or: all"
+        )
+        parser.add_argument("--systems", type=comma_list, metavar="x,y", help="only these systems")
+        parser.add_argument("--inline", action="store_true", help="compute in this process, without workers")
+        parser.add_argument("--format", choices=["table", "json"], default="table")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        try:
+            version = version_of(options["corpus"])
+            systems = select_systems(version, options["systems"])
+            wanted = self._offered(version, options["metrics"])
+        except (NotFound, ConfigurationError) as refusal:
+            raise CommandError(str(refusal)) from None
+        if not systems:
+            raise CommandError(f"{version.corpus.slug} has no systems: there is nothing to score")
+        started = time.monotonic()
+        runs.request(wanted, systems, hint=not options["inline"])
+        if options["inline"]:
+            self._compute(wanted, systems)
+        self._follow(wanted, systems)
+        done = list(queries.runs_for(wanted, systems))
+        if options["format"] == "json":
+            self.print_json({"corpus": version.corpus.slug, "corpus_version": version.label, "runs": _documents(version, done)})
+        else:
+            self.print_table(["metric", "system", "state", "score", "undefined turns"], [_row(run) for run in done])
+        failed = [run for run in done if run.state == MetricRun.State.FAILED]
+        self.say(
+            f"{version.corpus.slug} {version.label}: {len(done) - len(failed)} runs done, {len(failed)} failed, "
+            f"{time.monotonic() - started:.1f} s"
+        )
+        if failed:
+            raise CommandError("; ".join(sorted({f"{run.configuration}: {run.error}" for run in failed})))
+
+    def _offered(self, version: CorpusVersion, text: str) -> list[Configuration]:
+        """The configurations asked for. ``all`` leaves out, and names, those that cannot be computed here."""
+        everything = text.strip() == "all"
+        configurations = parse_list(",".join(all_metrics()) if everything else text)
+        if not configurations:
+            raise ConfigurationError("--metrics names no metric")
+        offered = []
+        for configuration in configurations:
+            reason = queries.why_not_offered(configuration.metric, version)
+            if not reason:
+                offered.append(configuration)
+            elif everything:
+                self.say(f"{configuration.text} is left out: {reason}")
+            else:
+                raise ConfigurationError(f"{configuration.text} cannot be computed on {version.corpus.slug}: {reason}")
+        if not offered:
+            raise ConfigurationError(f"no metric can be computed on {version.corpus.slug}")
+        return offered
+
+    def _compute(self, wanted: list[Configuration], systems: list[System]) -> None:
+        waiting = queries.runs_for(wanted, systems).exclude(state=MetricRun.State.DONE).values_list("pk", flat=True)
+        for run_id in tqdm(list(waiting), unit="run", file=self.stderr._out, disable=None):
+            execution.compute(run_id)
+
+    def _follow(self, wanted: list[Configuration], systems: list[System]) -> None:
+        pks = list(queries.runs_for(wanted, systems).values_list("pk", flat=True))
+        ours = MetricRun.objects.filter(pk__in=pks)
+        with tqdm(total=len(pks), unit="run", file=self.stderr._out, disable=None) as bar:
+            last_change = time.monotonic()
+            while True:
+                states = queries.states_of(ours)
+                finished = states["done"] + states["failed"]
+                if finished != bar.n or states["running"]:
+                    last_change = time.monotonic()
+                bar.update(finished - bar.n)
+                if finished == len(pks):
+                    return
+                if time.monotonic() - last_change > LONELY_SECONDS:
+                    self.say("No worker has taken the runs yet. They wait; start one with: manage.py run")
+                    last_change = float("inf")
+                time.sleep(POLL_SECONDS)
+
+
+def _documents(version: CorpusVersion, done: list[MetricRun]) -> list[dict[str, Any]]:
+    order = turn_order(version)
+    places = [
+        {"dialogue": order.dialogue_ids[dialogue], "turn": int(number)}
+        for dialogue, number in zip(order.dialogue, order.numbers, strict=True)
+    ]
+    return [_document(run, places) for run in done]
+
+
+def _document(run: MetricRun, places: list[dict[str, Any]]) -> dict[str, Any]:
+    document: dict[str, Any] = {
+        "metric": run.configuration,
+        "signature": run.signature,
+        "system": run.system.name,
+        "state": run.state,
+        "system_score": run.system_score,
+    }
+    if run.state == MetricRun.State.FAILED:
+        return {**document, "error": run.error}
+    if run.system_score is None:
+        document["reason"] = run.system_reason
+    document["turn_scores"] = [
+        {**place, "score": score}
+        if score is not None
+        else {**place, "score": None, "reason": run.undefined.get(str(turn), "")}
+        for turn, (place, score) in enumerate(zip(places, run.turn_scores, strict=True))
+    ]
+    return document
+
+
+def _row(run: MetricRun) -> list[str]:
+    return [run.configuration, run.system.name, run.state, figure(run.system_score, 4), str(len(run.undefined))]

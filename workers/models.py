@@ -1,0 +1,77 @@
+"""Metric runs: what is to be computed, who is at it, and what came out, in one row."""
+
+from __future__ import annotations
+
+from django.db import models
+from django.db.models import Q
+
+from annotations.models import System
+
+
+class MetricRun(models.Model):
+    """One metric configuration × one system (and so one corpus version).
+
+    The row is the truth; the message to a worker only says "look at this row". A worker owns the run while it holds
+    ``lease_token``. ``turn_scores`` follows the version's turns in order (dialogue position, turn number); null where
+    the score is undefined, with the reason under that index in ``undefined``.
+    """
+
+    class State(models.TextChoices):
+        PENDING = "pending", "pending"
+        RUNNING = "running", "running"
+        DONE = "done", "done"
+        FAILED = "failed", "failed"
+
+    system = models.ForeignKey(System, on_delete=models.CASCADE, related_name="metric_runs")
+    metric = models.CharField(max_length=80)
+    metric_version = models.CharField(max_length=20)
+    configuration = models.CharField(max_length=300, help_text="Canonical text: name[key=value,…].")
+    queue = models.CharField(max_length=10)
+
+    state = models.CharField(max_length=10, choices=State, default=State.PENDING)
+    attempts = models.PositiveIntegerField(default=0)
+    lease_token = models.CharField(max_length=32, blank=True)
+    lease_expires_at = models.DateTimeField(null=True, blank=True)
+    hinted_at = models.DateTimeField(null=True, blank=True, help_text="When a worker was last told of it.")
+    hints = models.PositiveIntegerField(default=0)
+    error = models.TextField(blank=True)
+
+    examples_done = models.PositiveIntegerField(default=0)
+    examples_total = models.PositiveIntegerField(default=0)
+    created_at = models.DateTimeField(auto_now_add=True)
+    started_at = models.DateTimeField(null=True, blank=True)
+    finished_at = models.DateTimeField(null=True, blank=True)
+
+    signature = models.TextField(blank=True)
+    system_score = models.FloatField(null=True, blank=True)
+    system_reason = models.CharField(max_length=300, blank=True, help_text="Why there is no system score.")
+    turn_scores = models.JSONField(default=list, blank=True)
+    undefined = models.JSONField(default=dict, blank=True)
+
+    class Meta:
+        ordering = ["-created_at", "pk"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["system", "metric", "metric_version", "configuration"], name="metric_run_identity"
+            ),
+            models.CheckConstraint(
+                condition=Q(state__in=["pending", "running", "done", "failed"]), name="metric_run_state"
+            ),
+            models.CheckConstraint(
+                condition=~Q(state="running") | (Q(lease_expires_at__isnull=False) & ~Q(lease_token="")),
+                name="running_metric_run_is_leased",
+            ),
+            models.CheckConstraint(
+                condition=~Q(state="done")
+                | (Q(finished_at__isnull=False) & ~Q(signature="") & (Q(system_score__isnull=False) | ~Q(system_reason=""))),
+                name="done_metric_run_has_a_score_or_a_reason",
+            ),
+            models.CheckConstraint(condition=~Q(state="failed") | ~Q(error=""), name="failed_metric_run_says_why"),
+        ]
+        indexes = [
+            models.Index(fields=["state", "lease_expires_at"], name="metric_run_lease"),
+            models.Index(fields=["state", "hinted_at"], name="metric_run_hint"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.configuration} on {self.system_id}"

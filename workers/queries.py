@@ -1,0 +1,95 @@
+"""Every read of metric runs and of what they are computed from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+
+from django.db.models import Count, QuerySet
+
+from annotations.models import CorpusVersion, Response, System, Turn
+from annotations.records import Utterance
+from workers.metrics.base import Example, Metric
+from workers.metrics.configuration import Configuration
+from workers.models import MetricRun
+
+NO_RESPONSE = "the system gave no response at this turn"
+
+
+@lru_cache(maxsize=4)
+def _turns_of(version_id: int) -> tuple[tuple[int, Example], ...]:
+    """(turn pk, example without a response) in order. A version never changes, so a worker process may keep it."""
+    turns = (
+        Turn.objects.filter(dialogue__version_id=version_id)
+        .select_related("dialogue")
+        .order_by("dialogue__position", "number")
+    )
+    return tuple(
+        (
+            turn.pk,
+            Example(
+                dialogue_id=turn.dialogue.external_id,
+                turn=turn.number,
+                persona=tuple(turn.dialogue.persona),
+                partner_persona=tuple(turn.dialogue.partner_persona),
+                context=tuple(Utterance(speaker, text) for speaker, text in turn.context),
+                references=tuple(turn.references),
+                response="",
+            ),
+        )
+        for turn in turns
+    )
+
+
+def examples_of(system: System) -> list[Example | None]:
+    """One example a turn of the version, in order; None where the system gave no response."""
+    responses = dict(Response.objects.filter(system=system).values_list("turn_id", "text"))
+    return [_with_response(example, responses.get(turn_pk)) for turn_pk, example in _turns_of(system.version_id)]
+
+
+def _with_response(example: Example, response: str | None) -> Example | None:
+    if response is None:
+        return None
+    return Example(
+        example.dialogue_id,
+        example.turn,
+        example.persona,
+        example.partner_persona,
+        example.context,
+        example.references,
+        response,
+    )
+
+
+def why_not_offered(metric: Metric, version: CorpusVersion) -> str:
+    """Why a metric cannot be computed on this version here, or "" when it can."""
+    if metric.missing is not None and (reason := metric.missing()):
+        return reason
+    if "reference" in metric.needs and not _has_references(version):
+        return "the corpus has no references"
+    if "persona" in metric.needs and not version.dialogues.exclude(persona=[]).exists():
+        return "the corpus has no personas"
+    return ""
+
+
+def _has_references(version: CorpusVersion) -> bool:
+    return Turn.objects.filter(dialogue__version=version).exclude(references=[]).exists()
+
+
+def runs_of(version: CorpusVersion) -> QuerySet[MetricRun]:
+    return MetricRun.objects.filter(system__version=version)
+
+
+def runs_for(configurations: Iterable[Configuration], systems: Sequence[System]) -> QuerySet[MetricRun]:
+    """The runs that compute these configurations in their present metric version."""
+    wanted = {(configuration.metric.version, configuration.text) for configuration in configurations}
+    runs = MetricRun.objects.filter(system__in=systems, configuration__in=[text for _, text in wanted])
+    current = [run.pk for run in runs.only("pk", "metric_version", "configuration") if (run.metric_version, run.configuration) in wanted]
+    return MetricRun.objects.filter(pk__in=current).select_related("system").order_by("configuration", "system__position")
+
+
+def states_of(runs: QuerySet[MetricRun]) -> dict[str, int]:
+    """How many runs are in each state; every state is named."""
+    counts = dict.fromkeys(MetricRun.State.values, 0)
+    counts.update(dict(runs.order_by().values_list("state").annotate(Count("pk"))))
+    return counts

@@ -1,0 +1,212 @@
+"""Every write to metric runs: request, claim, report progress, finish, fail, sweep.
+
+A run is claimed by one conditional update, so however many workers hear of it, one computes it. Its owner keeps it
+by renewing the lease; whoever lost the lease can no longer write to the row.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from secrets import token_hex
+
+from celery import current_app
+from django.conf import settings
+from django.db import transaction
+from django.db.models import F, Q
+from django.utils import timezone
+from kombu.exceptions import OperationalError
+
+from annotations.actions import data_changed
+from annotations.models import System
+from workers.metrics.configuration import Configuration
+from workers.models import MetricRun
+
+log = logging.getLogger(__name__)
+
+COMPUTE_TASK = "workers.tasks.compute"
+HINTS_A_SWEEP = 500
+LONGEST_HINT_PAUSE = timedelta(minutes=10)
+State = MetricRun.State
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """The right to compute a run, until the lease ends."""
+
+    run_id: int
+    token: str
+
+
+@dataclass(frozen=True, slots=True)
+class RunResult:
+    signature: str
+    system_score: float | None
+    system_reason: str
+    turn_scores: list[float | None]
+    undefined: dict[str, str]
+
+
+# --- asking for work -------------------------------------------------------------------------------------------
+
+
+def request(configurations: Sequence[Configuration], systems: Sequence[System], hint: bool = True) -> None:
+    """Make sure that each configuration is, or will be, computed for each system; failed runs are tried again.
+
+    ``hint=False`` is for a caller that computes the runs itself; should it die, the sweeper tells the workers.
+    """
+    with transaction.atomic():
+        MetricRun.objects.bulk_create(
+            (
+                MetricRun(
+                    system=system,
+                    metric=configuration.metric.name,
+                    metric_version=configuration.metric.version,
+                    configuration=configuration.text,
+                    queue=configuration.metric.queue,
+                )
+                for configuration in configurations
+                for system in systems
+            ),
+            ignore_conflicts=True,
+        )
+        runs = MetricRun.objects.filter(
+            system__in=systems, configuration__in=[configuration.text for configuration in configurations]
+        )
+        runs.filter(state=State.FAILED).update(
+            state=State.PENDING, attempts=0, error="", hinted_at=None, hints=0, examples_done=0
+        )
+        waiting = list(runs.filter(state=State.PENDING, hinted_at__isnull=True).values_list("pk", "queue"))
+        if hint:
+            transaction.on_commit(lambda: send_hints(waiting))
+
+
+def send_hints(runs: Iterable[tuple[int, str]]) -> int:
+    """Tell workers of runs (pk, queue). Where the broker cannot be reached the rows wait for the sweeper."""
+    sent: list[int] = []
+    try:
+        with current_app.producer_pool.acquire(block=True) as producer:
+            for run_id, queue in runs:
+                current_app.send_task(COMPUTE_TASK, args=[run_id], queue=queue, producer=producer, retry=False)
+                sent.append(run_id)
+    except (OperationalError, OSError) as problem:
+        log.warning("the broker cannot be reached (%s); the sweeper will tell the workers later", problem)
+    MetricRun.objects.filter(pk__in=sent).update(hinted_at=timezone.now(), hints=F("hints") + 1)
+    return len(sent)
+
+
+# --- doing it --------------------------------------------------------------------------------------------------
+
+
+def claim(run_id: int) -> Claim | None:
+    """Take a run that is pending, or whose worker fell silent. None when somebody else has it or it is finished."""
+    now = timezone.now()
+    token = token_hex(16)
+    taken = (
+        MetricRun.objects.filter(pk=run_id, attempts__lt=settings.MAX_ATTEMPTS)
+        .filter(Q(state=State.PENDING) | Q(state=State.RUNNING, lease_expires_at__lt=now))
+        .update(
+            state=State.RUNNING,
+            lease_token=token,
+            lease_expires_at=_lease_end(now),
+            attempts=F("attempts") + 1,
+            started_at=now,
+            examples_done=0,
+        )
+    )
+    return Claim(run_id, token) if taken else None
+
+
+def keep(claim: Claim, examples_done: int | None = None, examples_total: int | None = None) -> bool:
+    """Renew the lease and report progress. False when the run is no longer ours: stop computing it."""
+    changes: dict[str, object] = {"lease_expires_at": _lease_end(timezone.now())}
+    if examples_done is not None:
+        changes["examples_done"] = examples_done
+    if examples_total is not None:
+        changes["examples_total"] = examples_total
+    return bool(_owned(claim).update(**changes))
+
+
+def finish(claim: Claim, result: RunResult) -> bool:
+    """Store the result. False, and nothing stored, when the lease was lost to another worker."""
+    with transaction.atomic():
+        stored = _owned(claim).update(
+            state=State.DONE,
+            finished_at=timezone.now(),
+            lease_token="",
+            lease_expires_at=None,
+            error="",
+            examples_done=F("examples_total"),
+            signature=result.signature,
+            system_score=result.system_score,
+            system_reason=result.system_reason,
+            turn_scores=result.turn_scores,
+            undefined=result.undefined,
+        )
+        if stored:
+            data_changed(_versions_of([claim.run_id]))
+    return bool(stored)
+
+
+def fail(claim: Claim, error: str) -> bool:
+    return bool(
+        _owned(claim).update(
+            state=State.FAILED, finished_at=timezone.now(), lease_token="", lease_expires_at=None, error=error
+        )
+    )
+
+
+def _owned(claim: Claim):
+    return MetricRun.objects.filter(pk=claim.run_id, state=State.RUNNING, lease_token=claim.token)
+
+
+def _lease_end(now: datetime) -> datetime:
+    return now + timedelta(seconds=settings.LEASE_SECONDS)
+
+
+def _versions_of(run_ids: list[int]) -> list[int]:
+    return list(MetricRun.objects.filter(pk__in=run_ids).values_list("system__version_id", flat=True))
+
+
+# --- looking after it ------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Swept:
+    given_back: int
+    given_up: int
+    hinted: int
+
+
+def sweep() -> Swept:
+    """Give back the runs of silent workers, give up those that were tried too often, tell workers of waiting runs."""
+    now = timezone.now()
+    silent = MetricRun.objects.filter(state=State.RUNNING, lease_expires_at__lt=now)
+    given_up = silent.filter(attempts__gte=settings.MAX_ATTEMPTS).update(
+        state=State.FAILED,
+        finished_at=now,
+        lease_token="",
+        lease_expires_at=None,
+        error=f"the worker stopped without a word {settings.MAX_ATTEMPTS} times; the run may need more memory or time",
+    )
+    given_back = silent.update(
+        state=State.PENDING, lease_token="", lease_expires_at=None, hinted_at=None, hints=0, examples_done=0
+    )
+    return Swept(given_back, given_up, send_hints(_runs_to_hint(now)))
+
+
+def _runs_to_hint(now: datetime) -> list[tuple[int, str]]:
+    """Waiting runs whose last hint may be lost. The pause doubles with each hint, so a long queue is not flooded."""
+    waiting = (
+        MetricRun.objects.filter(state=State.PENDING)
+        .order_by(F("hinted_at").asc(nulls_first=True))
+        .values_list("pk", "queue", "hinted_at", "hints")[:HINTS_A_SWEEP]
+    )
+    return [(pk, queue) for pk, queue, hinted_at, hints in waiting if hinted_at is None or now >= _next_hint(hinted_at, hints)]
+
+
+def _next_hint(hinted_at: datetime, hints: int) -> datetime:
+    pause = timedelta(seconds=settings.SWEEP_SECONDS * 2 ** min(hints, 16))
+    return hinted_at + min(pause, LONGEST_HINT_PAUSE)

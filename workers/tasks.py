@@ -1,0 +1,16 @@
+"""Thin: a message says which row to look at."""
+
+from __future__ import annotations
+
+from workers import execution, runs
+from workers.celery_rules import row_task
+
+
+@row_task
+def compute(run_id: int) -> None:
+    execution.compute(run_id)
+
+
+@row_task
+def sweep() -> None:
+    runs.sweep()
