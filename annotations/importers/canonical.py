@@ -1,0 +1,71 @@
+"""The one way to write a record as JSON: what the digest of a corpus is made of and what the jsonl format holds."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+from typing import Any
+
+from annotations.records import (
+    CorpusRecord,
+    DialogueRecord,
+    RaterRecord,
+    RatingRecord,
+    Record,
+    ResponseRecord,
+    SystemRecord,
+)
+
+TYPE_NAMES: dict[type[Record], str] = {
+    CorpusRecord: "corpus",
+    SystemRecord: "system",
+    RaterRecord: "rater",
+    DialogueRecord: "dialogue",
+    ResponseRecord: "response",
+    RatingRecord: "rating",
+}
+
+
+def record_as_json(record: Record) -> dict[str, Any]:
+    """The record as a JSON object: its ``type`` and every field that differs from its default.
+
+    Defaults are left out so that a field added to the records later does not give old corpora a new digest.
+    """
+    return {"type": TYPE_NAMES[type(record)], **_fields(record)}
+
+
+def canonical_line(record: Record) -> str:
+    """One line of JSON, the same for equal records whatever file they came from; without the line's end."""
+    return json.dumps(record_as_json(record), ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+
+
+class Digest:
+    """SHA-256 over the canonical line of each record, in order: the identity of a corpus version."""
+
+    def __init__(self) -> None:
+        self._hash = hashlib.sha256()
+
+    def add(self, record: Record) -> None:
+        self._hash.update(canonical_line(record).encode("utf-8"))
+        self._hash.update(b"\n")
+
+    def hexdigest(self) -> str:
+        """64 hexadecimal digits."""
+        return self._hash.hexdigest()
+
+
+def _fields(instance: Any) -> dict[str, Any]:
+    return {
+        field.name: _plain(value)
+        for field in dataclasses.fields(instance)
+        if (value := getattr(instance, field.name)) != field.default
+    }
+
+
+def _plain(value: Any) -> Any:
+    if dataclasses.is_dataclass(value):
+        return _fields(value)
+    if isinstance(value, tuple):
+        return [_plain(item) for item in value]
+    return value

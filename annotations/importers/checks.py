@@ -1,0 +1,271 @@
+"""Checks a stream of records against the order and the rules of ``annotations.records``, in bounded memory."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from functools import singledispatchmethod
+
+from annotations.importers.problems import Problems, Where
+from annotations.importers.texts import MAX_NAME, MAX_RESPONSE, MAX_UTTERANCE, text_fault
+from annotations.records import (
+    CorpusRecord,
+    DialogueRecord,
+    RaterRecord,
+    RatingRecord,
+    Record,
+    ResponseRecord,
+    SystemRecord,
+)
+
+SPEAKERS = ("A", "B")
+MAX_SYSTEMS = 10_000
+MAX_RATERS = 100_000
+MAX_DIALOGUES = 1_000_000
+MAX_RESPONSES_OF_DIALOGUE = 100_000
+MAX_RATINGS_OF_DIALOGUE = 500_000
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """How much a corpus holds. ``raters`` counts names: for anonymous raters, the longest list of scores."""
+
+    dialogues: int = 0
+    turns: int = 0
+    systems: int = 0
+    responses: int = 0
+    raters: int = 0
+    ratings: int = 0
+
+
+@dataclass
+class _DialogueInProgress:
+    """What has been said of the dialogue that the stream is in. Only this is held, not the dialogues before it."""
+
+    id: str
+    turns: frozenset[int]
+    responses: set[tuple[str, int]] = field(default_factory=set)
+    responding: set[str] = field(default_factory=set)
+    ratings: set[tuple[str, int | None, str, str]] = field(default_factory=set)
+
+
+class Checker:
+    """Looks at every record once, in order, and notes what is wrong with it in ``problems``."""
+
+    def __init__(self, problems: Problems) -> None:
+        self.problems = problems
+        self.corpus: CorpusRecord | None = None
+        self._scales: dict[str, tuple[float | None, float | None]] = {}
+        self._systems: set[str] = set()
+        self._raters: set[str] = set()
+        self._dialogues: set[str] = set()
+        self._dialogue: _DialogueInProgress | None = None
+        self._turns = 0
+        self._responses = 0
+        self._ratings = 0
+
+    @property
+    def counts(self) -> Counts:
+        """What has been accepted so far."""
+        return Counts(
+            dialogues=len(self._dialogues),
+            turns=self._turns,
+            systems=len(self._systems),
+            responses=self._responses,
+            raters=len(self._raters),
+            ratings=self._ratings,
+        )
+
+    def accepts(self, record: Record, where: Where, field: str) -> bool:
+        """True where the record is sound; otherwise notes each fault at ``where`` and ``field``."""
+        before = len(self.problems.found)
+        for name, message in self._faults(record):
+            self.problems.add(where, ".".join(part for part in (field, name) if part), message)
+        return len(self.problems.found) == before
+
+    def finish(self) -> None:
+        """Notes what the whole stream lacks."""
+        if self.problems.found:
+            return
+        if self.corpus is None:
+            self.problems.add("", "", "holds no corpus")
+        elif not self._dialogues:
+            self.problems.add("", "", "holds no dialogue")
+
+    def _faults(self, record: Record) -> list[tuple[str, str]]:
+        if self.corpus is None and not isinstance(record, CorpusRecord):
+            return [("", "stands before the corpus record, which must be the first")]
+        return self._faults_of(record)
+
+    @singledispatchmethod
+    def _faults_of(self, record: Record) -> list[tuple[str, str]]:
+        raise TypeError(f"{type(record).__name__} is no record")
+
+    @_faults_of.register
+    def _(self, corpus: CorpusRecord) -> list[tuple[str, str]]:
+        if self.corpus is not None:
+            return [("", "is a second corpus record; a stream holds one corpus")]
+        self.corpus = corpus
+        self._scales = {aspect: corpus.scale_of(aspect) for aspect in corpus.aspects}
+        return [
+            *_named("name", text_fault(corpus.name, MAX_NAME, may_be_empty=True)),
+            *_named("part", text_fault(corpus.part, MAX_NAME, may_be_empty=True)),
+            *_named("description", text_fault(corpus.description, MAX_RESPONSE, may_be_empty=True)),
+            *_aspect_faults(corpus),
+        ]
+
+    @_faults_of.register
+    def _(self, system: SystemRecord) -> list[tuple[str, str]]:
+        if self._dialogues:
+            return [("", "stands after the first dialogue; systems come before")]
+        if system.name in self._systems:
+            return [("name", f"the system {system.name!r} occurs twice")]
+        if len(self._systems) >= MAX_SYSTEMS:
+            return [("", f"more than {MAX_SYSTEMS:,} systems")]
+        self._systems.add(system.name)
+        return [
+            *_named("name", text_fault(system.name, MAX_NAME)),
+            *_named("description", text_fault(system.description, MAX_RESPONSE, may_be_empty=True)),
+        ]
+
+    @_faults_of.register
+    def _(self, rater: RaterRecord) -> list[tuple[str, str]]:
+        if self._dialogues:
+            return [("", "stands after the first dialogue; raters come before")]
+        if rater.name in self._raters:
+            return [("name", f"the rater {rater.name!r} occurs twice")]
+        if len(self._raters) >= MAX_RATERS:
+            return [("", f"more than {MAX_RATERS:,} raters")]
+        self._raters.add(rater.name)
+        return _named("name", text_fault(rater.name, MAX_NAME))
+
+    @_faults_of.register
+    def _(self, dialogue: DialogueRecord) -> list[tuple[str, str]]:
+        numbers = [turn.number for turn in dialogue.turns]
+        # Its responses follow even where the dialogue is at fault: they are checked against it.
+        self._dialogue = _DialogueInProgress(dialogue.id, frozenset(numbers))
+        if dialogue.id in self._dialogues:
+            return [("id", f"the dialogue {dialogue.id!r} occurs twice")]
+        if len(self._dialogues) >= MAX_DIALOGUES:
+            return [("", f"more than {MAX_DIALOGUES:,} dialogues")]
+        self._dialogues.add(dialogue.id)
+        self._turns += len(numbers)
+        faults = [
+            *_named("id", text_fault(dialogue.id, MAX_NAME)),
+            *_persona_faults("persona", dialogue.persona),
+            *_persona_faults("partner_persona", dialogue.partner_persona),
+        ]
+        if not dialogue.turns:
+            faults.append(("turns", "is empty; a dialogue has at least one turn"))
+        for index, turn in enumerate(dialogue.turns):
+            if turn.number < 0:
+                faults.append((f"turns[{index}].number", "must be 0 or more"))
+            if turn.number in numbers[:index]:
+                faults.append((f"turns[{index}].number", f"turn {turn.number} occurs twice in this dialogue"))
+            for position, utterance in enumerate(turn.context):
+                place = f"turns[{index}].context[{position}]"
+                if utterance.speaker not in SPEAKERS:
+                    faults.append((f"{place}.speaker", "must be A or B"))
+                faults += _named(f"{place}.text", text_fault(utterance.text, MAX_UTTERANCE))
+            for position, reference in enumerate(turn.references):
+                faults += _named(f"turns[{index}].references[{position}]", text_fault(reference, MAX_RESPONSE))
+        return faults
+
+    @_faults_of.register
+    def _(self, response: ResponseRecord) -> list[tuple[str, str]]:
+        dialogue = self._dialogue
+        if dialogue is None or dialogue.id != response.dialogue_id:
+            return [("dialogue_id", f"does not follow its dialogue {response.dialogue_id!r}")]
+        faults = []
+        if response.system not in self._systems:
+            faults.append(("system", f"the system {response.system!r} is not known"))
+        if response.turn not in dialogue.turns:
+            faults.append(("turn", f"the dialogue {dialogue.id!r} has no turn {response.turn}"))
+        key = (response.system, response.turn)
+        if key in dialogue.responses:
+            faults.append(
+                ("", f"the system {response.system!r} answers turn {response.turn} of dialogue {dialogue.id!r} twice")
+            )
+        if len(dialogue.responses) >= MAX_RESPONSES_OF_DIALOGUE:
+            faults.append(("", f"more than {MAX_RESPONSES_OF_DIALOGUE:,} responses in one dialogue"))
+            return faults
+        dialogue.responses.add(key)
+        dialogue.responding.add(response.system)
+        self._responses += 1
+        # A system may well have answered nothing: an empty response is a response.
+        return faults + _named("text", text_fault(response.text, MAX_RESPONSE, may_be_empty=True))
+
+    @_faults_of.register
+    def _(self, rating: RatingRecord) -> list[tuple[str, str]]:
+        dialogue = self._dialogue
+        if dialogue is None or dialogue.id != rating.dialogue_id:
+            return [("dialogue_id", f"does not follow its dialogue {rating.dialogue_id!r}")]
+        faults = [*self._item_faults(dialogue, rating), *self._score_faults(rating)]
+        if rating.rater not in self._raters:
+            faults.append(("rater", f"the rater {rating.rater!r} is not known"))
+        key = (rating.system, rating.turn, rating.rater, rating.aspect)
+        if key in dialogue.ratings:
+            faults.append(("", f"the rater {rating.rater!r} rates the same item for {rating.aspect!r} twice"))
+        if len(dialogue.ratings) >= MAX_RATINGS_OF_DIALOGUE:
+            return [*faults, ("", f"more than {MAX_RATINGS_OF_DIALOGUE:,} ratings in one dialogue")]
+        dialogue.ratings.add(key)
+        self._ratings += 1
+        return faults + _named("comment", text_fault(rating.comment, MAX_RESPONSE, may_be_empty=True))
+
+    def _item_faults(self, dialogue: _DialogueInProgress, rating: RatingRecord) -> list[tuple[str, str]]:
+        if rating.system not in self._systems:
+            return [("system", f"the system {rating.system!r} is not known")]
+        if rating.turn is None:
+            if rating.system in dialogue.responding:
+                return []
+            return [("system", f"{rating.system!r} has no response in dialogue {dialogue.id!r} before this rating")]
+        if (rating.system, rating.turn) in dialogue.responses:
+            return []
+        item = f"turn {rating.turn} of dialogue {dialogue.id!r}"
+        return [("turn", f"{rating.system!r} has no response at {item} before this rating")]
+
+    def _score_faults(self, rating: RatingRecord) -> list[tuple[str, str]]:
+        if rating.aspect not in self._scales:
+            return [("aspect", f"the corpus has no aspect {rating.aspect!r}")]
+        if not math.isfinite(rating.score):
+            return [("score", "must be a finite number")]
+        low, high = self._scales[rating.aspect]
+        if (low is not None and rating.score < low) or (high is not None and rating.score > high):
+            scale = f"{_end(low)} to {_end(high)}"
+            return [("score", f"{rating.score:g} lies outside the scale of {rating.aspect!r}, {scale}")]
+        return []
+
+
+def _named(name: str, fault: str) -> list[tuple[str, str]]:
+    return [(name, fault)] if fault else []
+
+
+def _persona_faults(name: str, sentences: tuple[str, ...]) -> list[tuple[str, str]]:
+    return [
+        (f"{name}[{index}]", fault)
+        for index, sentence in enumerate(sentences)
+        if (fault := text_fault(sentence, MAX_RESPONSE))
+    ]
+
+
+def _aspect_faults(corpus: CorpusRecord) -> list[tuple[str, str]]:
+    faults = []
+    for index, aspect in enumerate(corpus.aspects):
+        faults += _named(f"aspects[{index}]", text_fault(aspect, MAX_NAME))
+        if aspect in corpus.aspects[:index]:
+            faults.append((f"aspects[{index}]", f"the aspect {aspect!r} occurs twice"))
+    if corpus.main_aspect not in corpus.aspects:
+        faults.append(("main_aspect", f"{corpus.main_aspect!r} is not one of the aspects"))
+    for index, (aspect, low, high) in enumerate([("", *corpus.scale), *corpus.scales], start=-1):
+        name = "scale" if index < 0 else f"scales[{index}]"
+        if index >= 0 and aspect not in corpus.aspects:
+            faults.append((name, f"{aspect!r} is not one of the aspects"))
+        if any(end is not None and not math.isfinite(end) for end in (low, high)):
+            faults.append((name, "must be finite"))
+        if low is not None and high is not None and not low < high:
+            faults.append((name, "the lowest score must be below the highest"))
+    return faults
+
+
+def _end(value: float | None) -> str:
+    return "open" if value is None else f"{value:g}"

@@ -1,0 +1,81 @@
+"""Dialogues of the Commonsense Persona-Grounded Dialogue Challenge, task 1: a JSON array, seven turns a dialogue.
+
+It holds no systems and no ratings: what a challenge starts with.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from annotations.importers.base import Importer, Placed
+from annotations.importers.checks import SPEAKERS
+from annotations.importers.fields import JsonObject, all_or_none
+from annotations.importers.json_source import array_elements
+from annotations.importers.problems import Problems
+from annotations.importers.texts import MAX_RESPONSE, MAX_UTTERANCE
+from annotations.records import TARGET_SPEAKER, CorpusRecord, DialogueRecord, TurnRecord, Utterance
+
+TURNS = tuple(f"turn_{number}" for number in range(7))
+
+
+def stream(path: Path, _part: str, problems: Problems) -> Iterator[Placed]:
+    """Every element is a dialogue, named by ``dialog_id`` or, without one, by its place in the file from 0."""
+    yield CorpusRecord(), "$", ""
+    for index, (where, element) in enumerate(array_elements(path, problems)):
+        dialogue = JsonObject.of(element, where, problems)
+        record = _dialogue(str(index), dialogue) if dialogue else None
+        if record:
+            yield record, where, ""
+
+
+def _dialogue(place: str, dialogue: JsonObject) -> DialogueRecord | None:
+    dialogue_id = dialogue.name("dialog_id") if dialogue.has("dialog_id") else place
+    turns = all_or_none([dialogue.child(name) for name in TURNS])
+    if dialogue_id is None or turns is None:
+        return None
+    personas = all_or_none([_personas(turn) for turn in turns])
+    records = all_or_none([_turn(number, turn) for number, turn in enumerate(turns)])
+    if personas is None or records is None:
+        return None
+    for turn, pair in zip(turns, personas, strict=True):
+        if pair != personas[0]:
+            turn.complain("persona B" if pair[0] != personas[0][0] else "persona A", "differs from that of turn_0")
+            return None
+    persona, partner_persona = personas[0]
+    return DialogueRecord(dialogue_id, persona, partner_persona, records)
+
+
+def _personas(turn: JsonObject) -> tuple[tuple[str, ...], tuple[str, ...]] | None:
+    """The personas of the target speaker B and of A."""
+    persona = turn.texts("persona B", MAX_RESPONSE)
+    partner_persona = turn.texts("persona A", MAX_RESPONSE)
+    return None if persona is None or partner_persona is None else (persona, partner_persona)
+
+
+def _turn(number: int, turn: JsonObject) -> TurnRecord | None:
+    utterances = turn.children("dialogue")
+    reference = turn.text("gold_reference", MAX_RESPONSE)
+    if utterances is None or reference is None:
+        return None
+    context = all_or_none([_utterance(utterance) for utterance in utterances])
+    if context is None:
+        return None
+    if not context or context[-1].speaker == TARGET_SPEAKER:
+        turn.complain("dialogue", f"must end with an utterance of A, which {TARGET_SPEAKER} answers")
+        return None
+    return TurnRecord(number, context, (reference.strip(),))
+
+
+def _utterance(utterance: JsonObject) -> Utterance | None:
+    speaker = utterance.text("persona_id", 1)
+    text = utterance.text("text", MAX_UTTERANCE)
+    if speaker is None or text is None:
+        return None
+    if speaker not in SPEAKERS:
+        utterance.complain("persona_id", "must be A or B")
+        return None
+    return Utterance(speaker, text.strip())
+
+
+IMPORTER = Importer(name="cpdc", summary="CPD challenge dialogues, task 1 (JSON array, seven turns)", stream=stream)

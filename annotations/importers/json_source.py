@@ -1,0 +1,264 @@
+"""Reads JSON arrays and JSON lines one element at a time, in bounded memory, whatever the file holds.
+
+The standard library's parser does the parsing, because it keeps lone surrogates, duplicate keys and exact
+error positions visible; streaming parsers that were tried replace lone surrogates silently.
+"""
+
+from __future__ import annotations
+
+import codecs
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, BinaryIO, NoReturn
+
+from annotations.importers.problems import Problems
+
+MAX_ELEMENT = 4 * 1024 * 1024
+"""Characters of one array element, bytes of one line. Python needs about 25 times that to hold the worst of them."""
+CHUNK = 64 * 1024
+_WHITE = " \t\r\n"
+_WHITE_SPACE = re.compile(f"[{_WHITE}]*")
+# A parser that meets the end of its text in a number, a literal or an escape complains a few characters before it.
+_END_SLACK = 16
+_BYTE_ORDER_MARKS = (
+    (codecs.BOM_UTF8, "starts with a byte order mark; save it as UTF-8 without one"),
+    (codecs.BOM_UTF16_LE, "is UTF-16; save it as UTF-8"),
+    (codecs.BOM_UTF16_BE, "is UTF-16; save it as UTF-8"),
+)
+
+
+class _NotJsonError(ValueError):
+    """Something that the parser would let pass and that no file may hold."""
+
+
+def _object_without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    value = dict(pairs)
+    if len(value) != len(pairs):
+        seen: set[str] = set()
+        for key, _ in pairs:
+            if key in seen:
+                raise _NotJsonError(f"the key {json.dumps(key[:80])} occurs twice in one object")
+            seen.add(key)
+    return value
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise _NotJsonError(f"{name} is not a number in JSON")
+
+
+_DECODER = json.JSONDecoder(object_pairs_hook=_object_without_duplicates, parse_constant=_refuse_constant)
+
+
+def open_file(path: Path, problems: Problems) -> BinaryIO:
+    """Opens a file for reading. Raises ImportFailed where it is missing, no file, empty or not UTF-8 at its start."""
+    if path.is_dir():
+        problems.stop("", "", "is a folder, not a file")
+    if not path.exists():
+        problems.stop("", "", "does not exist")
+    if not path.is_file():
+        problems.stop("", "", "is not a regular file")
+    try:
+        file = path.open("rb")
+    except OSError as error:
+        problems.stop("", "", f"cannot be read: {error.strerror}")
+    start = file.read(4)
+    file.seek(0)
+    fault = "is empty" if not start else ""
+    for mark, message in _BYTE_ORDER_MARKS:
+        if start.startswith(mark):
+            fault = message
+    if fault:
+        file.close()
+        problems.stop("", "", fault)
+    return file
+
+
+def array_elements(path: Path, problems: Problems) -> Iterator[tuple[str, Any]]:
+    """The elements of the JSON array that a file holds, each with its path (``$[0]``, ``$[1]``, …).
+
+    Raises ImportFailed at the first place where the file is not such an array: after it nothing can be read.
+    """
+    with open_file(path, problems) as file:
+        text = _ArrayText(file, problems)
+        if text.next_character("$") != "[":
+            problems.stop("$", "", f"must be a list (JSON array); found {text.described()}")
+        text.skip(1)
+        index = 0
+        more = text.next_character("$[0]") != "]"
+        while more:
+            where = f"$[{index}]"
+            yield where, text.element(where)
+            separator = text.next_character(where)
+            if separator not in (",", "]"):
+                problems.stop(where, "", f"expected a comma or the end of the list after this element, {text.place()}")
+            more = separator == ","
+            if more:
+                text.skip(1)
+                index += 1
+        text.skip(1)
+        text.expect_end()
+
+
+class _ArrayText:
+    """The part of a file that the parser looks at now: at most one element and what a chunk brought with it."""
+
+    def __init__(self, file: BinaryIO, problems: Problems) -> None:
+        self.file = file
+        self.problems = problems
+        self.decoder = codecs.getincrementaldecoder("utf-8")()
+        self.text = ""
+        self.position = 0
+        self.at_end = False
+        self.bytes_read = 0
+        self.line = 1
+        self.column = 1
+
+    def next_character(self, where: str) -> str:
+        """The next character that is no white space. Raises ImportFailed at the end of the file."""
+        self._skip_white_space()
+        if self.position == len(self.text):
+            self.problems.stop(where, "", f"the file ends here, {self.place()}, before its list does")
+        return self.text[self.position]
+
+    def element(self, where: str) -> Any:
+        """The value that starts at the next character that is no white space."""
+        self.next_character(where)
+        while True:
+            try:
+                value, end = _DECODER.raw_decode(self.text, self.position)
+            except json.JSONDecodeError as error:
+                if self.at_end or not _met_the_end(error, self.text):
+                    self._stop_at(where, error)
+            except RecursionError:
+                self.problems.stop(where, "", f"is nested too deeply, {self.place()}")
+            except ValueError as error:
+                self.problems.stop(where, "", f"{_plain(error)} (the element starts {self.place()})")
+            else:
+                # A number that ends with the text may go on in the file.
+                if end < len(self.text) or self.at_end:
+                    self.skip(end - self.position)
+                    return value
+            self._drop_read()
+            if len(self.text) > MAX_ELEMENT:
+                self.problems.stop(where, "", f"is longer than {MAX_ELEMENT:,} characters, {self.place()}")
+            # Doubling keeps the cost of starting again linear in the element's length.
+            self._grow(max(CHUNK, len(self.text)))
+
+    def expect_end(self) -> None:
+        """Raises ImportFailed where anything but white space follows."""
+        self._skip_white_space()
+        if self.position < len(self.text):
+            self.problems.stop("$", "", f"the list is over but the file goes on, {self.place()}")
+
+    def skip(self, count: int) -> None:
+        passed = self.text[self.position : self.position + count]
+        self.position += count
+        lines = passed.count("\n")
+        self.line += lines
+        self.column = len(passed) - passed.rfind("\n") if lines else self.column + len(passed)
+
+    def place(self) -> str:
+        return f"at line {self.line} column {self.column}"
+
+    def described(self) -> str:
+        return json.dumps(self.text[self.position : self.position + 20])
+
+    def _skip_white_space(self) -> None:
+        while True:
+            end = _end_of_white_space(self.text, self.position)
+            self.skip(end - self.position)
+            if self.position < len(self.text) or self.at_end:
+                return
+            self._drop_read()
+            self._grow(CHUNK)
+
+    def _drop_read(self) -> None:
+        self.text = self.text[self.position :]
+        self.position = 0
+
+    def _grow(self, size: int) -> None:
+        data = self.file.read(size)
+        self.at_end = not data
+        if b"\0" in data:
+            self.problems.stop("", "", f"holds a NUL byte (byte {self.bytes_read + data.index(0) + 1:,})")
+        try:
+            self.text += self.decoder.decode(data, final=self.at_end)
+        except UnicodeDecodeError as error:
+            # The decoder may have kept the first bytes of a character from the chunk before.
+            kept = len(error.object) - len(data)
+            position = self.bytes_read - kept + error.start + 1
+            self.problems.stop("", "", f"is not UTF-8 (byte {position:,})")
+        self.bytes_read += len(data)
+
+    def _stop_at(self, where: str, error: json.JSONDecodeError) -> NoReturn:
+        message = f"{_plain(error)} {self._place_of(error.pos)}"
+        if self.at_end and _met_the_end(error, self.text):
+            message += f"; the file ends {self._place_of(len(self.text))}, in the middle of this element"
+        self.problems.stop(where, "", message)
+
+    def _place_of(self, position: int) -> str:
+        passed = self.text[self.position : position]
+        lines = passed.count("\n")
+        column = len(passed) - passed.rfind("\n") if lines else self.column + len(passed)
+        return f"at line {self.line + lines} column {column}"
+
+
+def _end_of_white_space(text: str, start: int) -> int:
+    match = _WHITE_SPACE.match(text, start)
+    return match.end() if match else start
+
+
+def _met_the_end(error: json.JSONDecodeError, text: str) -> bool:
+    return error.msg.startswith("Unterminated string") or error.pos >= len(text.rstrip(_WHITE)) - _END_SLACK
+
+
+def _plain(error: ValueError) -> str:
+    if isinstance(error, _NotJsonError):
+        return str(error)
+    if isinstance(error, json.JSONDecodeError):
+        return f"is not JSON: {error.msg}"
+    return "holds a number with too many digits"
+
+
+def json_lines(path: Path, problems: Problems) -> Iterator[tuple[int, Any]]:
+    """The JSON values of a file that holds one a line, each with its line number (from 1).
+
+    Blank lines are passed over; lines may end in LF or CR LF. A line that is no JSON is noted and the next one is
+    read. Raises ImportFailed at a line that is too long, because its end may never come.
+    """
+    with open_file(path, problems) as file:
+        number = 0
+        while line := file.readline(MAX_ELEMENT + 1):
+            number += 1
+            if len(line) > MAX_ELEMENT:
+                problems.stop(number, "", f"is longer than {MAX_ELEMENT:,} bytes")
+            if not line.strip():
+                continue
+            value, fault = _parsed(line)
+            if fault:
+                problems.add(number, "", fault)
+            else:
+                yield number, value
+
+
+def _parsed(line: bytes) -> tuple[Any, str]:
+    """The value of one line, or None and what is wrong with the line."""
+    if b"\0" in line:
+        return None, f"holds a NUL byte (byte {line.index(0) + 1:,} of the line)"
+    try:
+        text = line.decode("utf-8")
+    except UnicodeDecodeError as error:
+        return None, f"is not UTF-8 (byte {error.start + 1:,} of the line)"
+    try:
+        return _DECODER.decode(text), ""
+    except json.JSONDecodeError as error:
+        fault = f"{_plain(error)} at column {error.pos + 1}"
+        if not text.endswith("\n") and _met_the_end(error, text):
+            fault += f"; the file ends at column {len(text) + 1}, in the middle of this line"
+        return None, fault
+    except RecursionError:
+        return None, "is nested too deeply"
+    except ValueError as error:
+        return None, _plain(error)

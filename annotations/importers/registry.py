@@ -1,0 +1,11 @@
+"""All importers by name. Adding a format is one file and one line here."""
+
+from __future__ import annotations
+
+from annotations.importers import cpdc, fbd, grade, jsonl, usr
+from annotations.importers.base import Importer
+
+
+def importers() -> dict[str, Importer]:
+    """The importers, in the order in which help texts list them."""
+    return {module.IMPORTER.name: module.IMPORTER for module in (cpdc, usr, grade, fbd, jsonl)}

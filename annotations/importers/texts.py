@@ -1,0 +1,26 @@
+"""What a text must be to be stored: printable in JSON, not endless, and not empty where it says something."""
+
+from __future__ import annotations
+
+import re
+
+MAX_NAME = 200
+"""Characters of an id, a system, a rater or an aspect."""
+MAX_RESPONSE = 4_000
+"""Characters of a response, a reference, a persona sentence, a comment or a description."""
+MAX_UTTERANCE = 20_000
+"""Characters of an utterance: some files put a whole conversation into one."""
+
+_HALF_PAIR = re.compile("[\ud800-\udfff]")
+
+
+def text_fault(text: str, limit: int, may_be_empty: bool = False) -> str:
+    """What is wrong with ``text``, in words; "" where nothing is. ``limit`` is in characters."""
+    if not may_be_empty and not text.strip():
+        return "is empty"
+    if len(text) > limit:
+        return f"has {len(text):,} characters; at most {limit:,} are allowed"
+    if "\0" in text:
+        return f"holds a NUL character (character {text.index(chr(0)) + 1})"
+    half = _HALF_PAIR.search(text)
+    return f"holds half of a surrogate pair (character {half.start() + 1})" if half else ""

@@ -1,0 +1,150 @@
+"""USR's annotations (Mehri & Eskenazi 2020): a JSON array of contexts, each with rated responses.
+
+The file is read twice: the systems and raters, which come first in a stream, are spread over the whole of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from annotations.importers.base import Importer, Placed
+from annotations.importers.contexts import alternating
+from annotations.importers.fields import JsonObject
+from annotations.importers.json_source import array_elements
+from annotations.importers.problems import Problems
+from annotations.importers.scales import USR_SCALES
+from annotations.importers.texts import MAX_NAME, MAX_RESPONSE, MAX_UTTERANCE
+from annotations.records import (
+    CorpusRecord,
+    DialogueRecord,
+    RaterRecord,
+    RatingRecord,
+    ResponseRecord,
+    SystemKind,
+    SystemRecord,
+    TurnRecord,
+    Utterance,
+)
+
+GOLD = "Original Ground Truth"
+MAIN_ASPECT = "Overall"
+_KINDS: dict[str, SystemKind] = {GOLD: "gold", "New Human Generated": "human"}
+_PERSONA_PREFIX = "your persona:"
+_NOT_ASPECTS = ("response", "model")
+# A context has a few thousand characters; several utterances share this limit.
+_MAX_CONTEXT = 10 * MAX_UTTERANCE
+_MAX_NAMES = 10_000
+
+
+class _Names:
+    """The aspects, systems and raters that the file uses, in the order of their first use."""
+
+    def __init__(self) -> None:
+        self.aspects: dict[str, None] = {}
+        self.systems: dict[str, None] = {}
+        self.raters: dict[str, None] = {}
+
+    def collect(self, element: object) -> None:
+        """Takes what is well formed; what is not is named as a problem when the records are read."""
+        if not isinstance(element, dict):
+            return
+        _take_names(self.raters, element.get("annotators"))
+        responses = element.get("responses")
+        for response in responses if isinstance(responses, list) else []:
+            if isinstance(response, dict):
+                _take_names(self.systems, [response.get("model")])
+                if not self.aspects:
+                    _take_names(self.aspects, [key for key in response if key not in _NOT_ASPECTS])
+
+
+def _take_names(names: dict[str, None], candidates: object) -> None:
+    for name in candidates if isinstance(candidates, list) else []:
+        if isinstance(name, str) and len(names) < _MAX_NAMES:
+            names.setdefault(name)
+
+
+def stream(path: Path, _part: str, problems: Problems) -> Iterator[Placed]:
+    """Every context is a dialogue with one turn, 0; its id is its place in the file, from 0."""
+    names = _Names()
+    for _, element in array_elements(path, problems):
+        names.collect(element)
+    aspects = tuple(names.aspects)
+    if names.systems and MAIN_ASPECT not in aspects:
+        problems.stop("$[0].responses[0]", MAIN_ASPECT, "is missing: every response has this score")
+    yield from _head(names, aspects)
+    for index, (where, element) in enumerate(array_elements(path, problems)):
+        context = JsonObject.of(element, where, problems)
+        if context:
+            yield from _dialogue(str(index), context, aspects)
+
+
+def _head(names: _Names, aspects: tuple[str, ...]) -> Iterator[Placed]:
+    scales = tuple((aspect, *USR_SCALES.get(aspect, (None, None))) for aspect in aspects)
+    yield CorpusRecord(aspects=aspects or (MAIN_ASPECT,), main_aspect=MAIN_ASPECT, scales=scales), "$", ""
+    for name in names.systems:
+        yield SystemRecord(name, _KINDS.get(name, "agent")), "$", ""
+    for name in names.raters:
+        yield RaterRecord(name), "$", ""
+
+
+def _dialogue(dialogue_id: str, context: JsonObject, aspects: tuple[str, ...]) -> Iterator[Placed]:
+    utterances = _utterances(context)
+    persona = _persona(context)
+    raters = context.texts("annotators", MAX_NAME)
+    responses = context.children("responses")
+    if utterances is None or persona is None or raters is None or responses is None:
+        return
+    references = tuple(
+        text.strip()
+        for response in responses
+        if response.value.get("model") == GOLD and isinstance(text := response.value.get("response"), str)
+    )
+    turn = TurnRecord(0, utterances, references)
+    yield DialogueRecord(dialogue_id, persona, (), (turn,)), context.where, ""
+    for response in responses:
+        yield from _response(dialogue_id, response, raters, aspects)
+
+
+def _utterances(context: JsonObject) -> tuple[Utterance, ...] | None:
+    text = context.text("context", _MAX_CONTEXT)
+    if text is None:
+        return None
+    lines = [line.strip() for line in text.strip().split("\n")]
+    if "" in lines:
+        context.complain("context", f"line {lines.index('') + 1} is empty: who speaks after it cannot be told")
+        return None
+    return alternating(lines)
+
+
+def _persona(context: JsonObject) -> tuple[str, ...] | None:
+    text = context.text("fact", _MAX_CONTEXT, may_be_empty=True)
+    if text is None:
+        return None
+    lines = (line.strip().removeprefix(_PERSONA_PREFIX).strip() for line in text.split("\n"))
+    return tuple(line for line in lines if line)
+
+
+def _response(
+    dialogue_id: str, response: JsonObject, raters: tuple[str, ...], aspects: tuple[str, ...]
+) -> Iterator[Placed]:
+    response.refuse_unknown((*_NOT_ASPECTS, *aspects))
+    system = response.text("model", MAX_NAME)
+    text = response.text("response", MAX_RESPONSE, may_be_empty=True)
+    if system is None or text is None:
+        return
+    place = (response.where, response.path)
+    yield ResponseRecord(dialogue_id, 0, system, text.strip()), *place
+    for aspect in aspects:
+        scores = response.numbers(aspect)
+        if scores is None:
+            continue
+        if len(scores) != len(raters):
+            response.complain(aspect, f"has {len(scores)} scores for {len(raters)} annotators")
+            continue
+        for index, (rater, score) in enumerate(zip(raters, scores, strict=True)):
+            rating = RatingRecord(dialogue_id, 0, system, rater, aspect, score)
+            yield rating, response.where, f"{response.field(aspect)}[{index}]"
+
+
+IMPORTER = Importer(name="usr", summary="USR annotations: contexts with rated responses (JSON array)", stream=stream)
