@@ -1,0 +1,160 @@
+"""How well one person agrees with the others: the line above which no metric can be expected to go.
+
+Leave-one-rater-out: each rater's scores are correlated with the mean of the other raters' scores on the same
+responses, at the level where metrics are correlated, and the coefficients are averaged over raters.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from annotations.agreement.matrix import RatingMatrix
+from annotations.correlation import (
+    COEFFICIENTS,
+    cluster_resamples,
+    correlation_estimates,
+    correlation_replicates,
+    with_interval,
+)
+from annotations.estimates import Estimate
+from leaderboard.statistics.placed_scores import FloatArray, IntArray, SystemSums, system_sums
+from leaderboard.statistics.rowwise import correlate_rows, fixed_side, prepared_rows
+
+CeilingLevel = Literal["turn", "dialogue", "system"]
+LEVELS: tuple[CeilingLevel, ...] = ("turn", "dialogue", "system")
+
+
+@dataclass(frozen=True)
+class _LeftOut:
+    """One rater and the mean of the others, on the items that both judged."""
+
+    rater: FloatArray
+    others: FloatArray
+    system: IntArray
+    dialogue: IntArray
+
+
+@dataclass(frozen=True)
+class _RaterCorrelation:
+    points: dict[str, Estimate]
+    replicates: dict[str, FloatArray] | None
+
+
+def human_ceiling(
+    matrix: RatingMatrix,
+    system_of_item: ArrayLike,
+    levels: tuple[CeilingLevel, ...] = LEVELS,
+    resamples: int = 1000,
+    seed: int = 0,
+) -> dict[CeilingLevel, dict[str, Estimate]]:
+    """``{level: {"pearson", "spearman", "kendall": Estimate}}``, the mean over raters, interval over dialogues.
+
+    ``matrix``: raters × items; ``system_of_item``: (items,) numbers from 0. "turn" compares the items as they are,
+    "dialogue" a rater's mean over the turns of a system's dialogue, "system" the mean over all of a system's items;
+    the others' means are taken over the same items as the rater's. For ratings that were given to whole dialogues
+    ask for "dialogue" and "system" only. Raters without 3 pairs or with one value only are left out of the mean; the
+    ceiling is undefined where none is left, and for raters who are not identified persons. No p: the mean of several
+    dependent coefficients has none. ``resamples`` 0 leaves the intervals out.
+    """
+    if reason := _why_no_persons(matrix):
+        return {level: dict.fromkeys(COEFFICIENTS, Estimate.undefined(reason)) for level in levels}
+    system = np.asarray(system_of_item, dtype=np.int64)
+    dialogues, dialogue = np.unique(matrix.dialogue_of_item, return_inverse=True)
+    weights = cluster_resamples(len(dialogues), resamples, seed).astype(np.float64) if resamples else None
+    left_out = [_left_out(matrix.scores, row, system, dialogue) for row in range(len(matrix.scores))]
+    judged_by_two = (~np.isnan(matrix.scores)).sum(axis=0) > 1
+    dialogues_used = len(np.unique(dialogue[judged_by_two]))
+    return {
+        level: _mean_over_raters(
+            [_correlation(one, level, len(dialogues), weights) for one in left_out], dialogues_used
+        )
+        for level in levels
+    }
+
+
+def _why_no_persons(matrix: RatingMatrix) -> str:
+    if matrix.rater_kind == "aggregate":
+        return "the corpus holds mean scores, not raters"
+    if matrix.rater_kind == "anonymous":
+        return "raters are anonymous: a place in the list is not a person, so none can be left out"
+    if len(matrix.scores) < 2:
+        return f"leaving one rater out needs at least 2 raters, there are {len(matrix.scores)}"
+    return ""
+
+
+def _left_out(scores: FloatArray, row: int, system: IntArray, dialogue: IntArray) -> _LeftOut:
+    others = np.delete(scores, row, axis=0)
+    judging_others = (~np.isnan(others)).sum(axis=0)
+    both = ~np.isnan(scores[row]) & (judging_others > 0)
+    mean_of_others = np.nansum(others[:, both], axis=0) / judging_others[both]
+    return _LeftOut(scores[row, both], mean_of_others, system[both], dialogue[both])
+
+
+def _correlation(
+    left_out: _LeftOut, level: CeilingLevel, dialogues: int, weights: FloatArray | None
+) -> _RaterCorrelation:
+    if level == "system":
+        return _system_correlation(left_out, dialogues, weights)
+    rater, others, dialogue = left_out.rater, left_out.others, left_out.dialogue
+    if level == "dialogue":
+        rater_sums, other_sums = _sums_of_both(left_out, dialogues)
+        judged = rater_sums.count > 0
+        rater, others = rater_sums.dialogue_means()[judged], other_sums.dialogue_means()[judged]
+        dialogue = np.nonzero(judged)[1]
+    points = correlation_estimates(others, rater, dialogue)
+    if weights is None or not points["pearson"].is_defined:
+        return _RaterCorrelation(points, None)
+    return _RaterCorrelation(points, correlation_replicates(others, rater, dialogue, weights))
+
+
+def _system_correlation(left_out: _LeftOut, dialogues: int, weights: FloatArray | None) -> _RaterCorrelation:
+    rater_sums, other_sums = _sums_of_both(left_out, dialogues)
+    judged = rater_sums.count.sum(axis=1) > 0
+    rater, others = rater_sums.means()[judged], other_sums.means()[judged]
+    points = correlation_estimates(others, rater, np.zeros(len(rater), dtype=np.int64))
+    if weights is None or not points["pearson"].is_defined:
+        return _RaterCorrelation(points, None)
+    redrawn_others = fixed_side(other_sums.resampled_means(weights)[:, judged])
+    redrawn_rater = prepared_rows(rater_sums.resampled_means(weights)[:, judged])
+    return _RaterCorrelation(points, correlate_rows(redrawn_others, redrawn_rater))
+
+
+def _sums_of_both(left_out: _LeftOut, dialogues: int) -> tuple[SystemSums, SystemSums]:
+    systems = int(left_out.system.max()) + 1 if len(left_out.system) else 0
+    places = (left_out.system, left_out.dialogue, systems, dialogues)
+    return system_sums(left_out.rater, *places), system_sums(left_out.others, *places)
+
+
+def _mean_over_raters(raters: list[_RaterCorrelation], dialogues_used: int) -> dict[str, Estimate]:
+    return {name: _mean_of_one(raters, name, dialogues_used) for name in COEFFICIENTS}
+
+
+def _mean_of_one(raters: list[_RaterCorrelation], name: str, dialogues_used: int) -> Estimate:
+    values = [rater.points[name].value for rater in raters]
+    defined = [value for value in values if value is not None]
+    if not defined:
+        reasons = sorted({_in_terms_of_raters(rater.points[name].reason) for rater in raters})
+        return Estimate.undefined("; ".join(reasons))
+    point = Estimate(value=float(np.mean(defined)))
+    replicates = [rater.replicates[name] for rater in raters if rater.replicates is not None]
+    return with_interval(point, _mean_of_defined(np.array(replicates)) if replicates else None, dialogues_used)
+
+
+def _mean_of_defined(replicates: NDArray[np.float64]) -> FloatArray:
+    """(raters, resamples) → (resamples,); NaN where a resample leaves no rater's coefficient defined."""
+    defined = ~np.isnan(replicates)
+    total = np.where(defined, replicates, 0.0).sum(axis=0)
+    count = defined.sum(axis=0)
+    return np.where(count > 0, total / np.maximum(count, 1), np.nan)
+
+
+def _in_terms_of_raters(reason: str) -> str:
+    """The coefficient speaks of a human and a metric side; here these are the other raters and the one left out."""
+    return {
+        "all human scores are equal": "the other raters' mean scores are all equal",
+        "all metric scores are equal": "all scores of the rater are equal",
+    }.get(reason, reason)

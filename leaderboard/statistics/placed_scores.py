@@ -1,0 +1,102 @@
+"""Scores with their place (system, dialogue), and the means that are made of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+
+SIGNIFICANT_DIGITS = 12
+
+
+@dataclass(frozen=True)
+class PlacedScores:
+    """Several score lists over the same responses.
+
+    ``scores``: (lists, n), NaN where there is no score. ``system``, ``dialogue``: (n,) numbers from 0, the same
+    numbering wherever two ``PlacedScores`` meet. One list may be given as (n,).
+    """
+
+    scores: FloatArray
+    system: IntArray
+    dialogue: IntArray
+
+    def __post_init__(self) -> None:
+        scores = np.atleast_2d(np.asarray(self.scores, dtype=np.float64))
+        object.__setattr__(self, "scores", np.where(np.isfinite(scores), scores, np.nan))
+        for name in ("system", "dialogue"):
+            places = np.asarray(getattr(self, name), dtype=np.int64)
+            if places.shape != (scores.shape[1],):
+                raise ValueError(f"{name} has shape {places.shape}, the scores have {scores.shape[1]} places")
+            if len(places) and places.min() < 0:
+                raise ValueError(f"{name} numbers start at 0")
+            object.__setattr__(self, name, places)
+
+
+@dataclass(frozen=True)
+class SystemSums:
+    """One score list's sums and counts per system and dialogue: means of any resample are two matrix products."""
+
+    total: FloatArray
+    """(systems, dialogues)"""
+    count: FloatArray
+    """(systems, dialogues) how many responses have a score."""
+
+    def means(self) -> FloatArray:
+        """(systems,) mean over all scored responses of the system; NaN where it has none."""
+        return settled(_ratio(self.total.sum(axis=1), self.count.sum(axis=1)))
+
+    def resampled_means(self, weights: FloatArray) -> FloatArray:
+        """(resamples, systems) means with every dialogue counted ``weights`` (resamples, dialogues) times."""
+        return settled(_ratio(weights @ self.total.T, weights @ self.count.T))
+
+    def dialogue_means(self) -> FloatArray:
+        """(systems, dialogues) mean over the scored turns; NaN where there is none."""
+        return settled(_ratio(self.total, self.count))
+
+
+def system_sums(scores: FloatArray, system: IntArray, dialogue: IntArray, systems: int, dialogues: int) -> SystemSums:
+    """``scores``, ``system``, ``dialogue``: (n,); NaN scores are left out of sums and counts."""
+    scored = np.isfinite(scores)
+    cell = system[scored] * dialogues + dialogue[scored]
+    total = np.bincount(cell, weights=scores[scored], minlength=systems * dialogues).astype(np.float64)
+    count = np.bincount(cell, minlength=systems * dialogues).astype(np.float64)
+    return SystemSums(total.reshape(systems, dialogues), count.reshape(systems, dialogues))
+
+
+def dialogue_means(placed: PlacedScores, systems: int, dialogues: int) -> PlacedScores:
+    """Turn scores → one score per (system, dialogue), on the full grid so that human and metric places match.
+
+    Returns lists × (systems · dialogues) means over the scored turns, NaN where a system has none in a dialogue.
+    """
+    rows = [
+        system_sums(row, placed.system, placed.dialogue, systems, dialogues).dialogue_means().ravel()
+        for row in placed.scores
+    ]
+    return PlacedScores(
+        scores=np.array(rows).reshape(len(rows), systems * dialogues),
+        system=np.repeat(np.arange(systems), dialogues),
+        dialogue=np.tile(np.arange(dialogues), systems),
+    )
+
+
+def settled(means: FloatArray) -> FloatArray:
+    """Means rounded to 12 digits of the largest one.
+
+    The same scores summed in another order differ in the last bit; without this, rank coefficients would see an
+    order among systems that tie.
+    """
+    largest = np.nanmax(np.abs(means), initial=0.0)
+    if largest == 0.0:
+        return means
+    decimals = SIGNIFICANT_DIGITS - int(np.ceil(np.log10(largest)))
+    return np.asarray(np.round(means, decimals))
+
+
+def _ratio(total: FloatArray, count: FloatArray) -> FloatArray:
+    means: FloatArray = np.divide(total, count, out=np.full(total.shape, np.nan), where=count > 0)
+    return means
