@@ -1,0 +1,87 @@
+"""BLEU-1 to BLEU-4 of one response, with NLTK's smoothing method 1 (Papineni et al., 2002; Chen and Cherry, 2014).
+
+BLEU-N = BP · exp(1/N · Σ log p_n), n = 1..N. p_n is the share of the response's n-grams that a reference holds, each
+counted at most as often as in the reference that has it most often (equation 1 of Papineni et al.). A p_n without a
+match is ε / (number of n-grams) instead of 0. BP = exp(1 − r/c) where the response (c words) is not longer than the
+reference closest in length (r words), else 1.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from functools import partial
+
+from workers.metrics.against_references import NORMALIZE, AgainstReferences
+from workers.metrics.base import Metric, OptionValue
+from workers.metrics.overlap import matched_ngrams
+from workers.metrics.texts import TokenisedText, words
+
+EPSILON = 1e-12
+"""ComperDial's and ParlAI's choice: a missing order all but removes the response, yet keeps an order among them."""
+MAX_ORDER = 4
+
+
+def sentence_bleu(response: TokenisedText, references: Sequence[TokenisedText], max_order: int) -> float:
+    """BLEU of n-grams up to ``max_order`` with equal weights, in [0, 1]; 0 where not even a word matches."""
+    matched = clipped_matches(response, references, max_order)
+    if matched[0] == 0:
+        return 0.0
+    weight = 1.0 / max_order
+    logs = []
+    for order, count in enumerate(matched, start=1):
+        total = max(1, response.ngram_total(order))  # a response shorter than the order counts as one n-gram, unmatched
+        logs.append(weight * math.log((count or EPSILON) / total))
+    return brevity_penalty(len(response), references) * math.exp(math.fsum(logs))
+
+
+def clipped_matches(response: TokenisedText, references: Sequence[TokenisedText], max_order: int) -> list[int]:
+    """For each order the number of matched n-grams, clipped at the largest count in any one reference."""
+    matched: list[int] = []
+    for order in range(1, max_order + 1):
+        if matched and matched[-1] == 0:
+            # An n-gram that matches holds a shorter one that matches: nothing is left to count.
+            matched.append(0)
+        elif len(references) == 1:
+            matched.append(matched_ngrams(response, references[0], order))
+        else:
+            matched.append(_matched_in_any(response, references, order))
+    return matched
+
+
+def _matched_in_any(response: TokenisedText, references: Sequence[TokenisedText], order: int) -> int:
+    counts = [reference.ngram_counts(order) for reference in references]
+    return sum(
+        min(in_response, max(in_reference[ngram] for in_reference in counts))
+        for ngram, in_response in response.ngram_counts(order).items()
+    )
+
+
+def brevity_penalty(response_length: int, references: Sequence[TokenisedText]) -> float:
+    """exp(1 − r/c) for a response not longer than the reference closest in length (of two, the shorter), else 1.
+
+    ``response_length`` (c) is at least 1: a response without words has no match and is 0 before it gets here.
+    """
+    closest = min((len(reference) for reference in references), key=lambda r: (abs(r - response_length), r))
+    return 1.0 if response_length > closest else math.exp(1 - closest / response_length)
+
+
+def _build(max_order: int, options: Mapping[str, OptionValue]) -> AgainstReferences:
+    return AgainstReferences(words(bool(options["normalize"])), partial(sentence_bleu, max_order=max_order))
+
+
+def _declare(max_order: int) -> Metric:
+    upto = "words" if max_order == 1 else f"n-grams of 1 to {max_order} words"
+    return Metric(
+        name=f"bleu_{max_order}",
+        version="1",
+        summary=f"Clipped precision of {upto} against the references, with a brevity penalty.",
+        citation="Papineni et al. (2002), BLEU: a Method for Automatic Evaluation of Machine Translation, ACL",
+        build=partial(_build, max_order),
+        needs=frozenset({"reference"}),
+        options=(NORMALIZE,),
+        signature_facts=(("smooth", "method1"), ("epsilon", repr(EPSILON)), ("references", "clipped")),
+    )
+
+
+METRICS = tuple(_declare(max_order) for max_order in range(1, MAX_ORDER + 1))

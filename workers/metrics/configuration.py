@@ -1,0 +1,193 @@
+"""A metric with its options set, as people write it: ``bleu_4[normalize=false]``; and the signature of its scores.
+
+A text value that holds a comma, a bracket, a quotation mark or a space at an end is written as a JSON string:
+``meter[model="a,b"]``.
+"""
+
+from __future__ import annotations
+
+import difflib
+import json
+import math
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from workers.metrics.base import Metric, Option, OptionValue
+from workers.metrics.registry import all_metrics
+
+_WRITTEN = re.compile(r"\s*([^\[\]\s]+)\s*(?:\[(.*)\])?\s*", re.DOTALL)
+_NEEDS_QUOTES = re.compile(r'[,\[\]"=]|^\s|\s$|^$')
+
+
+class ConfigurationError(ValueError):
+    """What was written names no metric, or options that the metric does not have; the message says which are there."""
+
+
+class MetricUnavailableError(RuntimeError):
+    """The metric cannot run on this machine; the message says why and what to do."""
+
+
+@dataclass(frozen=True)
+class Configuration:
+    """A metric and a value for each of its options. Two are equal when they compute the same thing."""
+
+    metric: Metric
+    values: tuple[tuple[str, OptionValue], ...]
+    """Every option's value, defaults too, in the order in which the metric declares them."""
+
+    @classmethod
+    def of(cls, metric: Metric, **chosen: OptionValue) -> Configuration:
+        """With ``chosen`` values, defaults elsewhere. Raises ``ConfigurationError`` for an unknown option or value."""
+        for name in chosen:
+            _option(metric, name)
+        return cls(metric, tuple((o.name, _checked(metric, o, chosen.get(o.name, o.default))) for o in metric.options))
+
+    @property
+    def options(self) -> dict[str, OptionValue]:
+        """Every option's value by name, defaults too."""
+        return dict(self.values)
+
+    @property
+    def text(self) -> str:
+        """The one way to write this configuration: options that differ from the default, sorted by name."""
+        defaults = {option.name: option.default for option in self.metric.options}
+        chosen = [f"{name}={_quoted(value)}" for name, value in sorted(self.values) if value != defaults[name]]
+        return f"{self.metric.name}[{','.join(chosen)}]" if chosen else self.metric.name
+
+    def signature(self, **facts: object) -> str:
+        """``metric:bleu_4|version:1|normalize:true|smooth:method1|…``: all that makes a score comparable.
+
+        Every option with its value, the metric's fixed facts, then ``facts`` (corpus, n, seed, …) in the order given;
+        a fact that is None is left out.
+        """
+        parts: list[tuple[str, object]] = [("metric", self.metric.name), ("version", self.metric.version)]
+        parts += self.values
+        parts += self.metric.signature_facts
+        parts += [(name, fact) for name, fact in facts.items() if fact is not None]
+        return "|".join(f"{name}:{_in_signature(value)}" for name, value in parts)
+
+    def scorer(self) -> Any:
+        """A ``TurnScorer`` or ``SystemScorer`` for these options. Raises ``MetricUnavailableError``."""
+        if self.metric.missing is not None and (reason := self.metric.missing()):
+            raise MetricUnavailableError(f"{self.metric.name}: {reason}")
+        return self.metric.build(self.options)
+
+    def __str__(self) -> str:
+        return self.text
+
+
+def parse(written: str) -> Configuration:
+    """Reads ``name`` or ``name[key=value,…]``. Raises ``ConfigurationError``."""
+    match = _WRITTEN.fullmatch(written)
+    if match is None:
+        raise ConfigurationError(f'"{written}" is not a metric: write name or name[key=value,…]')
+    metric = _metric(match[1])
+    chosen: dict[str, OptionValue] = {}
+    for part in _split_outside_brackets(match[2] or "", written):
+        name, equals, value = (piece.strip() for piece in part.partition("="))
+        if not equals:
+            raise ConfigurationError(f'{metric.name}: "{part.strip()}" is not an option: write key=value')
+        if name in chosen:
+            raise ConfigurationError(f'{metric.name}: option "{name}" is given twice')
+        chosen[name] = _read(metric, _option(metric, name), value)
+    return Configuration.of(metric, **chosen)
+
+
+def parse_list(written: str) -> list[Configuration]:
+    """Reads ``a,b[c=1,d=2],e``, in order; what is named twice counts once. Raises ``ConfigurationError``."""
+    configurations = [parse(part) for part in _split_outside_brackets(written, written)]
+    if not configurations:
+        raise ConfigurationError("no metric is named")
+    return list(dict.fromkeys(configurations))
+
+
+def _metric(name: str) -> Metric:
+    metrics = all_metrics()
+    if name in metrics:
+        return metrics[name]
+    near = difflib.get_close_matches(name.lower(), metrics, n=3, cutoff=0.5)
+    hint = f"; nearest: {', '.join(near)}" if near else f"; there are: {', '.join(metrics)}"
+    raise ConfigurationError(f'unknown metric "{name}"{hint}')
+
+
+def _option(metric: Metric, name: str) -> Option:
+    for option in metric.options:
+        if option.name == name:
+            return option
+    there_are = ", ".join(option.name for option in metric.options) or "none"
+    raise ConfigurationError(f'{metric.name} has no option "{name}"; its options: {there_are}')
+
+
+def _read(metric: Metric, option: Option, written: str) -> OptionValue:
+    """The value that ``written`` stands for, in the type of the option's default."""
+    kind = type(option.default)
+    try:
+        if kind is bool:
+            return {"true": True, "false": False}[written.lower()]
+        if kind is str:
+            return str(json.loads(written)) if written.startswith('"') else written
+        return kind(written)
+    except (ValueError, KeyError):
+        raise _wrong_value(metric, option, written) from None
+
+
+def _checked(metric: Metric, option: Option, value: OptionValue) -> OptionValue:
+    kind = type(option.default)
+    if kind is float and type(value) is int:
+        value = float(value)
+    acceptable = type(value) is kind and (not option.choices or value in option.choices)
+    if not acceptable or (isinstance(value, float) and not math.isfinite(value)):
+        raise _wrong_value(metric, option, value)
+    return value
+
+
+def _wrong_value(metric: Metric, option: Option, value: object) -> ConfigurationError:
+    wanted = {bool: "true or false", int: "a whole number", float: "a number", str: "a text"}[type(option.default)]
+    if option.choices:
+        wanted = f"one of {', '.join(_written(choice) for choice in option.choices)}"
+    return ConfigurationError(f'{metric.name}: option "{option.name}" must be {wanted}, not "{value}"')
+
+
+def _written(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _quoted(value: OptionValue) -> str:
+    if isinstance(value, str) and _NEEDS_QUOTES.search(value):
+        return json.dumps(value, ensure_ascii=False)
+    return _written(value)
+
+
+def _in_signature(value: object) -> str:
+    """``|`` separates the parts of a signature, so none may hold one."""
+    return _written(value).replace("%", "%25").replace("|", "%7C")
+
+
+def _split_outside_brackets(text: str, whole: str) -> Iterator[str]:
+    """The parts of ``text`` between the commas that stand in no brackets and no quotation marks, without blank ones.
+
+    Raises ``ConfigurationError``, naming the ``whole``, where a bracket or a quotation mark has no partner.
+    """
+    depth, start, in_quotes, escaped = 0, 0, False, False
+    parts: list[str] = []
+    for place, character in enumerate(text):
+        if in_quotes:
+            in_quotes = escaped or character != '"'
+            escaped = character == "\\" and not escaped
+        elif character == '"':
+            in_quotes = True
+        elif character == "[":
+            depth += 1
+        elif character == "]":
+            depth -= 1
+            if depth < 0:
+                break
+        elif character == "," and depth == 0:
+            parts.append(text[start:place])
+            start = place + 1
+    if depth != 0 or in_quotes:
+        raise ConfigurationError(f'a bracket or quotation mark has no partner in "{whole}"')
+    parts.append(text[start:])
+    yield from (part for part in parts if part.strip())

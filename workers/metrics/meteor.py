@@ -1,0 +1,123 @@
+"""METEOR as NLTK computes it, on words split at white space, with WordNet 3.0.
+
+Words are aligned in three passes over what is left: same word, same Porter stem, synonym in WordNet. With m matched
+words in c chunks, P = m / words of the response, R = m / words of the reference: F = PR / (αP + (1−α)R) and the score
+is F · (1 − γ (c/m)^β) (Banerjee and Lavie, 2005; α = .9, β = 3, γ = .5). NLTK does the alignment; what it looks up
+again and again (stems, synonyms) is remembered here.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from functools import cache, lru_cache, partial
+from typing import Any
+
+from workers.metrics import wordnet
+from workers.metrics.against_references import NORMALIZE, AgainstReferences
+from workers.metrics.base import Metric, OptionValue
+from workers.metrics.texts import TokenisedText, words
+
+ALPHA, BETA, GAMMA = 0.9, 3.0, 0.5
+_REMEMBERED_WORDS = 50_000
+
+
+class _RememberingStemmer:
+    """NLTK's Porter stemmer, each word stemmed once."""
+
+    def __init__(self) -> None:
+        from nltk.stem.porter import PorterStemmer
+
+        self.stem = lru_cache(maxsize=_REMEMBERED_WORDS)(PorterStemmer().stem)
+
+
+class _Synonyms:
+    """Stands where NLTK expects a synset and a lemma: all that METEOR reads of them is the names."""
+
+    __slots__ = ("_name",)
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def lemmas(self) -> tuple[_Synonyms]:
+        return (self,)
+
+    def name(self) -> str:
+        return self._name
+
+
+class _RememberingWordNet:
+    """WordNet's synsets of a word reduced to the set of names in them, each word looked up once."""
+
+    def __init__(self, reader: Any) -> None:
+        self._reader = reader
+        self.synsets = lru_cache(maxsize=_REMEMBERED_WORDS)(self._look_up)
+
+    def _look_up(self, word: str) -> tuple[_Synonyms, ...]:
+        names = {lemma.name() for synset in self._reader.synsets(word) for lemma in synset.lemmas()}
+        return tuple(_Synonyms(name) for name in sorted(names))
+
+
+@cache
+def _lexicon(folder: str) -> _RememberingWordNet:
+    """The WordNet in an NLTK data folder. Raises ``LookupError`` where it is not there."""
+    import nltk.data
+    from nltk.corpus.reader.wordnet import WordNetCorpusReader
+
+    class EnglishWordNet(WordNetCorpusReader):  # type: ignore[misc]
+        def map_wn(self, version: str = "wordnet") -> None:
+            """No map to other languages: METEOR does not use it, and it needs a file that Debian leaves out."""
+
+    if folder not in nltk.data.path:
+        nltk.data.path.append(folder)  # NLTK opens files only below the folders in this list
+    with warnings.catch_warnings():
+        # It says that it speaks English only, which is what METEOR wants.
+        warnings.filterwarnings("ignore", message="The multilingual functions are not available")
+        return _RememberingWordNet(EnglishWordNet(nltk.data.find("corpora/wordnet", paths=[folder]), None))
+
+
+@cache
+def _stemmer() -> _RememberingStemmer:
+    return _RememberingStemmer()
+
+
+def meteor(response: TokenisedText, references: Sequence[TokenisedText], lexicon: _RememberingWordNet) -> float:
+    """METEOR against the reference that fits best, in [0, 1]; 0 where no word matches."""
+    from nltk.translate.meteor_score import meteor_score
+
+    score: float = meteor_score(
+        [reference.tokens for reference in references],
+        response.tokens,
+        stemmer=_stemmer(),
+        wordnet=lexicon,
+        alpha=ALPHA,
+        beta=BETA,
+        gamma=GAMMA,
+    )
+    return score
+
+
+def _build(options: Mapping[str, OptionValue]) -> AgainstReferences:
+    """Raises ``LookupError`` where WordNet is not installed: ``METRIC.missing`` says so beforehand."""
+    lexicon = _lexicon(str(wordnet.default_folder()))
+    return AgainstReferences(words(bool(options["normalize"])), partial(meteor, lexicon=lexicon))
+
+
+METRIC = Metric(
+    name="meteor",
+    version="1",
+    summary="Aligned words (same, same stem, synonym) against the references, with a penalty for scattered matches.",
+    citation="Banerjee and Lavie (2005), METEOR: An Automatic Metric for MT Evaluation, ACL workshop",
+    build=_build,
+    needs=frozenset({"reference"}),
+    options=(NORMALIZE,),
+    signature_facts=(
+        ("implementation", "nltk"),
+        ("wordnet", "3.0"),
+        ("alpha", str(ALPHA)),
+        ("beta", str(BETA)),
+        ("gamma", str(GAMMA)),
+        ("references", "best"),
+    ),
+    missing=wordnet.missing,
+)

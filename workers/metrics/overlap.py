@@ -1,0 +1,39 @@
+"""Counts that word-overlap metrics are made of: matched n-grams, the longest common subsequence, the F-measure."""
+
+from __future__ import annotations
+
+from workers.metrics.texts import TokenisedText
+
+
+def matched_ngrams(response: TokenisedText, reference: TokenisedText, order: int) -> int:
+    """How many n-grams the two have in common, each counted as often as it occurs in both (bag intersection)."""
+    in_response, in_reference = response.ngram_counts(order), reference.ngram_counts(order)
+    matched = 0
+    for ngram in in_response.keys() & in_reference.keys():
+        matched += min(in_response[ngram], in_reference[ngram])
+    return matched
+
+
+def longest_common_subsequence(response: TokenisedText, reference: TokenisedText) -> int:
+    """The length of the longest sequence of words that occurs in both, in order, gaps allowed.
+
+    Bit-parallel (Hyyrö, 2004, "Bit-parallel LCS-length computation revisited"): one row of the usual table is one
+    integer, a cleared bit marks a place where the length grows. One addition a word instead of a row of comparisons.
+    """
+    everywhere = (1 << len(reference)) - 1
+    row = everywhere
+    positions = reference.positions
+    for word in response.tokens:
+        places = positions.get(word)
+        if places is not None:
+            matches = row & places
+            row = ((row + matches) | (row - matches)) & everywhere
+    return len(reference) - row.bit_count()
+
+
+def f_measure(matched: int, response_total: int, reference_total: int) -> float:
+    """The harmonic mean of precision and recall, in [0, 1]; 0 where nothing matches."""
+    if matched == 0:
+        return 0.0
+    precision, recall = matched / response_total, matched / reference_total
+    return 2 * precision * recall / (precision + recall)

@@ -1,0 +1,102 @@
+"""All metrics there are: the built-in ones, and those that installed packages add. Listing them loads nothing heavy.
+
+A package adds metrics through the entry-point group ``dialeval.metrics``; an entry point loads to a ``Metric`` or a
+list of them. A plug-in that fails, or that wants a name that is taken, is left out and reported, and stops nothing.
+"""
+
+from __future__ import annotations
+
+import importlib
+import logging
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from functools import cache
+from importlib.metadata import EntryPoint, entry_points
+
+from workers.metrics.base import Metric
+
+ENTRY_POINT_GROUP = "dialeval.metrics"
+
+BUILT_IN_MODULES = (
+    "workers.metrics.word_f1",
+    "workers.metrics.word_precision",
+    "workers.metrics.word_recall",
+    "workers.metrics.bleu",
+    "workers.metrics.rouge",
+    "workers.metrics.meteor",
+)
+"""In the order of the lists that people see. A module declares ``METRIC`` or ``METRICS`` and imports nothing heavy."""
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
+"""Names that a configuration can be written with, ``name[key=value,…]``."""
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Catalogue:
+    metrics: dict[str, Metric] = field(default_factory=dict)
+    problems: tuple[str, ...] = ()
+    """One line for each plug-in, or metric of one, that was left out, with the reason."""
+
+
+def all_metrics() -> dict[str, Metric]:
+    """Every metric by name: the built-in ones in their order, then plug-ins in the order of their entry points."""
+    return dict(_catalogue().metrics)
+
+
+def problems() -> tuple[str, ...]:
+    """What is wrong with installed plug-ins, one line each."""
+    return _catalogue().problems
+
+
+def reload() -> None:
+    """Looks again at what is installed on the next call."""
+    _catalogue.cache_clear()
+
+
+@cache
+def _catalogue() -> Catalogue:
+    catalogue = assemble(built_in_metrics(), sorted(entry_points(group=ENTRY_POINT_GROUP), key=lambda e: e.name))
+    for problem in catalogue.problems:
+        logger.warning("%s", problem)
+    return catalogue
+
+
+def built_in_metrics() -> list[Metric]:
+    metrics: list[Metric] = []
+    for module_name in BUILT_IN_MODULES:
+        module = importlib.import_module(module_name)
+        metrics.extend([module.METRIC] if hasattr(module, "METRIC") else module.METRICS)
+    return metrics
+
+
+def assemble(built_in: Iterable[Metric], plug_ins: Iterable[EntryPoint]) -> Catalogue:
+    """The built-in metrics and, of the plug-ins, all that load and have a name of their own."""
+    metrics = {metric.name: metric for metric in built_in}
+    found_wrong: list[str] = []
+    for entry_point in plug_ins:
+        plug_in = f'plug-in "{entry_point.name}" ({entry_point.value})'
+        try:
+            declared = _declared_by(entry_point)
+        except Exception as problem:  # a plug-in is somebody else's code: whatever it raises is its own affair
+            found_wrong.append(f"{plug_in} is left out: {type(problem).__name__}: {problem}")
+            continue
+        for metric in declared:
+            if metric.name in metrics:
+                found_wrong.append(f'{plug_in}: its metric "{metric.name}" is left out: the name is taken')
+            else:
+                metrics[metric.name] = metric
+    return Catalogue(metrics, tuple(found_wrong))
+
+
+def _declared_by(entry_point: EntryPoint) -> list[Metric]:
+    loaded = entry_point.load()
+    declared = [loaded] if isinstance(loaded, Metric) else list(loaded)
+    for metric in declared:
+        if not isinstance(metric, Metric):
+            raise TypeError(f"{metric!r} is not a Metric")
+        if not _NAME.fullmatch(metric.name):
+            raise ValueError(f'"{metric.name}" cannot be a metric\'s name')
+    return declared

@@ -1,0 +1,104 @@
+"""A text as lexical metrics see it: its tokens, its n-gram counts, and a memory of those already counted.
+
+All systems of a corpus answer the same turns, so the same references come back with every system, and the same
+response comes back with every metric. Counting each once is most of what makes the lexical metrics fast.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from workers.metrics.normalisation import normalise
+
+MAX_REMEMBERED_TOKENS = 100_000
+"""Per kind of analysis. Twice as many can be held at a time; a token with its n-grams takes about half a kilobyte."""
+
+
+class TokenisedText:
+    """The tokens of one text in order; everything derived from them is made on first use and kept."""
+
+    __slots__ = ("_counts", "_positions", "tokens")
+
+    def __init__(self, tokens: tuple[str, ...]) -> None:
+        self.tokens = tokens
+        self._counts: dict[int, Counter[Any]] = {}
+        self._positions: dict[str, int] | None = None
+
+    def __len__(self) -> int:
+        return len(self.tokens)
+
+    def ngram_counts(self, order: int) -> Counter[Any]:
+        """How often each n-gram of ``order`` occurs. Keys are words for order 1, tuples of words above."""
+        counts = self._counts.get(order)
+        if counts is None:
+            tokens = self.tokens
+            counts = Counter(tokens) if order == 1 else Counter(zip(*(tokens[k:] for k in range(order)), strict=False))
+            self._counts[order] = counts
+        return counts
+
+    def ngram_total(self, order: int) -> int:
+        """The number of n-grams of ``order``: 0 where the text is shorter than that."""
+        return max(0, len(self.tokens) - order + 1)
+
+    @property
+    def positions(self) -> Mapping[str, int]:
+        """For each word a number whose k-th bit is set where the k-th token is that word (for the bit-parallel LCS)."""
+        if self._positions is None:
+            self._positions = {}
+            for place, token in enumerate(self.tokens):
+                self._positions[token] = self._positions.get(token, 0) | (1 << place)
+        return self._positions
+
+
+Analysis = Callable[[str], TokenisedText]
+
+
+class RememberedAnalysis:
+    """An analysis with a bounded memory, shared by everything in the process that asks for the same analysis.
+
+    Two generations instead of a strict least-recently-used order: when the younger one is full it becomes the older
+    one, and the older one is forgotten. A text that is used again moves to the younger. No lock is needed: the worst
+    that two threads can do to each other is to analyse a text twice.
+    """
+
+    def __init__(self, analyse: Analysis, max_tokens: int = MAX_REMEMBERED_TOKENS) -> None:
+        self._analyse = analyse
+        self._max_tokens = max_tokens
+        self.forget()
+
+    def __call__(self, text: str) -> TokenisedText:
+        known = self._younger.get(text)
+        if known is None:
+            known = self._older.get(text)
+            if known is None:
+                known = self._analyse(text)
+            self._remember(text, known)
+        return known
+
+    def __len__(self) -> int:
+        """The number of texts remembered (a text in both generations counts twice)."""
+        return len(self._younger) + len(self._older)
+
+    def forget(self) -> None:
+        self._younger: dict[str, TokenisedText] = {}
+        self._older: dict[str, TokenisedText] = {}
+        self._younger_tokens = 0
+
+    def _remember(self, text: str, analysed: TokenisedText) -> None:
+        self._younger[text] = analysed
+        self._younger_tokens += len(analysed) + 1
+        if self._younger_tokens > self._max_tokens:
+            self._older, self._younger, self._younger_tokens = self._younger, {}, 0
+
+
+words_of_normalised = RememberedAnalysis(lambda text: TokenisedText(tuple(normalise(text).split())))
+"""The normalised text split on white space."""
+words_of_raw = RememberedAnalysis(lambda text: TokenisedText(tuple(text.split())))
+"""The text as it is, split on white space."""
+
+
+def words(normalize: bool) -> Analysis:
+    """The analysis that splits on white space, after normalisation or without."""
+    return words_of_normalised if normalize else words_of_raw

@@ -1,0 +1,31 @@
+"""Word-F1: the harmonic mean of word precision and word recall, as ParlAI's F1 metric."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from workers.metrics.against_references import NORMALIZE, AgainstReferences, best_of
+from workers.metrics.base import Metric, OptionValue
+from workers.metrics.overlap import f_measure, matched_ngrams
+from workers.metrics.texts import TokenisedText, words
+
+
+def word_f1(response: TokenisedText, reference: TokenisedText) -> float:
+    """F1 over bags of words, in [0, 1]: 2PR / (P + R); 0 where no word matches."""
+    return f_measure(matched_ngrams(response, reference, 1), len(response), len(reference))
+
+
+def _build(options: Mapping[str, OptionValue]) -> AgainstReferences:
+    return AgainstReferences(words(bool(options["normalize"])), best_of(word_f1))
+
+
+METRIC = Metric(
+    name="word_f1",
+    version="1",
+    summary="Harmonic mean of word precision and word recall against the reference.",
+    citation="Miller et al. (2017), ParlAI: A Dialog Research Software Platform, EMNLP demos",
+    build=_build,
+    needs=frozenset({"reference"}),
+    options=(NORMALIZE,),
+    signature_facts=(("references", "best"),),
+)

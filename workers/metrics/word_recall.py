@@ -1,0 +1,32 @@
+"""Word recall: the share of the reference's words that the response holds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from workers.metrics.against_references import NORMALIZE, AgainstReferences, best_of
+from workers.metrics.base import Metric, OptionValue
+from workers.metrics.overlap import matched_ngrams
+from workers.metrics.texts import TokenisedText, words
+
+
+def word_recall(response: TokenisedText, reference: TokenisedText) -> float:
+    """Matched words divided by the number of words of the reference, in [0, 1]; 0 where no word matches."""
+    matched = matched_ngrams(response, reference, 1)
+    return matched / len(reference) if matched else 0.0
+
+
+def _build(options: Mapping[str, OptionValue]) -> AgainstReferences:
+    return AgainstReferences(words(bool(options["normalize"])), best_of(word_recall))
+
+
+METRIC = Metric(
+    name="word_recall",
+    version="1",
+    summary="Share of the reference's words that the response holds.",
+    citation="Miller et al. (2017), ParlAI: A Dialog Research Software Platform, EMNLP demos",
+    build=_build,
+    needs=frozenset({"reference"}),
+    options=(NORMALIZE,),
+    signature_facts=(("references", "best"),),
+)
