@@ -1,0 +1,147 @@
+"""Krippendorff's α: one minus observed over expected disagreement, for any number of raters and missing ratings.
+
+α = 1 − (n − 1) · Σ_ck o_ck δ²_ck / Σ_ck n_c n_k δ²_ck, with the coincidences o_ck, their margins n_c and n = Σ n_c
+(Krippendorff 2018, Content Analysis, 4th ed., chapter 12; Krippendorff 2011, Computing Krippendorff's
+Alpha-Reliability, section C). An item with m ratings adds each ordered pair of them with weight 1 / (m − 1), so
+the coincidences of a resample are a sum over its dialogues, and one matrix product gives those of all resamples.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, get_args
+
+import numpy as np
+from scipy import sparse
+
+from annotations.agreement.intervals import Resampling
+from annotations.agreement.tabulation import FloatArray, Tabulation
+from annotations.estimates import Estimate
+
+Measurement = Literal["nominal", "ordinal", "interval", "ratio"]
+MEASUREMENTS: tuple[Measurement, ...] = get_args(Measurement)
+
+DENSE_CELLS = 20_000_000
+"""Coincidences of all dialogues are held as a dense array up to this many cells, above it as a sparse one."""
+CELLS_AT_A_TIME = 4_000_000
+"""Resamples are worked on in slices whose coincidences have about this many cells."""
+
+
+def krippendorff_alphas(table: Tabulation, resampling: Resampling) -> dict[Measurement, Estimate]:
+    """α under the four distances, each with its bootstrap interval; values in (−∞, 1].
+
+    Undefined with fewer than two raters, without an item that two raters judged, where all scores are equal
+    (0/0), and for the ratio distance where a score is negative.
+    """
+    reason = _why_undefined(table)
+    if reason:
+        return {measurement: Estimate.undefined(reason) for measurement in MEASUREMENTS}
+    by_dialogue = coincidences_by_dialogue(table)
+    everything = np.asarray(by_dialogue.sum(axis=0), dtype=np.float64).reshape(1, -1)
+    values = _alphas_of(everything, table.levels)
+    replicates = _alphas_of_resamples(by_dialogue, resampling, table.levels)
+    pairable_dialogues = table.dialogues_of(table.ratings_of_item >= 2)
+    alphas = {
+        measurement: resampling.estimate(
+            float(values[measurement][0]),
+            replicates[measurement],
+            pairable_dialogues,
+            if_undefined="all scores of items with two or more ratings are equal",
+        )
+        for measurement in MEASUREMENTS
+    }
+    if (table.levels < 0).any():
+        alphas["ratio"] = Estimate.undefined("the ratio distance needs scores that are not negative")
+    return alphas
+
+
+def coincidences_by_dialogue(table: Tabulation) -> FloatArray | sparse.csr_array:
+    """The coincidence matrix of each dialogue, flattened: dialogues × V², dense or, where it is large, sparse."""
+    levels = table.levels.size
+    if table.dialogues * levels * levels > DENSE_CELLS:
+        return _sparse_coincidences(table)
+    weight = _weight_of_item(table)
+    weighted_counts = table.counts * weight[:, np.newaxis]
+    coincidences = np.empty((table.dialogues, levels, levels))
+    for level in range(levels):
+        # A rating is not paired with itself, hence one less of its own level.
+        partners = table.counts[:, level, np.newaxis] * weighted_counts
+        partners[:, level] -= weighted_counts[:, level]
+        coincidences[:, level, :] = table.sum_by_dialogue(partners)
+    return coincidences.reshape(table.dialogues, levels * levels)
+
+
+def _sparse_coincidences(table: Tabulation) -> sparse.csr_array:
+    levels = table.levels.size
+    item, level = np.nonzero(table.counts)
+    occupied = sparse.csr_array((table.counts[item, level], (item, level)), shape=table.counts.shape)
+    dialogues, cells, weights = [], [], []
+    weight_of_item = _weight_of_item(table)
+    for one in np.flatnonzero(weight_of_item):
+        here = slice(occupied.indptr[one], occupied.indptr[one + 1])
+        own_levels = np.asarray(occupied.indices[here], dtype=np.int64)
+        own_counts = occupied.data[here]
+        pairs = np.outer(own_counts, own_counts) - np.diag(own_counts)
+        cells.append((own_levels[:, np.newaxis] * levels + own_levels).ravel())
+        weights.append(pairs.ravel() * weight_of_item[one])
+        dialogues.append(np.full(pairs.size, table.dialogue[one]))
+    return sparse.csr_array(
+        (np.concatenate(weights), (np.concatenate(dialogues), np.concatenate(cells))),
+        shape=(table.dialogues, levels * levels),
+    )
+
+
+def _weight_of_item(table: Tabulation) -> FloatArray:
+    """1 / (m − 1); 0 for an item with one rating, which can neither agree nor disagree."""
+    return np.where(table.ratings_of_item >= 2, 1.0 / np.maximum(table.ratings_of_item - 1, 1), 0.0)
+
+
+def _alphas_of_resamples(
+    by_dialogue: FloatArray | sparse.csr_array, resampling: Resampling, levels: FloatArray
+) -> dict[Measurement, FloatArray]:
+    step = max(1, CELLS_AT_A_TIME // by_dialogue.shape[1])
+    slices = [_alphas_of(part.sums(by_dialogue), levels) for part in resampling.slices(step)]
+    return {
+        measurement: np.concatenate([part[measurement] for part in slices] or [np.empty(0)])
+        for measurement in MEASUREMENTS
+    }
+
+
+def _alphas_of(coincidences: FloatArray, levels: FloatArray) -> dict[Measurement, FloatArray]:
+    """α of each of many coincidence matrices (matrices × V²); NaN where expected disagreement is 0."""
+    coincidences = coincidences.reshape(-1, levels.size, levels.size)
+    margins = coincidences.sum(axis=2)
+    total = margins.sum(axis=1)
+    alphas: dict[Measurement, FloatArray] = {}
+    for measurement in MEASUREMENTS:
+        distances = _squared_distances(measurement, levels, margins)
+        observed = (coincidences * distances).sum(axis=(1, 2))
+        to_partners = np.matmul(margins[:, np.newaxis, :], distances)[:, 0, :]
+        expected = (to_partners * margins).sum(axis=1)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            alphas[measurement] = np.where(expected > 0, 1.0 - (total - 1.0) * observed / expected, np.nan)
+    return alphas
+
+
+def _squared_distances(measurement: Measurement, levels: FloatArray, margins: FloatArray) -> FloatArray:
+    """δ²_ck; 1 × V × V, or for the ordinal distance, which depends on the margins, matrices × V × V."""
+    if measurement == "ordinal":
+        # n_c / 2 + Σ_{c<g<k} n_g + n_k / 2, the number of ratings between two levels, is the difference of their
+        # midranks.
+        midranks = np.cumsum(margins, axis=1) - margins / 2.0
+        return np.asarray((midranks[:, :, np.newaxis] - midranks[:, np.newaxis, :]) ** 2, dtype=np.float64)
+    one, other = levels[:, np.newaxis], levels[np.newaxis, :]
+    if measurement == "nominal":
+        return np.asarray(one != other, dtype=np.float64)[np.newaxis]
+    difference = one - other
+    if measurement == "interval":
+        return np.asarray(difference**2, dtype=np.float64)[np.newaxis]
+    total = np.broadcast_to(one + other, difference.shape)
+    return np.asarray(np.divide(difference, total, out=np.zeros_like(difference), where=total != 0) ** 2)[np.newaxis]
+
+
+def _why_undefined(table: Tabulation) -> str:
+    if table.active_raters.size < 2:
+        return "fewer than two raters"
+    if not (table.ratings_of_item >= 2).any():
+        return "no item was judged by two raters"
+    return ""
