@@ -1,0 +1,125 @@
+"""All coefficients of agreement of one rating matrix, in the shape that the agreement command and page publish."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from annotations.agreement.cohen import WEIGHTINGS, PairwiseKappa, Weighting, cohen_kappas
+from annotations.agreement.fleiss import FleissKappa, fleiss_kappa
+from annotations.agreement.icc import IntraclassCorrelation, intraclass_correlation
+from annotations.agreement.intervals import Resampling
+from annotations.agreement.krippendorff import MEASUREMENTS, Measurement, krippendorff_alphas
+from annotations.agreement.leave_one_out import LeaveOneOut, leave_one_out
+from annotations.agreement.matrix import RatingMatrix
+from annotations.agreement.tabulation import tabulate
+from annotations.correlation import COEFFICIENTS
+from annotations.estimates import Estimate
+
+AGGREGATE = "the file holds mean scores, not raters"
+ANONYMOUS = "the raters are anonymous: a position in the list of scores is not a person"
+
+
+@dataclass(frozen=True)
+class AgreementReport:
+    """``items``, ``raters``, ``ratings``: how many items have a rating, how many rows of the matrix have one (of
+    anonymous raters: the longest list of scores; of mean scores: 0), and how many ratings there are.
+    """
+
+    items: int
+    raters: int
+    ratings: int
+    krippendorff_alpha: dict[Measurement, Estimate]
+    cohen_kappa: dict[Weighting, PairwiseKappa]
+    fleiss_kappa: FleissKappa
+    icc: IntraclassCorrelation
+    leave_one_out: dict[str, LeaveOneOut]
+
+    def as_json(self) -> dict[str, Any]:
+        """The agreement document of docs/design.md, without corpus, aspect and level, which a matrix does not know."""
+        return {
+            "items": self.items,
+            "raters": self.raters,
+            "ratings": self.ratings,
+            "krippendorff_alpha": {name: alpha.as_json() for name, alpha in self.krippendorff_alpha.items()},
+            "cohen_kappa": {name: _pairwise_json(kappa) for name, kappa in self.cohen_kappa.items()},
+            "fleiss_kappa": _fleiss_json(self.fleiss_kappa),
+            "icc": _icc_json(self.icc),
+            "leave_one_out": {name: _leave_one_out_json(one) for name, one in self.leave_one_out.items()},
+        }
+
+
+def agreement_report(matrix: RatingMatrix, *, resamples: int = 1000, seed: int = 0) -> AgreementReport:
+    """Every coefficient with a 95 % bootstrap interval over dialogues, from one count of the matrix.
+
+    All coefficients see the same ``resamples`` draws of dialogues, made from ``seed``; 0 resamples leave the
+    intervals out. Means have no agreement; anonymous raters have α and Fleiss' κ only. Raises ``ValueError`` where
+    the matrix does not fit together.
+    """
+    table = tabulate(matrix)
+    if matrix.rater_kind == "aggregate":
+        unknown = Estimate.undefined(AGGREGATE)
+        return AgreementReport(
+            table.items,
+            0,
+            table.ratings,
+            krippendorff_alpha=dict.fromkeys(MEASUREMENTS, unknown),
+            fleiss_kappa=FleissKappa(unknown),
+            **_undefined_for_persons(AGGREGATE),
+        )
+    resampling = Resampling.draw(table.dialogues, resamples, seed)
+    for_persons = (
+        _undefined_for_persons(ANONYMOUS)
+        if matrix.rater_kind == "anonymous"
+        else {
+            "cohen_kappa": cohen_kappas(table, resampling),
+            "icc": intraclass_correlation(table, resampling),
+            "leave_one_out": leave_one_out(table, resampling),
+        }
+    )
+    return AgreementReport(
+        table.items,
+        int(table.active_raters.size),
+        table.ratings,
+        krippendorff_alpha=krippendorff_alphas(table, resampling),
+        fleiss_kappa=fleiss_kappa(table, resampling),
+        **for_persons,
+    )
+
+
+def _undefined_for_persons(reason: str) -> dict[str, Any]:
+    """The coefficients that need to know who gave which score."""
+    return {
+        "cohen_kappa": {weighting: PairwiseKappa.undefined(reason) for weighting in WEIGHTINGS},
+        "icc": IntraclassCorrelation.undefined(reason),
+        "leave_one_out": {name: LeaveOneOut(Estimate.undefined(reason)) for name in COEFFICIENTS},
+    }
+
+
+def _pairwise_json(kappa: PairwiseKappa) -> dict[str, Any]:
+    """``mean`` is the number itself, with its interval beside it; undefined carries ``value`` too, as everywhere."""
+    mean = kappa.mean.as_json()
+    document = {"mean": None, **mean} if not kappa.mean.is_defined else {"mean": mean.pop("value"), **mean}
+    document["pairs"] = [
+        {"raters": list(pair.raters), "items": pair.items, **pair.kappa.as_json()} for pair in kappa.pairs
+    ]
+    return document
+
+
+def _fleiss_json(fleiss: FleissKappa) -> dict[str, Any]:
+    document = fleiss.kappa.as_json()
+    if fleiss.items:
+        document |= {"items": fleiss.items, "ratings_per_item": fleiss.ratings_per_item}
+    return document
+
+
+def _icc_json(icc: IntraclassCorrelation) -> dict[str, Any]:
+    mean_of_k = icc.mean_of_k.as_json()
+    if icc.k:
+        mean_of_k["k"] = icc.k
+    return {"icc2_1": icc.single.as_json(), "icc2_k": mean_of_k}
+
+
+def _leave_one_out_json(one: LeaveOneOut) -> dict[str, Any]:
+    per_rater = [{"rater": rater.rater, "items": rater.items, **rater.correlation.as_json()} for rater in one.raters]
+    return {**one.mean.as_json(), "per_rater": per_rater}
