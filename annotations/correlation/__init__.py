@@ -13,10 +13,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from annotations.correlation.bootstrap import cluster_resamples, percentile_interval, with_interval
-from annotations.correlation.kendall import KendallSide, kendall, kendall_between, kendall_side
-from annotations.correlation.pearson import PearsonSide, pearson, pearson_between, pearson_side
+from annotations.correlation.kendall import KendallSide, kendall_between, kendall_estimate, kendall_side
+from annotations.correlation.pearson import PearsonSide, pearson_between, pearson_estimate, pearson_side
 from annotations.correlation.scores import FloatArray, IntArray, why_undefined
-from annotations.correlation.spearman import SpearmanSide, spearman, spearman_between, spearman_side
+from annotations.correlation.spearman import SpearmanSide, spearman_between, spearman_estimate, spearman_side
 from annotations.estimates import Estimate
 
 COEFFICIENTS = ("pearson", "spearman", "kendall")
@@ -60,7 +60,11 @@ def correlation_estimates_of_many(
     clusters_used = len(np.unique(clusters))
 
     def estimates(row: FloatArray) -> dict[str, Estimate]:
-        points = {"pearson": pearson(scores, row), "spearman": spearman(scores, row), "kendall": kendall(scores, row)}
+        points = {
+            "pearson": pearson_estimate(scores, row),
+            "spearman": spearman_estimate(scores, row),
+            "kendall": kendall_estimate(scores, row),
+        }
         if side is None or not points["pearson"].is_defined:
             return points
         replicates = _replicates(side, _sides(row, side.pearson.cluster, side.pearson.weights))

@@ -26,7 +26,7 @@ BLOCK_SIZE = 64
 ROWS_AT_ONCE = 512
 
 
-def kendall(human: FloatArray, metric: FloatArray) -> Estimate:
+def kendall_estimate(human: FloatArray, metric: FloatArray) -> Estimate:
     """τ-b in [-1, 1] with the two-sided p of ``scipy.stats.kendalltau`` (exact where it can be); no interval."""
     if reason := why_undefined(human, metric):
         return Estimate.undefined(reason)
@@ -116,13 +116,16 @@ def _concordance_by_blocks(human: KendallSide, metric: KendallSide) -> FloatArra
 def _pairs_in_different_blocks(human: KendallSide, metric: KendallSide) -> FloatArray:
     clusters = human.weights.shape[1]
     human_blocks, metric_blocks = int(human.block.max()) + 1, int(metric.block.max()) + 1
-    cell = (metric.block * clusters + human.cluster) * human_blocks + human.block
-    count = np.bincount(cell, minlength=metric_blocks * clusters * human_blocks)
-    count = count.reshape(metric_blocks, clusters, human_blocks).astype(np.float64)
-    earlier = np.cumsum(count, axis=0) - count
-    through = np.cumsum(earlier, axis=2)
-    balance = 2.0 * through - earlier - through[:, :, -1:]  # lower minus higher human blocks
-    from_above = np.tensordot(count, balance, axes=((0, 2), (0, 2)))
+    cell = (human.cluster * metric_blocks + metric.block) * human_blocks + human.block
+    count = np.bincount(cell, minlength=clusters * metric_blocks * human_blocks).astype(np.float64)
+    table = count.reshape(clusters, metric_blocks, human_blocks)
+    earlier = np.cumsum(table, axis=1) - table
+    balance = np.cumsum(earlier, axis=2)
+    total = balance[:, :, -1:].copy()
+    balance *= 2.0  # in place: lower minus higher human blocks = 2 · through − here − total
+    balance -= earlier
+    balance -= total
+    from_above = table.reshape(clusters, -1) @ balance.reshape(clusters, -1).T
     return np.asarray(from_above + from_above.T)
 
 
@@ -137,7 +140,7 @@ def _pairs_within(members: IntArray, human_rank: IntArray, metric_rank: IntArray
     one_hot = belongs[members]
     product = _signs(np.append(human_rank, 0)[members]) * _signs(np.append(metric_rank, 0)[members])
     sums = product.astype(exact) @ one_hot
-    return np.asarray(np.tensordot(one_hot, sums, axes=((0, 1), (0, 1))), dtype=np.float64)
+    return np.asarray(one_hot.reshape(-1, clusters).T @ sums.reshape(-1, clusters), dtype=np.float64)
 
 
 def _signs(rank: IntArray) -> NDArray[np.int8]:

@@ -12,7 +12,7 @@ from annotations.correlation.scores import FloatArray, IntArray, constant_resamp
 from annotations.estimates import Estimate
 
 
-def pearson(human: FloatArray, metric: FloatArray) -> Estimate:
+def pearson_estimate(human: FloatArray, metric: FloatArray) -> Estimate:
     """r in [-1, 1] with the two-sided p of ``scipy.stats.pearsonr`` (exact under normality); no interval."""
     if reason := why_undefined(human, metric):
         return Estimate.undefined(reason)

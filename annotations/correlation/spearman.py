@@ -21,7 +21,7 @@ MAX_CLUSTERS_FOR_MOMENTS = 32
 """Above this the cubic form costs more than ranking every resample."""
 
 
-def spearman(human: FloatArray, metric: FloatArray) -> Estimate:
+def spearman_estimate(human: FloatArray, metric: FloatArray) -> Estimate:
     """ρ in [-1, 1] with the two-sided p of ``scipy.stats.spearmanr`` (t approximation); no interval."""
     if reason := why_undefined(human, metric):
         return Estimate.undefined(reason)
@@ -70,10 +70,12 @@ def _balance(scores: FloatArray, cluster: IntArray, clusters: int) -> FloatArray
     """(n, clusters): how many items of each cluster lie below the item, minus how many lie above it."""
     groups = value_groups(scores)
     values = len(groups.start)
-    cells = np.bincount(groups.of_item * clusters + cluster, minlength=values * clusters)
-    through = np.cumsum(cells.reshape(values, clusters), axis=0)
-    before = through - cells.reshape(values, clusters)
-    balance = (before + through - through[-1]).astype(np.float64)
+    cells = np.bincount(groups.of_item * clusters + cluster, minlength=values * clusters).reshape(values, clusters)
+    balance = np.cumsum(cells, axis=0, dtype=np.float64)
+    total = balance[-1].copy()
+    balance *= 2.0  # in place: through + before = 2 · through − here
+    balance -= cells
+    balance -= total
     taken: FloatArray = balance[groups.of_item]
     return taken
 
@@ -96,5 +98,6 @@ def _rank_products(ranks: FloatArray, other: FloatArray, cluster: IntArray, weig
         return np.asarray(np.einsum("ri,ri,ri->r", ranks, other, weights[:, cluster]))
     edges = np.searchsorted(cluster, np.arange(clusters + 1))
     moments = np.stack([ranks[a:b].T @ other[a:b] for a, b in pairwise(edges)])
-    forms = (weights @ moments.reshape(clusters, -1)).reshape(resamples, clusters, clusters)
-    return np.asarray(np.einsum("re,ref,rf->r", weights, forms, weights, optimize=True))
+    drawn_pairs = (weights[:, :, None] * weights[:, None, :]).reshape(resamples, clusters * clusters)
+    forms = drawn_pairs @ moments.reshape(clusters * clusters, clusters)
+    return np.asarray(np.einsum("rf,rf->r", forms, weights))

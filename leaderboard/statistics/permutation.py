@@ -1,19 +1,21 @@
 """Is one metric's correlation with people larger than another's, beyond what chance swaps of the two would give?
 
 PERM-BOTH of Deutsch, Dror & Roth (2021), A Statistical Analysis of Summarization Evaluation Metrics Using Resampling
-Methods: under the null hypothesis the two metrics are exchangeable, so each response's pair of (standardised) scores
-is swapped with chance ½, for every system and input by itself, and the difference is computed again. This speaks of
-other systems and other inputs at once.
+Methods: under the null hypothesis the two metrics are exchangeable. The two (standardised) scores change places in
+all responses of a system with chance ½, then in all responses to an input with chance ½, and the difference of the
+correlations is computed again. A response is thus swapped where one of its system and its input is, but not both.
+Swapping whole systems and whole inputs keeps what their responses share, so the test speaks of other systems and
+other inputs at once.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from annotations.correlation import correlation_estimates
 from annotations.correlation.bootstrap import MAX_UNDEFINED_SHARE
@@ -26,8 +28,6 @@ from leaderboard.statistics.rowwise import correlate_rows, fixed_side, prepared_
 
 Coefficient = Literal["pearson", "spearman", "kendall"]
 Alternative = Literal["two-sided", "greater"]
-SWAPS_AT_ONCE = 2_000_000
-"""How many coins are tossed at a time; bounds the memory."""
 ROUNDING = 1e-12
 """Differences closer than this are equal: the same swap summed in another order must not count as smaller."""
 
@@ -48,14 +48,17 @@ def permutation_test(
     first: ArrayLike,
     second: ArrayLike,
     system: ArrayLike,
+    dialogue: ArrayLike,
     level: Literal["system", "item"] = "system",
     coefficient: Coefficient = "pearson",
     alternative: Alternative = "two-sided",
     permutations: int = 1000,
     seed: int = 0,
 ) -> PermutationTest:
-    """``human``, ``first``, ``second``, ``system``: (n,) over the same responses, NaN where there is no score.
+    """``human``, ``first``, ``second``: (n,) over the same responses, NaN where there is no score.
 
+    ``system``, ``dialogue``: (n,) numbers; the inputs that are swapped whole are dialogues, since turns of one dialogue
+    are not independent.
     ``level`` "system" correlates system means, "item" the n scores themselves (turn level; or dialogue level, given
     dialogue means). Responses that one of the three has not scored are dropped. "greater" asks whether the first
     metric is better, as the paper does; "two-sided" whether they differ. p = (1 + swaps at least as extreme) /
@@ -64,15 +67,19 @@ def permutation_test(
     scores = np.array([human, first, second], dtype=np.float64)
     complete = np.isfinite(scores).all(axis=0)
     human_scores, one, other = scores[:, complete]
-    systems = np.unique(np.asarray(system)[complete], return_inverse=True)[1].astype(np.int64)
+    systems, dialogues = (
+        np.unique(np.asarray(numbers)[complete], return_inverse=True)[1].astype(np.int64)
+        for numbers in (system, dialogue)
+    )
     one, other = _standardised(one), _standardised(other)
-    correlate = _system_correlations if level == "system" else _item_correlations
     points = [_point(human_scores, metric, systems, level, coefficient) for metric in (one, other)]
     if points[0].value is None or points[1].value is None:
         reason = next(point.reason for point in points if not point.is_defined)
         return PermutationTest(points[0], points[1], Estimate.undefined(reason), permutations, seed)
     observed = points[0].value - points[1].value
-    swapped = correlate(human_scores, one, other, systems, coefficient, permutations, np.random.default_rng(seed))
+    coins = _toss(int(systems.max()) + 1, int(dialogues.max()) + 1, permutations, seed)
+    correlate = _system_differences if level == "system" else _item_differences
+    swapped = correlate(human_scores, one, other, systems, dialogues, coefficient, coins)
     difference = _tested(observed, swapped, alternative)
     return PermutationTest(points[0], points[1], difference, permutations, seed)
 
@@ -108,58 +115,63 @@ def _standardised(scores: FloatArray) -> FloatArray:
     return standardised
 
 
-def _coin_tosses(n: int, permutations: int, random: np.random.Generator) -> Iterator[NDArray[np.bool_]]:
-    """Batches (some permutations, n), true where the two scores of a response change places."""
-    at_once = max(1, min(permutations, SWAPS_AT_ONCE // max(n, 1)))
-    for start in range(0, permutations, at_once):
-        rows = min(at_once, permutations - start)
-        bits = np.frombuffer(random.bytes(rows * ((n + 7) // 8)), dtype=np.uint8).reshape(rows, -1)
-        yield np.unpackbits(bits, axis=1, count=n).view(np.bool_)
+@dataclass(frozen=True)
+class _Coins:
+    """Which systems and which dialogues change places, 1.0 or 0.0."""
+
+    systems: FloatArray
+    """(permutations, systems)"""
+    dialogues: FloatArray
+    """(permutations, dialogues)"""
 
 
-def _system_correlations(
+def _toss(systems: int, dialogues: int, permutations: int, seed: int) -> _Coins:
+    random = np.random.default_rng(seed)
+    return _Coins(
+        random.integers(0, 2, (permutations, systems)).astype(np.float64),
+        random.integers(0, 2, (permutations, dialogues)).astype(np.float64),
+    )
+
+
+def _system_differences(
     human: FloatArray,
     one: FloatArray,
     other: FloatArray,
     system: IntArray,
+    dialogue: IntArray,
     coefficient: Coefficient,
-    permutations: int,
-    random: np.random.Generator,
+    coins: _Coins,
 ) -> FloatArray:
     """(permutations,) differences of the system-level correlations after swapping."""
-    by_system = np.argsort(system, kind="stable")
-    one, other, system = one[by_system], other[by_system], system[by_system]
-    first_item = np.flatnonzero(np.diff(system, prepend=-1))
+    systems, dialogues = coins.systems.shape[1], coins.dialogues.shape[1]
+    gain = system_sums(other - one, system, dialogue, systems, dialogues).total
+    own, both = (np.bincount(system, weights=scores) for scores in (one, one + other))
+    # A cell is swapped where s ≠ d, and for coins s ≠ d is s + (1 − 2s)·d: one matrix product for all permutations.
+    swapped_gain = coins.systems * gain.sum(axis=1) + (1.0 - 2.0 * coins.systems) * (coins.dialogues @ gain.T)
     size = np.bincount(system)
-    means = _system_means(human[by_system], system)[None, :]
-    gain = other - one
-    base, sum_of_both = np.add.reduceat(one, first_item), np.add.reduceat(one + other, first_item)
-    human_side = fixed_side(means)
-    differences = []
-    for tosses in _coin_tosses(len(one), permutations, random):
-        swapped_one = base + np.add.reduceat(np.where(tosses, gain, 0.0), first_item, axis=1)
-        pair = [prepared_rows(settled(total / size)) for total in (swapped_one, sum_of_both - swapped_one)]
-        first, second = (correlate_rows(human_side, rows)[coefficient] for rows in pair)
-        differences.append(first - second)
-    return np.concatenate(differences)
+    human_side = fixed_side(_system_means(human, system)[None, :])
+    first, second = (
+        correlate_rows(human_side, prepared_rows(settled(total / size)))[coefficient]
+        for total in (own + swapped_gain, both - own - swapped_gain)
+    )
+    return first - second
 
 
-def _item_correlations(
+def _item_differences(
     human: FloatArray,
     one: FloatArray,
     other: FloatArray,
-    system: IntArray,  # noqa: ARG001 - the items of all systems stand in one list
+    system: IntArray,
+    dialogue: IntArray,
     coefficient: Coefficient,
-    permutations: int,
-    random: np.random.Generator,
+    coins: _Coins,
 ) -> FloatArray:
     """(permutations,) differences of the correlations over all items after swapping."""
-    correlation_with_people = _fast_correlation(human, coefficient)
-    differences = [
-        correlation_with_people(np.where(tossed, other, one)) - correlation_with_people(np.where(tossed, one, other))
-        for tosses in _coin_tosses(len(one), permutations, random)
-        for tossed in tosses
-    ]
+    with_people = _fast_correlation(human, coefficient)
+    differences = []
+    for systems_swapped, dialogues_swapped in zip(coins.systems, coins.dialogues, strict=True):
+        swapped = systems_swapped[system] != dialogues_swapped[dialogue]
+        differences.append(with_people(np.where(swapped, other, one)) - with_people(np.where(swapped, one, other)))
     return np.array(differences)
 
 
