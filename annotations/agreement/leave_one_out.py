@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from annotations.agreement.cross_table import correlations_of_resamples, has_few_cells
 from annotations.agreement.intervals import Resampling
 from annotations.agreement.tabulation import MISSING, FloatArray, IntArray, Tabulation
 from annotations.correlation import COEFFICIENTS, correlation_estimates, correlation_replicates, with_interval
@@ -76,7 +77,11 @@ def _correlations(
     values = {name: Estimate(points[name].value) for name in COEFFICIENTS}
     if not resampling.resamples:
         return values, {}
-    of_resamples = correlation_replicates(own, of_others, place, resampling.multiplicities[:, dialogues])
+    of_their_dialogues = Resampling(resampling.multiplicities[:, dialogues])
+    if has_few_cells(own, of_others):
+        of_resamples = correlations_of_resamples(own, of_others, place, of_their_dialogues)
+    else:
+        of_resamples = correlation_replicates(own, of_others, place, of_their_dialogues.multiplicities)
     return {
         name: with_interval(value, of_resamples[name], dialogues.size) for name, value in values.items()
     }, of_resamples

@@ -70,3 +70,13 @@ def test_equals_the_reference_on_usr(aspect: str, name: str, reference: str) -> 
     found = loo(usr_matrix(aspect))[name]
     assert found.mean.value == pytest.approx(expected["mean"], abs=1e-9)
     assert [one.correlation.value for one in found.raters] == pytest.approx(expected["per_row"], abs=1e-9)
+
+
+def test_intervals_do_not_depend_on_how_resamples_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    table = tabulate(random_matrix(4, 80, seed=7, missing=0.3))
+    resampling = Resampling.draw(table.dialogues, resamples=40, seed=2)
+    by_table = leave_one_out(table, resampling)
+    monkeypatch.setattr("annotations.agreement.cross_table.FEW_CELLS", 0)
+    by_items = leave_one_out(table, resampling)
+    for name, one in by_table.items():
+        assert one.mean.ci == pytest.approx(by_items[name].mean.ci, abs=1e-9)
