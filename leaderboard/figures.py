@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from html import escape
 from statistics import fmean, stdev
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from annotations.estimates import Estimate
 from annotations.tables.markers import colour, colour_number, shape
@@ -24,6 +24,8 @@ CorrelationName = Literal["Pearson r", "Spearman ρ", "Kendall τ"]
 
 POINTS_DRAWN = 2000
 """More SVG points than this make a page slow and a cloud unreadable; the rest is left out of the drawing, only."""
+SYSTEMS_NAMED = 16
+"""More names than this cover each other and the points; hover, the data beneath and the download still have them."""
 ROWS_BENEATH = 200
 """A longer list is in the download; the page then shows one row a system."""
 JITTER = 0.18
@@ -84,6 +86,12 @@ class Figure:
         return f"chart-data-{self.id}"
 
 
+class _Line(NamedTuple):
+    label: str
+    dash: str
+    slope: float
+
+
 def metric_vs_human_scatter(
     points: Sequence[Point],
     *,
@@ -111,16 +119,19 @@ def metric_vs_human_scatter(
     if not points:
         reason = f"No {level} has both a human score and a score of {metric} yet."
         return Figure(figure_id, reason, reason, table, signature=signature, empty_reason=reason)
+    systems = len({point.system for point in points})
     drawn = _drawn(points, seed)
     jittered = level != "system" and all(float(point.human).is_integer() for point in points)
     offsets = _jitter(len(drawn), seed) if jittered else [0.0] * len(drawn)
-    traces = _system_traces(drawn, offsets, level)
+    traces = _system_traces(drawn, offsets, level, labelled=level == "system" and systems <= SYSTEMS_NAMED)
     fit = _fit_slope(points)
-    if fit is not None:
-        traces.append(_line(points, fit, "fit", "fit", "solid"))
     ceiling_slope, ceiling_words = _ceiling(points, human_ceiling, correlation_name, higher_is_better)
-    if ceiling_slope is not None:
-        traces.append(_line(points, ceiling_slope, "ceiling", "human ceiling", "dash"))
+    lines = [
+        _Line("fit", "solid", fit) if fit is not None else None,
+        _Line("human ceiling", "dash", ceiling_slope) if ceiling_slope is not None else None,
+    ]
+    drawn_lines = sorted((line for line in lines if line is not None), key=lambda line: line.slope)
+    traces.extend(_line_trace(points, line) for line in drawn_lines)
     agreement = _estimate_words(correlation_name, correlation)
     caption = " ".join(
         part
@@ -137,15 +148,16 @@ def metric_vs_human_scatter(
         )
         if part
     )
-    names = {point.system for point in points}
     alternative = (
-        f"Scatter plot of {written(len(points), 0)} points from {len(names)} systems: mean human score {aspect} from "
+        f"Scatter plot of {written(len(points), 0)} points from {systems} systems: mean human score {aspect} from "
         f"{written(min(p.human for p in points), 2)} to {written(max(p.human for p in points), 2)} across, {metric} "
         f"from {written(min(p.metric for p in points), 3)} to {written(max(p.metric for p in points), 3)} up. "
         f"{agreement}."
     )
     layout = _layout(f"human score ({aspect}), mean", metric)
-    layout["showlegend"] = level != "system" and len(names) > 1
+    layout["showlegend"] = level != "system" and 1 < systems <= SYSTEMS_NAMED
+    layout["annotations"] = [_line_label(points, line, place) for place, line in enumerate(drawn_lines)]
+    layout["margin"]["r"] = 104 if drawn_lines else layout["margin"]["r"]
     return Figure(
         id=figure_id,
         caption=caption,
@@ -287,38 +299,47 @@ def _jitter(count: int, seed: int) -> list[float]:
     return [source.uniform(-JITTER, JITTER) for _ in range(count)]
 
 
-def _system_traces(points: Sequence[Point], offsets: Sequence[float], level: Level) -> list[dict[str, Any]]:
+def _system_traces(
+    points: Sequence[Point], offsets: Sequence[float], level: Level, *, labelled: bool
+) -> list[dict[str, Any]]:
     """One trace a system, in the order of their numbers, so that legend, colour and marker agree on every page."""
     by_system: dict[tuple[int, str], list[tuple[Point, float]]] = {}
     for point, offset in zip(points, offsets, strict=True):
         by_system.setdefault((point.swatch, point.system), []).append((point, offset))
-    return [_system_trace(swatch, system, members, level) for (swatch, system), members in sorted(by_system.items())]
+    return [
+        _system_trace(swatch, system, members, level, labelled=labelled)
+        for (swatch, system), members in sorted(by_system.items())
+    ]
 
 
-def _system_trace(swatch: int, system: str, members: list[tuple[Point, float]], level: Level) -> dict[str, Any]:
-    labelled = level == "system"
+def _system_trace(
+    swatch: int, system: str, members: list[tuple[Point, float]], level: Level, *, labelled: bool
+) -> dict[str, Any]:
+    large = level == "system"
     trace: dict[str, Any] = {
         "type": "scatter",
         "mode": "markers+text" if labelled else "markers",
         "name": _words(system),
         "x": [point.human + offset for point, offset in members],
         "y": [point.metric for point, _ in members],
-        "marker": {"color": colour(swatch), "symbol": shape(swatch), "size": 9 if labelled else 6},
-        "opacity": 1.0 if labelled else 0.75,
+        "marker": {"color": colour(swatch), "symbol": shape(swatch), "size": 9 if large else 6},
+        "opacity": 1.0 if large else 0.75,
         "meta": {"series": colour_number(swatch)},
         "hovertext": [_hover(point) for point, _ in members],
         "hoverinfo": "text",
     }
     if labelled:
         trace |= {"text": [_words(system)] * len(members), "textposition": "top center"}
+    if large:
         trace |= _whiskers("error_x", [(point.human, point.human_ci) for point, _ in members])
         trace |= _whiskers("error_y", [(point.metric, point.metric_ci) for point, _ in members])
     return trace
 
 
 def _hover(point: Point) -> str:
-    """Plotly reads a little HTML in these texts, so what a system said is escaped and wrapped here."""
-    head = f"<b>{_words(point.system)}</b>" + (f", {_words(point.item)}" if point.item else "")
+    """Plotly reads a little HTML in these texts, so what a system said is escaped and wrapped here. Bold and the like
+    are left out: plotly makes style attributes of them, which the content security policy refuses."""
+    head = _words(point.system) + (f", {_words(point.item)}" if point.item else "")
     scores = f"human {written(point.human, 2)}, metric {written(point.metric, 3)}"
     lines = textwrap.wrap(point.hover, HOVER_WIDTH, max_lines=12, placeholder=" …")
     return "<br>".join([head, scores, *(_words(line) for line in lines)])
@@ -350,7 +371,7 @@ def _dot_and_whisker(one: SystemMean, name: str, estimate: Estimate) -> dict[str
         "y": [name],
         "marker": {"color": colour(one.swatch), "symbol": shape(one.swatch), "size": 9},
         "meta": {"series": colour_number(one.swatch)},
-        "hovertext": [f"<b>{name}</b><br>{written(estimate.value, 3)}{interval}"],
+        "hovertext": [f"{name}<br>{written(estimate.value, 3)}{interval}"],
         "hoverinfo": "text",
     } | _whiskers("error_x", [(estimate.value, estimate.ci)])
 
@@ -398,23 +419,42 @@ def _ceiling(
     return slope, f"{words}; the dashed line is the fit that a metric of this spread would then have."
 
 
-def _line(points: Sequence[Point], slope: float, role: str, label: str, dash: str) -> dict[str, Any]:
-    """A line through the means over the range of the human scores, labelled at its right end."""
-    low, high = min(point.human for point in points), max(point.human for point in points)
+def _line_end(points: Sequence[Point], slope: float, human: float) -> float:
+    """The metric score at ``human`` on a line of this slope through the means."""
     human_mean = fmean(point.human for point in points)
     metric_mean = fmean(point.metric for point in points)
+    return metric_mean + slope * (human - human_mean)
+
+
+def _line_trace(points: Sequence[Point], line: _Line) -> dict[str, Any]:
+    """A line over the range of the human scores."""
+    ends = [min(point.human for point in points), max(point.human for point in points)]
     return {
         "type": "scatter",
-        "mode": "lines+text",
-        "name": label,
-        "x": [low, high],
-        "y": [metric_mean + slope * (end - human_mean) for end in (low, high)],
-        "text": ["", label],
-        "textposition": "top left",
-        "line": {"color": GREY, "width": 1.5, "dash": dash},
-        "meta": {"role": role},
+        "mode": "lines",
+        "name": line.label,
+        "x": ends,
+        "y": [_line_end(points, line.slope, end) for end in ends],
+        "line": {"color": GREY, "width": 1.5, "dash": line.dash},
+        "meta": {"role": line.label},
         "hoverinfo": "skip",
         "showlegend": False,
+    }
+
+
+def _line_label(points: Sequence[Point], line: _Line, place: int) -> dict[str, Any]:
+    """Stands in the right margin, level with the line's end; of two lines the steeper ends, and is labelled, higher."""
+    right = max(point.human for point in points)
+    return {
+        "x": 1,
+        "xref": "paper",
+        "xanchor": "left",
+        "xshift": 6,
+        "y": _line_end(points, line.slope, right),
+        "yref": "y",
+        "yanchor": "bottom" if place else "top",
+        "text": line.label,
+        "showarrow": False,
     }
 
 

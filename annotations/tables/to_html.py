@@ -15,7 +15,7 @@ from annotations.tables.markers import swatch_svg
 from annotations.tables.numerals import DASH, band_letter, written, written_interval, written_p
 from annotations.tables.table import Cell, Column, Row, Table
 
-WHISKER_WIDTH = 56
+WHISKER_WIDTH = 48
 WHISKER_MARGIN = 3
 
 
@@ -111,10 +111,14 @@ def _row(row: Row, drawing: _Drawing) -> str:
 
 def _name_cell(column: Column, row: Row, drawing: _Drawing) -> str:
     swatch = "" if row.swatch is None else swatch_svg(row.swatch)
-    badges = "".join(f' <span class="badge">{escape(badge)}</span>' for badge in row.badges)
+    badges = "".join(f' <span class="badge {_class_name(badge)}">{escape(badge)}</span>' for badge in row.badges)
     cell = row.cell(column.key)
     content = _content(column, cell, drawing)
     return f'<th scope="row" data-v="{_sort_value(cell)}"><span class="name">{swatch}{content}</span>{badges}</th>'
+
+
+def _class_name(word: str) -> str:
+    return "".join(letter if letter.isalnum() else "-" for letter in word.lower())
 
 
 def _data_cell(column: Column, cell: Cell, drawing: _Drawing) -> str:

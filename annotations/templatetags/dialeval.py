@@ -16,6 +16,8 @@ from annotations.tables.numerals import DASH, written
 from annotations.tables.to_html import table_to_html
 
 register = template.Library()
+CARD_COLUMNS = 10
+"""A row's card on a phone shows this many columns at first, as tables.css has it."""
 
 
 @register.inclusion_tag("components/data_table.html", takes_context=True)
@@ -42,6 +44,7 @@ def data_table(
         "html": mark_safe(table_to_html(arranged, shown, links)),  # noqa: S308  every text in it is escaped there
         "choices": [(column, column.key in shown) for column in table.columns[1:]],
         "choosable": len(table.columns) > 3,
+        "many_columns": len(table.columns) > CARD_COLUMNS,
         "name_column": table.columns[0].key,
         "sort_name": sort_name,
         "columns_name": columns_name,
