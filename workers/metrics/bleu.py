@@ -14,7 +14,6 @@ from functools import partial
 
 from workers.metrics.against_references import NORMALIZE, AgainstReferences
 from workers.metrics.base import Metric, OptionValue
-from workers.metrics.overlap import matched_ngrams
 from workers.metrics.texts import TokenisedText, words
 
 EPSILON = 1e-12
@@ -28,11 +27,10 @@ def sentence_bleu(response: TokenisedText, references: Sequence[TokenisedText], 
     if matched[0] == 0:
         return 0.0
     weight = 1.0 / max_order
-    logs = []
-    for order, count in enumerate(matched, start=1):
-        total = max(1, response.ngram_total(order))  # a response shorter than the order counts as one n-gram, unmatched
-        logs.append(weight * math.log((count or EPSILON) / total))
-    return brevity_penalty(len(response), references) * math.exp(math.fsum(logs))
+    length = len(response.tokens)
+    # A response shorter than the order counts as one n-gram, unmatched.
+    precisions = ((count or EPSILON) / max(1, length - order) for order, count in enumerate(matched))
+    return brevity_penalty(length, references) * math.exp(math.fsum([weight * math.log(p) for p in precisions]))
 
 
 def clipped_matches(response: TokenisedText, references: Sequence[TokenisedText], max_order: int) -> list[int]:
@@ -43,7 +41,7 @@ def clipped_matches(response: TokenisedText, references: Sequence[TokenisedText]
             # An n-gram that matches holds a shorter one that matches: nothing is left to count.
             matched.append(0)
         elif len(references) == 1:
-            matched.append(matched_ngrams(response, references[0], order))
+            matched.append(response.matched_ngrams(references[0], order))
         else:
             matched.append(_matched_in_any(response, references, order))
     return matched
@@ -62,7 +60,9 @@ def brevity_penalty(response_length: int, references: Sequence[TokenisedText]) -
 
     ``response_length`` (c) is at least 1: a response without words has no match and is 0 before it gets here.
     """
-    closest = min((len(reference) for reference in references), key=lambda r: (abs(r - response_length), r))
+    closest = len(references[0].tokens)
+    if len(references) > 1:
+        closest = min((len(reference.tokens) for reference in references), key=lambda r: (abs(r - response_length), r))
     return 1.0 if response_length > closest else math.exp(1 - closest / response_length)
 
 

@@ -8,13 +8,30 @@ from __future__ import annotations
 
 import re
 import string
+from collections.abc import Sequence
 
 _PUNCTUATION_TO_SPACE = str.maketrans(dict.fromkeys(string.punctuation, " "))
+_ARTICLES = frozenset({"a", "an", "the"})
 # A word boundary, not white space, ends an article: in "a’la" the "a" goes, because ’ is neither a letter nor ASCII.
 _ARTICLE = re.compile(r"\b(?:a|an|the)\b")
 
 
 def normalise(text: str) -> str:
     """``text`` in lower case, without ASCII punctuation and articles, words separated by single spaces."""
+    return " ".join(normalised_words(text))
+
+
+def normalised_words(text: str) -> list[str]:
+    """The words of the normalised text, in order."""
     without_punctuation = text.lower().translate(_PUNCTUATION_TO_SPACE)
-    return " ".join(_ARTICLE.sub(" ", without_punctuation).split())
+    words = without_punctuation.split()
+    if is_plain(words):
+        # Every word boundary is white space here, so an article is a word: the same rule, four times as fast.
+        return [word for word in words if word not in _ARTICLES]
+    return _ARTICLE.sub(" ", without_punctuation).split()
+
+
+def is_plain(words: Sequence[str]) -> bool:
+    """Whether the words hold nothing but ASCII letters and digits."""
+    joined = "".join(words)
+    return joined.isascii() and (joined.isalnum() or not joined)

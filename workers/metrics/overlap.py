@@ -1,17 +1,8 @@
-"""Counts that word-overlap metrics are made of: matched n-grams, the longest common subsequence, the F-measure."""
+"""What word-overlap metrics share: the longest common subsequence and the F-measure."""
 
 from __future__ import annotations
 
 from workers.metrics.texts import TokenisedText
-
-
-def matched_ngrams(response: TokenisedText, reference: TokenisedText, order: int) -> int:
-    """How many n-grams the two have in common, each counted as often as it occurs in both (bag intersection)."""
-    in_response, in_reference = response.ngram_counts(order), reference.ngram_counts(order)
-    matched = 0
-    for ngram in in_response.keys() & in_reference.keys():
-        matched += min(in_response[ngram], in_reference[ngram])
-    return matched
 
 
 def longest_common_subsequence(response: TokenisedText, reference: TokenisedText) -> int:
@@ -20,7 +11,7 @@ def longest_common_subsequence(response: TokenisedText, reference: TokenisedText
     Bit-parallel (Hyyrö, 2004, "Bit-parallel LCS-length computation revisited"): one row of the usual table is one
     integer, a cleared bit marks a place where the length grows. One addition a word instead of a row of comparisons.
     """
-    everywhere = (1 << len(reference)) - 1
+    everywhere = (1 << len(reference.tokens)) - 1
     row = everywhere
     positions = reference.positions
     for word in response.tokens:
@@ -28,7 +19,7 @@ def longest_common_subsequence(response: TokenisedText, reference: TokenisedText
         if places is not None:
             matches = row & places
             row = ((row + matches) | (row - matches)) & everywhere
-    return len(reference) - row.bit_count()
+    return len(reference.tokens) - row.bit_count()
 
 
 def f_measure(matched: int, response_total: int, reference_total: int) -> float:

@@ -12,8 +12,8 @@ from functools import cache, lru_cache, partial
 
 from workers.metrics.against_references import NORMALIZE, AgainstReferences, best_of
 from workers.metrics.base import Metric, Option, OptionValue
-from workers.metrics.normalisation import normalise
-from workers.metrics.overlap import f_measure, longest_common_subsequence, matched_ngrams
+from workers.metrics.normalisation import is_plain, normalise
+from workers.metrics.overlap import f_measure, longest_common_subsequence
 from workers.metrics.texts import Analysis, RememberedAnalysis, TokenisedText, words_of_normalised
 
 _TOKEN = re.compile("[a-z0-9]+")
@@ -24,13 +24,13 @@ STEM = Option("stem", False, "shorten words to their Porter stems before compari
 
 def rouge_n(response: TokenisedText, reference: TokenisedText, order: int) -> float:
     """F-measure of the n-grams in common, in [0, 1] (Lin, 2004, section 2)."""
-    matched = matched_ngrams(response, reference, order)
+    matched = response.matched_ngrams(reference, order)
     return f_measure(matched, response.ngram_total(order), reference.ngram_total(order))
 
 
 def rouge_l(response: TokenisedText, reference: TokenisedText) -> float:
     """F-measure of the longest common subsequence, in [0, 1] (Lin, 2004, section 3.1, with β = 1)."""
-    return f_measure(longest_common_subsequence(response, reference), len(response), len(reference))
+    return f_measure(longest_common_subsequence(response, reference), len(response.tokens), len(reference.tokens))
 
 
 @cache
@@ -52,8 +52,7 @@ def rouge_tokens(normalize: bool, stem: bool) -> Analysis:
 def _tokens_of_normalised(text: str) -> TokenisedText:
     """Where nothing but a–z and 0–9 is left, as nearly always, BLEU's and F1's words, already counted, are the same."""
     split = words_of_normalised(text)
-    joined = "".join(split.tokens)
-    if joined.isascii() and (joined.isalnum() or not joined):
+    if is_plain(split.tokens):
         return split
     return TokenisedText(tuple(_TOKEN.findall(" ".join(split.tokens).lower())))
 

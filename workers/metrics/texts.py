@@ -7,10 +7,10 @@ response comes back with every metric. Counting each once is most of what makes 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from workers.metrics.normalisation import normalise
+from workers.metrics.normalisation import normalised_words
 
 MAX_REMEMBERED_TOKENS = 100_000
 """Per kind of analysis. Twice as many can be held at a time; a token with its n-grams takes about half a kilobyte."""
@@ -19,28 +19,54 @@ MAX_REMEMBERED_TOKENS = 100_000
 class TokenisedText:
     """The tokens of one text in order; everything derived from them is made on first use and kept."""
 
-    __slots__ = ("_counts", "_positions", "tokens")
+    __slots__ = ("_counts", "_last_compared", "_positions", "tokens")
 
     def __init__(self, tokens: tuple[str, ...]) -> None:
         self.tokens = tokens
         self._counts: dict[int, Counter[Any]] = {}
         self._positions: dict[str, int] | None = None
+        self._last_compared: tuple[TokenisedText | None, dict[int, int]] = (None, {})
 
     def __len__(self) -> int:
         return len(self.tokens)
 
+    def ngrams(self, order: int) -> Iterable[Any]:
+        """The n-grams of ``order`` as they come: words for order 1, tuples of words above."""
+        tokens = self.tokens
+        return tokens if order == 1 else zip(*(tokens[k:] for k in range(order)), strict=False)
+
     def ngram_counts(self, order: int) -> Counter[Any]:
-        """How often each n-gram of ``order`` occurs. Keys are words for order 1, tuples of words above."""
+        """How often each n-gram of ``order`` occurs."""
         counts = self._counts.get(order)
         if counts is None:
-            tokens = self.tokens
-            counts = Counter(tokens) if order == 1 else Counter(zip(*(tokens[k:] for k in range(order)), strict=False))
-            self._counts[order] = counts
+            counts = self._counts[order] = Counter(self.ngrams(order))
         return counts
 
     def ngram_total(self, order: int) -> int:
         """The number of n-grams of ``order``: 0 where the text is shorter than that."""
         return max(0, len(self.tokens) - order + 1)
+
+    def matched_ngrams(self, reference: TokenisedText, order: int) -> int:
+        """How many n-grams the two have in common, each counted as often as it occurs in both (bag intersection).
+
+        Remembered for the last reference only: metric after metric asks for the same pair, and a response that is
+        kept for long must not gather all references that it ever met.
+        """
+        last = self._last_compared  # read and replaced whole, so that threads cannot mix two references' counts
+        if last[0] is not reference:
+            last = self._last_compared = (reference, {})
+        matched = last[1].get(order)
+        if matched is None:
+            matched = last[1][order] = self._count_matches(reference.ngram_counts(order), order)
+        return matched
+
+    def _count_matches(self, in_reference: Counter[Any], order: int) -> int:
+        matched = 0
+        for ngram in in_reference.keys() & self.ngrams(order):
+            count = in_reference[ngram]
+            # What the reference holds once matches once: only what it repeats has to be counted in the response.
+            matched += 1 if count == 1 else min(count, self.ngram_counts(order)[ngram])
+        return matched
 
     @property
     def positions(self) -> Mapping[str, int]:
@@ -93,7 +119,7 @@ class RememberedAnalysis:
             self._older, self._younger, self._younger_tokens = self._younger, {}, 0
 
 
-words_of_normalised = RememberedAnalysis(lambda text: TokenisedText(tuple(normalise(text).split())))
+words_of_normalised = RememberedAnalysis(lambda text: TokenisedText(tuple(normalised_words(text))))
 """The normalised text split on white space."""
 words_of_raw = RememberedAnalysis(lambda text: TokenisedText(tuple(text.split())))
 """The text as it is, split on white space."""

@@ -6,13 +6,13 @@ from collections.abc import Mapping
 
 from workers.metrics.against_references import NORMALIZE, AgainstReferences, best_of
 from workers.metrics.base import Metric, OptionValue
-from workers.metrics.overlap import f_measure, matched_ngrams
+from workers.metrics.overlap import f_measure
 from workers.metrics.texts import TokenisedText, words
 
 
 def word_f1(response: TokenisedText, reference: TokenisedText) -> float:
     """F1 over bags of words, in [0, 1]: 2PR / (P + R); 0 where no word matches."""
-    return f_measure(matched_ngrams(response, reference, 1), len(response), len(reference))
+    return f_measure(response.matched_ngrams(reference, 1), len(response), len(reference))
 
 
 def _build(options: Mapping[str, OptionValue]) -> AgainstReferences:

@@ -6,13 +6,12 @@ from collections.abc import Mapping
 
 from workers.metrics.against_references import NORMALIZE, AgainstReferences, best_of
 from workers.metrics.base import Metric, OptionValue
-from workers.metrics.overlap import matched_ngrams
 from workers.metrics.texts import TokenisedText, words
 
 
 def word_precision(response: TokenisedText, reference: TokenisedText) -> float:
     """Matched words divided by the number of words of the response, in [0, 1]; 0 where no word matches."""
-    matched = matched_ngrams(response, reference, 1)
+    matched = response.matched_ngrams(reference, 1)
     return matched / len(response) if matched else 0.0
 
 
