@@ -1,0 +1,67 @@
+"""Real score lists with correlations that were made with scipy outside this project (golden/usr_turn_metrics.json)."""
+
+import json
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from annotations.correlation import COEFFICIENTS
+from leaderboard.statistics.levels import correlate_items, correlate_systems
+from leaderboard.statistics.placed_scores import PlacedScores
+
+RESPONSES_PER_CONTEXT = 5
+LEFT_OUT = {
+    "all300_5systems": set(),
+    "no_ground_truth_240_4systems": {"Original Ground Truth"},
+    "machines_only_180_3systems": {"Original Ground Truth", "New Human Generated"},
+}
+GOLDEN_NAMES = {"pearson": "pearson", "spearman": "spearman", "kendall": "kendall_b"}
+
+
+@pytest.fixture(scope="module")
+def golden():
+    data = os.environ.get("DIALEVAL_DATA")
+    if not data:
+        pytest.skip("DIALEVAL_DATA is not set: no real data to test on")
+    return json.loads((Path(data).parent / "golden" / "usr_turn_metrics.json").read_text(encoding="utf-8"))
+
+
+def kept(golden, part):
+    names = np.array(golden["model"])
+    keep = ~np.isin(names, list(LEFT_OUT[part]))
+    system = np.unique(names[keep], return_inverse=True)[1]
+    dialogue = (np.arange(len(names)) // RESPONSES_PER_CONTEXT)[keep]
+    metrics = np.array(list(golden["turn_scores"].values()))[:, keep]
+    return np.array(golden["overall_mean"])[keep], metrics, system, dialogue
+
+
+@pytest.mark.parametrize("part", LEFT_OUT)
+def test_turn_level(golden, part):
+    human, metrics, _, dialogue = kept(golden, part)
+    for name, found in zip(
+        golden["turn_scores"], correlate_items(human, metrics, dialogue, resamples=100), strict=True
+    ):
+        expected = golden["corr"][name][part]["turn"]
+        assert found.n == expected["n"]
+        for coefficient in COEFFICIENTS:
+            estimate = getattr(found, coefficient)
+            assert estimate.value == pytest.approx(expected[GOLDEN_NAMES[coefficient]]["r"], abs=1e-9)
+            assert estimate.p == pytest.approx(expected[GOLDEN_NAMES[coefficient]]["p"], rel=1e-6)
+            assert estimate.ci[0] < estimate.value < estimate.ci[1]
+
+
+@pytest.mark.parametrize("part", LEFT_OUT)
+def test_system_level(golden, part):
+    human, metrics, system, dialogue = kept(golden, part)
+    found_all = correlate_systems(
+        PlacedScores(human, system, dialogue), PlacedScores(metrics, system, dialogue), system.max() + 1, resamples=50
+    )
+    for name, found in zip(golden["turn_scores"], found_all, strict=True):
+        expected = golden["corr"][name][part]["system"]
+        assert found.n == expected["n"]
+        for coefficient in COEFFICIENTS:
+            estimate = getattr(found, coefficient)
+            assert estimate.value == pytest.approx(expected[GOLDEN_NAMES[coefficient]]["r"], abs=1e-9)
+            assert estimate.p == pytest.approx(expected[GOLDEN_NAMES[coefficient]]["p"], rel=1e-6)
