@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from itertools import repeat
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from annotations.correlation import (
     COEFFICIENTS,
+    THREADS,
     cluster_resamples,
     correlation_estimates,
     correlation_estimates_of_many,
@@ -16,7 +19,7 @@ from annotations.correlation import (
 )
 from annotations.estimates import Estimate
 from leaderboard.statistics.placed_scores import FloatArray, IntArray, PlacedScores, system_sums
-from leaderboard.statistics.rowwise import correlate_rows, fixed_side, prepared_rows
+from leaderboard.statistics.rowwise import FixedSide, correlate_rows, fixed_side, prepared_rows
 
 SYSTEM_ONLY_NOTE = "the metric's system scores are fixed; only the human means are redrawn for the interval"
 
@@ -94,19 +97,24 @@ def correlate_systems(
     dialogues_rated = int((human_sums.count.sum(axis=0) > 0).sum())
     rated = np.isfinite(human_means)
     compared = np.isfinite(means) & rated
-    results: dict[int, MetricCorrelation] = {}
     resampled_human = None if weights is None else human_sums.resampled_means(weights)
-    for rows_alike in _rows_alike(compared):
-        both = compared[rows_alike[0]]
-        human_side = None if resampled_human is None or both.sum() < 2 else fixed_side(resampled_human[:, both])
-        for row in rows_alike:
-            found = correlation_estimates(human_means[both], means[row][both], np.zeros(int(both.sum()), dtype=int))
-            if human_side is not None and weights is not None:
-                redrawn = sums[row].resampled_means(weights) if row < len(sums) else means[row][None, :]
-                replicates = correlate_rows(human_side, prepared_rows(redrawn[:, both]))
-                found = {name: with_interval(found[name], replicates[name], dialogues_rated) for name in COEFFICIENTS}
-            note = _missing_note(metrics.scores[row]) if row < len(sums) else SYSTEM_ONLY_NOTE
-            results[row] = _result(found, int(both.sum()), int(rated.sum()), note)
+
+    def correlated(row: int, both: NDArray[np.bool_], human_side: FixedSide | None) -> MetricCorrelation:
+        found = correlation_estimates(human_means[both], means[row][both], np.zeros(int(both.sum()), dtype=np.int64))
+        if human_side is not None and weights is not None:
+            redrawn = sums[row].resampled_means(weights) if row < len(sums) else means[row][None, :]
+            replicates = correlate_rows(human_side, prepared_rows(redrawn[:, both]))
+            found = {name: with_interval(found[name], replicates[name], dialogues_rated) for name in COEFFICIENTS}
+        note = _missing_note(metrics.scores[row]) if row < len(sums) else SYSTEM_ONLY_NOTE
+        return _result(found, int(both.sum()), int(rated.sum()), note)
+
+    results: dict[int, MetricCorrelation] = {}
+    with ThreadPoolExecutor(THREADS) as pool:
+        for rows_alike in _rows_alike(compared):
+            both = compared[rows_alike[0]]
+            human_side = None if resampled_human is None or both.sum() < 2 else fixed_side(resampled_human[:, both])
+            found = pool.map(correlated, rows_alike, repeat(both), repeat(human_side))
+            results.update(zip(rows_alike, found, strict=True))
     return [results[row] for row in range(len(means))]
 
 
@@ -135,7 +143,7 @@ def _weights(cluster: IntArray, resamples: int, seed: int) -> FloatArray | None:
     return cluster_resamples(int(cluster.max()) + 1, resamples, seed).astype(np.float64)
 
 
-def _rows_alike(present: np.ndarray[tuple[int, int], np.dtype[np.bool_]]) -> list[list[int]]:
+def _rows_alike(present: NDArray[np.bool_]) -> list[list[int]]:
     """Row numbers grouped by which places are present: those metrics can share the human side."""
     groups: dict[bytes, list[int]] = {}
     for number, row in enumerate(present):

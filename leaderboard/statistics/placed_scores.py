@@ -55,8 +55,9 @@ class SystemSums:
         return settled(_ratio(weights @ self.total.T, weights @ self.count.T))
 
     def dialogue_means(self) -> FloatArray:
-        """(systems, dialogues) mean over the scored turns; NaN where there is none."""
-        return settled(_ratio(self.total, self.count))
+        """(systems, dialogues) mean over the scored turns; NaN where there is none. One turn's mean is its score."""
+        means = _ratio(self.total, self.count)
+        return np.where(self.count > 1, settled(means), means)
 
 
 def system_sums(scores: FloatArray, system: IntArray, dialogue: IntArray, systems: int, dialogues: int) -> SystemSums:

@@ -39,13 +39,11 @@ def prepared_rows(values: FloatArray) -> Rows:
     deviations = values - values.mean(axis=1, keepdims=True)
     order = np.argsort(values, axis=1)
     ascending = np.take_along_axis(values, order, axis=1)
-    position = np.arange(systems)
     begins = np.ones((rows, systems), dtype=bool)
     np.not_equal(ascending[:, 1:], ascending[:, :-1], out=begins[:, 1:])
-    first = np.maximum.accumulate(np.where(begins, position, 0), axis=1)
-    ends = np.ones((rows, systems), dtype=bool)
-    ends[:, :-1] = begins[:, 1:]
-    last = np.minimum.accumulate(np.where(ends, position, systems)[:, ::-1], axis=1)[:, ::-1]
+    has_ties = not begins.all()
+    position = np.arange(systems, dtype=np.int32)[None, :]
+    first, last = _group_ends(begins, position) if has_ties else (position, position)
     ranks = np.empty((rows, systems))
     np.put_along_axis(ranks, order, (first + last - (systems - 1)).astype(np.float64), axis=1)
     # Narrow integers make the pairwise comparisons of τ fast.
@@ -58,9 +56,18 @@ def prepared_rows(values: FloatArray) -> Rows:
         ranks=ranks,
         rank_squares=_undefined_where(constant, np.einsum("rs,rs->r", ranks, ranks)),
         place=np.ascontiguousarray(place.T),
-        has_ties=bool((~begins).any()),
-        untied=_undefined_where(constant, untied),
+        has_ties=has_ties,
+        untied=_undefined_where(constant, np.broadcast_to(untied, rows)),
     )
+
+
+def _group_ends(begins: NDArray[np.bool_], position: NDArray[np.int32]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """(rows, systems) twice: where the group of equal values at each sorted place begins and ends."""
+    ends = np.ones_like(begins)
+    ends[:, :-1] = begins[:, 1:]
+    first = np.maximum.accumulate(np.where(begins, position, 0), axis=1)
+    last = np.minimum.accumulate(np.where(ends, position, position.size)[:, ::-1], axis=1)[:, ::-1]
+    return first, last
 
 
 @dataclass(frozen=True)
