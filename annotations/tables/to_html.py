@@ -33,7 +33,7 @@ class _Drawing:
         return self.popovers.setdefault(text, f"why-{self.table.id}-{len(self.popovers)}")
 
     def hidden(self, column: Column) -> str:
-        return "" if column.key in self.shown else " hidden"
+        return "" if column.key in self.shown else ' hidden=""'
 
 
 def table_to_html(
@@ -53,7 +53,7 @@ def table_to_html(
     parts.extend(_row(row, drawing) for row in table.rows)
     parts.append("</tbody></table>")
     parts.extend(
-        f'<div popover class="tip" id="{escape(popover)}">{escape(text)}</div>'
+        f'<div popover="" class="tip" id="{escape(popover)}">{escape(text)}</div>'
         for text, popover in drawing.popovers.items()
     )
     return "".join(parts)
@@ -72,7 +72,7 @@ def _head(drawing: _Drawing, sort_links: Mapping[str, str]) -> str:
 
 def _group_cell(group: str, members: list[Column], drawing: _Drawing) -> str:
     shown = sum(column.key in drawing.shown for column in members)
-    hidden = "" if shown else " hidden"
+    hidden = "" if shown else ' hidden=""'
     keys = escape(",".join(column.key for column in members))
     span = f'colspan="{max(shown, 1)}" data-keys="{keys}"{hidden}'
     return f'<th scope="colgroup" {span}>{escape(group)}</th>' if group else f"<td {span}></td>"
@@ -134,7 +134,7 @@ def _sort_value(cell: Cell) -> str:
 
 def _content(column: Column, cell: Cell, drawing: _Drawing) -> str:
     if cell.value is None:
-        return _undefined(cell, drawing)
+        return _undefined(cell, drawing) + _room_for_whisker(column, drawing)
     words = escape(_value(column, cell.value))
     if cell.href:
         words = f'<a href="{escape(cell.href)}">{words}</a>'
@@ -168,14 +168,21 @@ def _remark(cell: Cell, drawing: _Drawing) -> str:
 
 def _interval(column: Column, cell: Cell, drawing: _Drawing) -> str:
     """The interval in words (for screen readers, cards and the tip) and, beside a number, as dot and whisker."""
-    p = f"; {written_p(cell.p)}" if cell.p is not None else ""
+    p = f"; {escape(written_p(cell.p))}" if cell.p is not None else ""
     if cell.ci is None:
-        return f'<span class="interval">{p[2:]}</span>' if p else ""
+        return (f'<span class="interval">{p[2:]}</span>' if p else "") + _room_for_whisker(column, drawing)
     if column.kind == "rank":
         return f' <span class="range">({written(cell.ci[0], 0)}{DASH}{written(cell.ci[1], 0)})</span>'
     words = f'<span class="interval">95 % interval {written_interval(cell.ci, column.decimals)}{p}</span>'
     scale = drawing.scales[column.key]
     return words + (whisker_svg(cell, scale) if scale is not None else "")
+
+
+def _room_for_whisker(column: Column, drawing: _Drawing) -> str:
+    """Keeps a number (or dash) without an interval in line with those that have one."""
+    if column.kind == "rank" or drawing.scales[column.key] is None:
+        return ""
+    return f'<svg class="whisker" width="{WHISKER_WIDTH}" height="12" aria-hidden="true" focusable="false"></svg>'
 
 
 def whisker_svg(cell: Cell, scale: tuple[float, float]) -> str:

@@ -1,0 +1,130 @@
+from __future__ import annotations
+
+import re
+import xml.etree.ElementTree as ElementTree
+
+import pytest
+
+from annotations.tables import Cell, Column, Row, Table, mark_best, sort_table
+from annotations.tables.markers import COLOURS, SHAPES, colour_number, shape
+from annotations.tables.numerals import band_letter, written, written_p
+from annotations.tables.to_html import table_to_html
+from tests.annotations.tables.example import TABLE
+
+
+def tree(table: Table, shown: frozenset[str] | None = None) -> ElementTree.Element:
+    """Parsed as XML, which also proves that every element is closed and every text escaped."""
+    html = table_to_html(table, shown, {column.key: f"?sort={column.key}&x=1" for column in table.columns})
+    return ElementTree.fromstring(f"<div>{html}</div>")
+
+
+def rows(element: ElementTree.Element) -> list[ElementTree.Element]:
+    return element.findall(".//tbody/tr")
+
+
+def words(element: ElementTree.Element) -> str:
+    return "".join(element.itertext())
+
+
+def test_figures_of_a_column_have_its_decimals_and_a_true_minus() -> None:
+    assert [words(row[1]).split("95")[0] for row in rows(tree(TABLE))] == ["0.250", "–", "−0.500"]
+
+
+def test_the_interval_is_said_in_words() -> None:
+    assert "95 % interval 0.100 to 0.400; p < 0.001" in words(rows(tree(TABLE))[0][1])
+
+
+def test_whiskers_share_the_scale_of_their_column() -> None:
+    # The scale is -0.6 to 0.4 on 3..45 of 48 px: 42 px for 1.0. 0.1 → 3 + 0.7 · 42 = 32.4; 0.4 → 45; 0.25 → 38.7.
+    whisker = rows(tree(TABLE))[0][1].find("svg")
+    assert whisker is not None
+    zero, line, dot = list(whisker)
+    assert (zero.get("d"), line.get("d"), dot.get("cx")) == ("M28.2 0V12", "M32.4 6H45", "38.7")
+
+
+def test_undefined_is_a_dash_whose_reason_a_button_opens() -> None:
+    page = tree(TABLE)
+    button = rows(page)[1][1].find("button")
+    assert button is not None
+    assert (button.text, button.get("aria-label")) == ("–", "undefined: no turn level")
+    tips = {tip.get("id"): tip.text for tip in page.findall("div")}
+    assert tips[button.get("popovertarget")] == "no turn level"
+
+
+def test_equal_reasons_share_one_explanation() -> None:
+    many = tuple(Row(str(number), {"a": Cell(reason="same")}) for number in range(50))
+    assert table_to_html(Table("t", "", (Column("a", "a", "number"),), many)).count('popover=""') == 1
+
+
+def test_the_best_is_bold_and_said() -> None:
+    cell = rows(tree(mark_best(TABLE)))[0][1]
+    assert (words(cell.find("b")), "best" in words(cell)) == ("0.250", True)  # type: ignore[arg-type]
+
+
+def test_the_sorted_column_says_so() -> None:
+    page = tree(sort_table(TABLE, "-r"))
+    assert [th.get("aria-sort") for th in page.findall(".//thead/tr")[1]] == [None, "descending", None, None]
+
+
+def test_the_group_spans_its_shown_columns() -> None:
+    page = tree(TABLE, frozenset({"metric", "r", "loss"}))
+    groups = page.findall(".//thead/tr")[0]
+    assert [(group.text, group.get("colspan")) for group in groups] == [(None, "1"), ("turn", "1"), ("system", "1")]
+
+
+def test_a_column_not_chosen_is_there_but_hidden() -> None:
+    row = rows(tree(TABLE, frozenset({"metric", "r"})))[0]
+    assert [cell.get("hidden") is not None for cell in row] == [False, False, True, True]
+
+
+def test_the_range_of_a_rank_stands_beside_it() -> None:
+    assert words(rows(tree(TABLE))[2][3]) == "2 (1–3)"
+
+
+def test_systems_that_cannot_be_told_apart_share_a_letter_and_a_tint() -> None:
+    column = Column("rank", "rank", "rank")
+    systems = [("one", 0), ("two", 0), ("three", 1)]
+    ranked = tuple(Row(name, {"s": Cell(name), "rank": Cell(1, band=band)}) for name, band in systems)
+    table = Table("t", "", (Column("s", "s"), column), ranked)
+    drawn = rows(tree(table))
+    assert [row.get("class") for row in drawn] == ["band-0", "band-0", "band-1"]
+    assert [words(row[1]) for row in drawn] == ["1 group a", "1 group a", "1 group b"]
+
+
+@pytest.mark.parametrize("text", ["<script>alert(1)</script>", '" onclick="x', "a & b", "it's"])
+def test_text_is_escaped_wherever_it_stands(text: str) -> None:
+    table = Table(
+        "t",
+        text,
+        (Column("a", text, help=text, group=text), Column("b", text, "number", group=text)),
+        (Row(text, {"a": Cell(text, href=text, note=text), "b": Cell(reason=text)}, badges=(text,)),),
+    )
+    page = tree(table)
+    assert page.find(".//script") is None
+    assert not page.findall(".//*[@onclick]")
+    assert rows(page)[0].get("data-id") == text
+
+
+def test_no_element_has_a_style_attribute() -> None:
+    assert not re.search(r"\sstyle=", table_to_html(mark_best(TABLE)))
+
+
+@pytest.mark.parametrize(
+    ("number", "decimals", "text"),
+    [(-0.1234, 3, "−0.123"), (10395, 0, "10,395"), (-0.0001, 3, "0.000"), (0.5, 1, "0.5"), (-0.6, 0, "−1")],
+)
+def test_numbers_as_written(number: float, decimals: int, text: str) -> None:
+    assert written(number, decimals) == text
+
+
+def test_small_p_values_are_bounded_not_rounded_to_zero() -> None:
+    assert (written_p(0.0004), written_p(0.0314)) == ("p < 0.001", "p = 0.031")
+
+
+@pytest.mark.parametrize(("band", "letter"), [(0, "a"), (25, "z"), (26, "aa"), (51, "az"), (52, "ba")])
+def test_bands_count_in_letters(band: int, letter: str) -> None:
+    assert band_letter(band) == letter
+
+
+def test_the_first_48_systems_look_different() -> None:
+    assert len({(colour_number(swatch), shape(swatch)) for swatch in range(48)}) == 48 == len(COLOURS) * len(SHAPES)
