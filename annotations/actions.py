@@ -36,7 +36,9 @@ class ImportOutcome:
     survey: PartSurvey
 
 
-def import_corpus(importer: Importer, path: Path, slug: str, name: str = "", is_public: bool = True) -> list[ImportOutcome]:
+def import_corpus(
+    importer: Importer, path: Path, slug: str, name: str = "", is_public: bool = True
+) -> list[ImportOutcome]:
     """Store what a file holds: a new version where its content is new, nothing where it is known.
 
     The whole file is checked before the database is touched, so a file with a problem stores nothing and no other
@@ -75,7 +77,7 @@ def _store_part(
         simulated=part.corpus.simulated,
         aspects=list(part.corpus.aspects),
         main_aspect=part.corpus.main_aspect,
-        scales=part.corpus.scale_of_aspects(),
+        scales={aspect: list(part.corpus.scale_of(aspect)) for aspect in part.corpus.aspects},
     )
     _RecordStore(version).store(importer.read(path, part.part))
     return ImportOutcome(version, created=True, survey=part)
@@ -158,11 +160,7 @@ class _RecordStore:
             )
         }
         Rating.objects.bulk_create(
-            (
-                self._rating(given, by_id, responses)
-                for _, _, given_ratings in self.batch
-                for given in given_ratings
-            ),
+            (self._rating(given, by_id, responses) for _, _, given_ratings in self.batch for given in given_ratings),
             batch_size=5000,
         )
         self.dialogues_stored += len(self.batch)
@@ -174,9 +172,7 @@ class _RecordStore:
         dialogues: dict[str, Dialogue],
         responses: dict[tuple[str, int, str], Response],
     ) -> Rating:
-        rating = Rating(
-            rater=self.raters[given.rater], aspect=given.aspect, score=given.score, comment=given.comment
-        )
+        rating = Rating(rater=self.raters[given.rater], aspect=given.aspect, score=given.score, comment=given.comment)
         if given.turn is None:
             rating.system, rating.dialogue = self.systems[given.system], dialogues[given.dialogue_id]
         else:
@@ -189,7 +185,9 @@ def delete_corpus(corpus: Corpus, force: bool = False) -> None:
     with transaction.atomic():
         results = corpus.versions.filter(systems__metric_runs__isnull=False).exists()
         if results and not force:
-            raise CorpusHasResults(f"{corpus.slug} has metric runs; deleting it deletes them too. Use --force to do so.")
+            raise CorpusHasResults(
+                f"{corpus.slug} has metric runs; deleting it deletes them too. Use --force to do so."
+            )
         corpus.delete()
 
 

@@ -115,7 +115,9 @@ def select_systems(
     known = {system.name for system in systems}
     for name in [*(only or ()), *(exclude or ())]:
         if name not in known:
-            raise NotFound(f"{version.corpus.slug} has no system {name!r}. Systems: {', '.join(s.name for s in systems)}")
+            raise NotFound(
+                f"{version.corpus.slug} has no system {name!r}. Systems: {', '.join(s.name for s in systems)}"
+            )
     if only:
         systems = [system for system in systems if system.name in only]
     if exclude:
@@ -180,7 +182,9 @@ def turn_order(version: CorpusVersion) -> TurnOrder:
     )
 
 
-def rated_items(version: CorpusVersion, aspect: str, level: Level, systems: Sequence[System] | None = None) -> RatedItems:
+def rated_items(
+    version: CorpusVersion, aspect: str, level: Level, systems: Sequence[System] | None = None
+) -> RatedItems:
     chosen = tuple(systems if systems is not None else select_systems(version))
     order = turn_order(version)
     items = _turn_items(version, chosen, order) if level == "turn" else _dialogue_items(chosen, order)
@@ -310,9 +314,7 @@ def agreement_of(
     seed: int = 0,
 ) -> dict[str, Any]:
     """The agreement report in the form that the command prints and the page reads."""
-    report = agreement_report(
-        rated_items(version, aspect, level, systems).matrix, resamples=resamples, seed=seed
-    )
+    report = agreement_report(rated_items(version, aspect, level, systems).matrix, resamples=resamples, seed=seed)
     return {
         "corpus": version.corpus.slug,
         "corpus_version": version.label,

@@ -1,1 +1,9 @@
-urlpatterns: list = []
+from django.urls import path
+
+from annotations import views
+
+urlpatterns = [
+    path("", views.home, name="home"),
+    path("corpora/<slug:slug>/", views.corpus, name="corpus"),
+    path("corpora/<slug:slug>/dialogues/", views.dialogues, name="dialogues"),
+]

@@ -1,7 +1,9 @@
 from django.contrib.auth import views
 from django.urls import path
 
+from dialeval_site.accounts import LoginView
+
 urlpatterns = [
-    path("login/", views.LoginView.as_view(redirect_authenticated_user=True), name="login"),
+    path("login/", LoginView.as_view(), name="login"),
     path("logout/", views.LogoutView.as_view(), name="logout"),
 ]

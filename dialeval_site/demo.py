@@ -27,7 +27,7 @@ DEMO_SLUG = "demo"
 
 @dataclass(frozen=True, slots=True)
 class DemoAccount:
-    name: str
+    username: str
     password: str
     role: str
 
@@ -56,7 +56,7 @@ def load_demo() -> CorpusVersion:
 
 def _make_account(account: DemoAccount) -> None:
     user, created = get_user_model().objects.get_or_create(
-        username=account.name, defaults={"is_staff": account.role == ORGANISER}
+        username=account.username, defaults={"is_staff": account.role == ORGANISER}
     )
     if created:
         user.set_password(account.password)
@@ -77,5 +77,5 @@ def accounts_on_this_site() -> tuple[DemoAccount, ...]:
     """Those whose demo pass word still works here, for the log-in page."""
     if settings.PRODUCTION:
         return ()
-    users = {user.username: user for user in get_user_model().objects.filter(username__in=[a.name for a in DEMO_ACCOUNTS])}
-    return tuple(account for account in DEMO_ACCOUNTS if account.name in users and users[account.name].is_active)
+    users = {user.username: user for user in get_user_model().objects.filter(username__in=[account.username for account in DEMO_ACCOUNTS])}
+    return tuple(account for account in DEMO_ACCOUNTS if account.username in users and users[account.username].is_active)

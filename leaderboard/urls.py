@@ -1,1 +1,11 @@
-urlpatterns: list = []
+from django.urls import path
+
+from leaderboard import views
+
+urlpatterns = [
+    path("corpora/<slug:slug>/metrics/", views.metrics, name="metric-leaderboard"),
+    path("corpora/<slug:slug>/metrics/plots/", views.scatter, name="scatter"),
+    path("corpora/<slug:slug>/systems/", views.systems, name="system-leaderboard"),
+    path("corpora/<slug:slug>/agreement/", views.agreement, name="agreement"),
+    path("corpora/<slug:slug>/dialogues/<int:position>/", views.dialogue, name="dialogue"),
+]

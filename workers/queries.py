@@ -93,3 +93,16 @@ def states_of(runs: QuerySet[MetricRun]) -> dict[str, int]:
     counts = dict.fromkeys(MetricRun.State.values, 0)
     counts.update(dict(runs.order_by().values_list("state").annotate(Count("pk"))))
     return counts
+
+
+def versions_with_run_states() -> list[CorpusVersion]:
+    """Corpus versions that have runs, newest first, each with ``run_states``."""
+    versions = list(
+        CorpusVersion.objects.filter(systems__metric_runs__isnull=False)
+        .select_related("corpus")
+        .distinct()
+        .order_by("-created_at")
+    )
+    for version in versions:
+        version.run_states = states_of(runs_of(version))
+    return versions

@@ -20,7 +20,7 @@ from django.utils import timezone
 from kombu.exceptions import OperationalError
 
 from annotations.actions import data_changed
-from annotations.models import System
+from annotations.models import CorpusVersion, System
 from workers.metrics.configuration import Configuration
 from workers.models import MetricRun
 
@@ -81,6 +81,24 @@ def request(configurations: Sequence[Configuration], systems: Sequence[System], 
         waiting = list(runs.filter(state=State.PENDING, hinted_at__isnull=True).values_list("pk", "queue"))
         if hint:
             transaction.on_commit(lambda: send_hints(waiting))
+
+
+def retry_failed(version: CorpusVersion) -> int:
+    """Give every failed run of the version a new set of attempts."""
+    with transaction.atomic():
+        failed = MetricRun.objects.filter(system__version=version, state=State.FAILED)
+        again = list(failed.values_list("pk", "queue"))
+        count = MetricRun.objects.filter(pk__in=[pk for pk, _ in again], state=State.FAILED).update(
+            state=State.PENDING, attempts=0, error="", hinted_at=None, hints=0, examples_done=0, finished_at=None
+        )
+        transaction.on_commit(lambda: send_hints(again))
+    return count
+
+
+def withdraw_waiting(version: CorpusVersion) -> int:
+    """Take back the runs that no worker has begun. One that a worker claims in the same moment stays."""
+    count, _ = MetricRun.objects.filter(system__version=version, state=State.PENDING).delete()
+    return count
 
 
 def send_hints(runs: Iterable[tuple[int, str]]) -> int:

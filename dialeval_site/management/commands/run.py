@@ -79,7 +79,7 @@ class Command(ConsoleCommand):
         if with_accounts:
             self.stdout.write("Log-ins of the demo:")
             for account in DEMO_ACCOUNTS:
-                self.stdout.write(f"  {account.role:<12} {account.name:<12} {account.password}")
+                self.stdout.write(f"  {account.role:<12} {account.username:<12} {account.password}")
         self.stdout.write(f"Logs are in {settings.HOME / 'logs'}. Stop with Ctrl-C.")
         self.stdout.flush()
 

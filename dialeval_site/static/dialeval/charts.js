@@ -3,7 +3,7 @@
   "use strict";
   // Plotly carries a map library that writes its style sheet into the page as it loads, unless an element with this
   // id is there. The content security policy would refuse it, and there are no maps. The id belongs to the pinned
-  // version of plotly; tests/leaderboard/test_charts_script.py notices when it changes.
+  // version of plotly; tests/leaderboard/test_look.py notices when it changes.
   const MAP_STYLE_ID = "9f215cf04c5486422605d13261cb87401f4e7763b6296af81e98efbc0130da53";
   let library = null;
 

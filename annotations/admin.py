@@ -1,0 +1,55 @@
+"""What an organiser may look at and set in the admin site. Corpora are immutable: they come from files."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import admin
+from django.http import HttpRequest
+
+from annotations.models import Corpus, CorpusVersion, Rater, System
+
+
+class ReadOnlyAdmin(admin.ModelAdmin):
+    """Rows that only actions write: shown, never edited or deleted by hand."""
+
+    def has_add_permission(self, request: HttpRequest, *args: Any) -> bool:
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+    def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return request.user.is_staff
+
+
+@admin.register(Corpus)
+class CorpusAdmin(admin.ModelAdmin):
+    list_display = ["slug", "name", "is_public", "created_at"]
+    fields = ["slug", "name", "is_public"]
+    readonly_fields = ["slug"]
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return False  # manage.py import_corpus
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False  # manage.py delete_corpus, which asks before it deletes results
+
+
+@admin.register(CorpusVersion)
+class CorpusVersionAdmin(ReadOnlyAdmin):
+    list_display = ["corpus", "number", "digest", "format", "simulated", "created_at"]
+
+
+@admin.register(System)
+class SystemAdmin(ReadOnlyAdmin):
+    list_display = ["name", "kind", "version"]
+    list_filter = ["kind"]
+
+
+@admin.register(Rater)
+class RaterAdmin(ReadOnlyAdmin):
+    list_display = ["pseudonym", "kind", "version"]

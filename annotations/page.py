@@ -1,0 +1,45 @@
+"""What the views of every app share: finding the corpus version in the address, and answering a table's download."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
+
+from annotations import queries
+from annotations.models import CorpusVersion
+from annotations.tables import Table
+from annotations.tables.download import download
+
+
+def version_or_404(request: HttpRequest, slug: str) -> CorpusVersion:
+    """The corpus's newest version, or the one that ``?version=`` names. What one may not see does not exist."""
+    wish = request.GET.get("version", "")
+    if wish and not (wish.isascii() and wish.isdigit() and len(wish) < 10):
+        raise Http404("a version is a number")
+    try:
+        return queries.visible_version(request.user, slug, int(wish) if wish else None)
+    except queries.NotFound as missing:
+        raise Http404(str(missing)) from None
+
+
+def aspect_or_404(request: HttpRequest, version: CorpusVersion) -> str:
+    try:
+        return queries.resolve_aspect(version, request.GET.get("aspect"))
+    except queries.NotFound as missing:
+        raise Http404(str(missing)) from None
+
+
+def page(request: HttpRequest, template: str, context: dict[str, Any], tables: Iterable[Table] = ()) -> HttpResponse:
+    """The page, or, where ``?download=`` names one of its tables, that table as a file."""
+    wish = request.GET.get("download")
+    if wish is None:
+        return render(request, template, context)
+    file = download(tables, wish)
+    if file is None:
+        raise Http404("this page has no such table")
+    response = HttpResponse(file.body, content_type=file.content_type)
+    response["Content-Disposition"] = f'attachment; filename="{file.filename}"'
+    return response

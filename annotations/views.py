@@ -1,0 +1,42 @@
+"""Pages about corpora as such; what metrics say of them is shown by the leaderboard."""
+
+from __future__ import annotations
+
+from django.core.paginator import Paginator
+from django.http import HttpRequest, HttpResponse
+
+from annotations import queries
+from annotations.corpus_tables import corpora_table, dialogues_table, systems_table
+from annotations.page import page, version_or_404
+
+DIALOGUES_A_PAGE = 50
+
+
+def home(request: HttpRequest) -> HttpResponse:
+    versions = queries.corpora_with_counts(request.user)
+    table = corpora_table(versions)
+    return page(request, "annotations/home.html", {"section": "corpora", "versions": versions, "table": table}, [table])
+
+
+def corpus(request: HttpRequest, slug: str) -> HttpResponse:
+    version = version_or_404(request, slug)
+    table = systems_table(version)
+    context = {
+        "section": "corpora",
+        "tab": "overview",
+        "version": version,
+        "versions": version.corpus.versions.order_by("-number"),
+        "counts": queries.counts_of(version),
+        "scales": [(aspect, version.scales.get(aspect)) for aspect in version.aspects],
+        "first_dialogue": queries.dialogue_at(version, 0),
+        "table": table,
+    }
+    return page(request, "annotations/corpus.html", context, [table])
+
+
+def dialogues(request: HttpRequest, slug: str) -> HttpResponse:
+    version = version_or_404(request, slug)
+    shown = Paginator(queries.dialogues_with_counts(version), DIALOGUES_A_PAGE).get_page(request.GET.get("page"))
+    table = dialogues_table(version, shown)
+    context = {"section": "corpora", "tab": "dialogues", "version": version, "page_obj": shown, "table": table}
+    return page(request, "annotations/dialogues.html", context, [table])

@@ -1,0 +1,121 @@
+"""What the dialogue page shows: the conversation, and at one turn every system's response with its scores."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from statistics import fmean
+from typing import Any
+
+from annotations.models import CorpusVersion, Dialogue, Rating, Response, Turn
+from annotations.queries import dialogue_ratings_in, responses_in, turn_order
+from annotations.records import TARGET_SPEAKER
+from workers.models import MetricRun
+
+
+@dataclass(frozen=True, slots=True)
+class Bubble:
+    speaker: str
+    text: str
+    turn: int | None
+    """The turn that this utterance answers, where it is a target speaker's."""
+    is_chosen: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """One system's response with what metrics and people say of it."""
+
+    system: str
+    swatch: int
+    badges: tuple[str, ...]
+    text: str
+    scores: list[tuple[str, float | None, str]]
+    ratings: list[tuple[str, str]]
+    rating_words: str
+
+
+def dialogue_context(version: CorpusVersion, dialogue: Dialogue, wish: str, aspect: str) -> dict[str, Any]:
+    turns = list(dialogue.turns.order_by("number"))
+    chosen = _chosen_turn(turns, wish)
+    responses = [response for response in responses_in(dialogue) if chosen and response.turn_id == chosen.pk]
+    scores = _scores_at(version, chosen) if chosen else {}
+    return {
+        "dialogue": dialogue,
+        "turns": turns,
+        "turn": chosen,
+        "bubbles": _bubbles(turns, chosen),
+        "cards": [_card(response, scores.get(response.system_id, []), aspect) for response in responses],
+        "dialogue_ratings": _whole_dialogue(dialogue_ratings_in(dialogue).filter(aspect=aspect)),
+        "previous": dialogue.position - 1 if dialogue.position else None,
+        "next": dialogue.position + 1 if version.dialogues.filter(position=dialogue.position + 1).exists() else None,
+        "of": version.dialogues.count(),
+    }
+
+
+def _chosen_turn(turns: list[Turn], wish: str) -> Turn | None:
+    """The turn asked for; the last one, which shows the whole conversation, where none or an unknown one is."""
+    return next((turn for turn in turns if str(turn.number) == wish), turns[-1] if turns else None)
+
+
+def _bubbles(turns: list[Turn], chosen: Turn | None) -> list[Bubble]:
+    """The longest context we have, then the gold answer to it: the whole gold conversation."""
+    if not turns:
+        return []
+    last = max(turns, key=lambda turn: len(turn.context))
+    number_at = {len(turn.context): turn.number for turn in turns}
+    spoken = [*last.context, *([[TARGET_SPEAKER, last.references[0]]] if last.references else [])]
+    return [
+        Bubble(
+            speaker=speaker,
+            text=text,
+            turn=number_at.get(place) if speaker == TARGET_SPEAKER else None,
+            is_chosen=chosen is not None and speaker == TARGET_SPEAKER and number_at.get(place) == chosen.number,
+        )
+        for place, (speaker, text) in enumerate(spoken)
+    ]
+
+
+def _scores_at(version: CorpusVersion, turn: Turn) -> dict[int, list[tuple[str, float | None, str]]]:
+    """For each system: (metric, score, reason where undefined), in the order of metric names."""
+    order = turn_order(version)
+    place = int((order.turn_pks == turn.pk).nonzero()[0][0])
+    scores: dict[int, list[tuple[str, float | None, str]]] = {}
+    runs = MetricRun.objects.filter(system__version=version, state=MetricRun.State.DONE).order_by("configuration")
+    for system_id, configuration, turn_scores, undefined in runs.values_list(
+        "system_id", "configuration", "turn_scores", "undefined"
+    ):
+        if place < len(turn_scores):
+            score = turn_scores[place]
+            scores.setdefault(system_id, []).append((configuration, score, undefined.get(str(place), "")))
+    return scores
+
+
+def _card(response: Response, scores: list[tuple[str, float | None, str]], aspect: str) -> Card:
+    ratings = [rating for rating in response.ratings.all() if rating.aspect == aspect]
+    system = response.system
+    return Card(
+        system=system.name,
+        swatch=system.position,
+        badges=(system.kind,) if system.kind != "agent" else (),
+        text=response.text,
+        scores=scores,
+        ratings=[(rating.rater.pseudonym, f"{rating.score:g}") for rating in ratings if len(ratings) > 1],
+        rating_words=_rating_words(ratings, aspect),
+    )
+
+
+def _rating_words(ratings: list[Rating], aspect: str) -> str:
+    if not ratings:
+        return f"No human rating of {aspect}"
+    if ratings[0].rater.kind == "aggregate":
+        return f"Human {aspect}, mean in the file: {ratings[0].score:.2f}"
+    return f"Human {aspect}: mean {fmean(rating.score for rating in ratings):.2f} of {len(ratings)}"
+
+
+def _whole_dialogue(ratings: Iterable[Rating]) -> list[tuple[str, int, float, list[str]]]:
+    """(system, swatch, mean, scores) of each system's ratings of the whole dialogue."""
+    by_system: dict[tuple[int, str], list[float]] = {}
+    for rating in ratings:
+        by_system.setdefault((rating.system.position, rating.system.name), []).append(rating.score)
+    return [(name, place, fmean(scores), [f"{score:g}" for score in scores]) for (place, name), scores in by_system.items()]

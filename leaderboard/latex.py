@@ -1,0 +1,73 @@
+"""A table of correlations for a paper: LaTeX with booktabs, the best of each column bold. No Django here."""
+
+from __future__ import annotations
+
+from typing import Any
+
+COEFFICIENTS = (("pearson", "$r$"), ("spearman", r"$\rho$"), ("kendall", r"$\tau$"))
+_SPECIAL = {
+    "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
+    "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
+}  # fmt: skip
+
+
+def escaped(text: str) -> str:
+    return "".join(_SPECIAL.get(character, character) for character in text)
+
+
+def correlations_to_latex(document: dict[str, Any]) -> str:
+    """``document`` is ``queries.meta_evaluation``'s. Values with p ≥ 0.05 carry a dagger; undefined is a dash."""
+    levels = list(dict.fromkeys(row["level"] for row in document["rows"]))
+    metrics = list(dict.fromkeys(row["metric"] for row in document["rows"]))
+    by_place = {(row["metric"], row["level"]): row for row in document["rows"]}
+    best = {(level, name): _best(document["rows"], level, name) for level in levels for name, _ in COEFFICIENTS}
+    lines = [
+        r"% needs \usepackage{booktabs}",
+        r"\begin{tabular}{l" + "rrr" * len(levels) + "}",
+        r"\toprule",
+        " & ".join(["", *(rf"\multicolumn{{3}}{{c}}{{{level}}}" for level in levels)]) + r" \\",
+        " & ".join(["Metric", *(label for _ in levels for _, label in COEFFICIENTS)]) + r" \\",
+        r"\midrule",
+    ]
+    for metric in metrics:
+        cells = [
+            _cell(by_place.get((metric, level)), name, best[level, name]) for level in levels for name, _ in COEFFICIENTS
+        ]
+        lines.append(" & ".join([escaped(metric), *cells]) + r" \\")
+    lines += [r"\midrule", " & ".join(["Human ceiling", *_ceiling_cells(document, levels)]) + r" \\"]
+    lines += [r"\bottomrule", r"\end{tabular}", _note(document)]
+    return "\n".join(lines)
+
+
+def _best(rows: list[dict[str, Any]], level: str, name: str) -> float | None:
+    """The strongest correlation in the metric's own direction (a distance should correlate negatively)."""
+    strengths = [_strength(row, name) for row in rows if row["level"] == level]
+    return max((strength for strength in strengths if strength is not None), default=None)
+
+
+def _strength(row: dict[str, Any], name: str) -> float | None:
+    value = row[name]["value"]
+    return None if value is None else value if row["higher_is_better"] else -value
+
+
+def _cell(row: dict[str, Any] | None, name: str, best: float | None) -> str:
+    if row is None or row[name]["value"] is None:
+        return "--"
+    text = f"{row[name]['value']:.3f}".replace("-", "$-$")
+    if best is not None and _strength(row, name) == best:
+        text = rf"\textbf{{{text}}}"
+    if row[name].get("p", 0.0) >= 0.05:
+        text += r"$^\dagger$"
+    return text
+
+
+def _ceiling_cells(document: dict[str, Any], levels: list[str]) -> list[str]:
+    values = [document["human_ceiling"].get(level, {}).get(name) for level in levels for name, _ in COEFFICIENTS]
+    return [f"{value:.3f}" if isinstance(value, float) else "--" for value in values]
+
+
+def _note(document: dict[str, Any]) -> str:
+    return (
+        f"% {document['corpus']} {document['corpus_version']}, aspect {document['aspect']}; dagger: p >= 0.05; "
+        f"intervals: {document['resamples']} draws of dialogues, seed {document['seed']}"
+    )

@@ -1,0 +1,105 @@
+from __future__ import annotations
+
+import csv
+import io
+from typing import Any
+
+from django.core.management.base import CommandError, CommandParser
+
+from annotations.console import ConsoleCommand, comma_list, figure, figure_with_interval
+from annotations.queries import NotFound, resolve_aspect, select_systems, version_of
+from leaderboard.latex import correlations_to_latex
+from leaderboard.queries import CORRELATION_LEVELS, meta_evaluation
+from workers.metrics.configuration import ConfigurationError, parse_list
+
+COEFFICIENTS = ("pearson", "spearman", "kendall")
+
+
+class Command(ConsoleCommand):
+    help = (
+        "How far each computed metric agrees with people: Pearson's r, Spearman's rho, Kendall's tau-b at turn, dialogue "
+        "and system level, with intervals from redrawn dialogues, beside the human ceiling (leave one rater out)."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--corpus", required=True, metavar="S")
+        parser.add_argument("--aspect", help="default: the corpus's main aspect")
+        parser.add_argument("--level", choices=[*CORRELATION_LEVELS, "all"], default="all")
+        parser.add_argument("--metrics", metavar="a,b", default="", help="default: all that are computed")
+        chosen = parser.add_mutually_exclusive_group()
+        chosen.add_argument("--systems", type=comma_list, metavar="a,b", help="only these systems")
+        chosen.add_argument("--exclude", type=comma_list, metavar="x,y", help="all but these systems")
+        parser.add_argument("--resamples", type=int, default=1000, help="bootstrap draws of dialogues; 0: no intervals")
+        parser.add_argument("--seed", type=int, default=0)
+        parser.add_argument("--format", choices=["table", "json", "csv", "latex"], default="table")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        if options["resamples"] < 0 or options["seed"] < 0:
+            raise CommandError("--resamples and --seed cannot be negative")
+        try:
+            version = version_of(options["corpus"])
+            document = meta_evaluation(
+                version,
+                resolve_aspect(version, options["aspect"]),
+                CORRELATION_LEVELS if options["level"] == "all" else [options["level"]],
+                parse_list(options["metrics"]) if options["metrics"].strip() else None,
+                select_systems(version, options["systems"], options["exclude"]),
+                resamples=options["resamples"],
+                seed=options["seed"],
+            )
+        except (NotFound, ConfigurationError) as refusal:
+            raise CommandError(str(refusal)) from None
+        self._print(document, options["format"])
+        metrics = len({row["metric"] for row in document["rows"]})
+        self.say(
+            f"{document['corpus']} {document['corpus_version']}, {document['aspect']}: {metrics} metrics, "
+            f"{len(document['systems'])} systems, {options['resamples']} draws of dialogues, seed {options['seed']}"
+        )
+        if not metrics:
+            self.say("No metric is computed, or nobody has rated. Compute metrics with: manage.py score")
+
+    def _print(self, document: dict[str, Any], form: str) -> None:
+        if form == "json":
+            self.print_json(document)
+        elif form == "csv":
+            self.stdout.write(_csv(document), ending="")
+        elif form == "latex":
+            self.stdout.write(correlations_to_latex(document))
+        else:
+            self.print_table(["metric", "level", "n", *COEFFICIENTS], [*_rows(document), *_ceiling_rows(document)])
+
+
+def _rows(document: dict[str, Any]) -> list[list[str]]:
+    return [
+        [row["metric"], row["level"], str(row["n"]), *(figure_with_interval(row[name]) for name in COEFFICIENTS)]
+        for row in document["rows"]
+    ]
+
+
+def _ceiling_rows(document: dict[str, Any]) -> list[list[str]]:
+    return [
+        ["human ceiling", level, "", *(_plain(values[name]) for name in COEFFICIENTS)]
+        for level, values in document["human_ceiling"].items()
+    ]
+
+
+def _plain(value: Any) -> str:
+    return figure(value if isinstance(value, float) else None)
+
+
+def _csv(document: dict[str, Any]) -> str:
+    output = io.StringIO()
+    writer = csv.writer(output, lineterminator="\n")
+    writer.writerow(
+        ["metric", "level", "n", "coverage"]
+        + [f"{name}{part}" for name in COEFFICIENTS for part in ("", "_p", "_low", "_high", "_reason")]
+        + ["signature"]
+    )
+    for row in document["rows"]:
+        cells: list[Any] = [row["metric"], row["level"], row["n"], row["coverage"]]
+        for name in COEFFICIENTS:
+            estimate = row[name]
+            low, high = estimate.get("ci") or (None, None)
+            cells += [estimate["value"], estimate.get("p"), low, high, estimate.get("reason", estimate.get("ci_reason", ""))]
+        writer.writerow([*cells, row["signature"]])
+    return output.getvalue()

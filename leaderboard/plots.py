@@ -1,0 +1,154 @@
+"""From stored answers and scores to figures."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Any
+
+import numpy as np
+
+from annotations.estimates import Estimate
+from annotations.models import CorpusVersion, Response
+from annotations.queries import select_systems
+from leaderboard import queries
+from leaderboard.figures import Figure, Point, SystemMean, metric_correlations, metric_vs_human_scatter, system_means
+from leaderboard.statistics.placed_scores import system_sums
+from workers.metrics.configuration import parse
+
+
+def estimate_of(document: dict[str, Any]) -> Estimate:
+    """An estimate back from its JSON form."""
+    if document["value"] is None:
+        return Estimate.undefined(document["reason"])
+    ci = document.get("ci")
+    return Estimate(
+        document["value"], (ci[0], ci[1]) if ci else None, document.get("p"), document.get("ci_reason", "")
+    )
+
+
+def ceiling_of(document: dict[str, Any], level: str, name: str = "pearson") -> Estimate:
+    value = document["human_ceiling"][level][name]
+    return Estimate.undefined(value["reason"]) if isinstance(value, dict) else Estimate(value)
+
+
+def level_figure(document: dict[str, Any], wish: str) -> Figure:
+    """Every metric's r at one level beside the human ceiling."""
+    levels = list(document["human_ceiling"])
+    level = wish if wish in levels else levels[0]
+    return metric_correlations(
+        [(row["metric"], estimate_of(row["pearson"])) for row in document["rows"] if row["level"] == level],
+        figure_id=f"correlations-{level}",
+        level=level,
+        human_ceiling=ceiling_of(document, level),
+        signature=f"{document['corpus']} {document['corpus_version']}, {document['resamples']} draws of dialogues",
+    )
+
+
+def system_means_figure(document: dict[str, Any], scale: list[float | None] | None, kinds: Collection[str]) -> Figure:
+    shown = [system for system in document["systems"] if not kinds or system["kind"] in kinds]
+    whole_scale = scale is not None and None not in scale
+    return system_means(
+        [
+            SystemMean(system["system"], system["position"], estimate_of(system["human"]), _badges(system))
+            for system in shown
+        ],
+        figure_id="human-means",
+        aspect=document["aspect"],
+        scale=(float(scale[0]), float(scale[1])) if whole_scale and scale else None,
+        signature=f"{document['corpus']} {document['corpus_version']}, {document['resamples']} draws of dialogues",
+    )
+
+
+def _badges(system: dict[str, Any]) -> tuple[str, ...]:
+    return (system["kind"],) if system["kind"] != "agent" else ()
+
+
+def scatter_figures(version: CorpusVersion, aspect: str, metric: str, document: dict[str, Any]) -> list[Figure]:
+    """Metric against human scores at each level where both exist."""
+    systems = select_systems(version)
+    human = queries.human_side(version, aspect, systems)
+    scores = queries.chosen_metrics(
+        queries.metric_scores(version, systems, len(human.order.turn_pks)), [parse(metric)]
+    )
+    points = {
+        "turn": _turn_points(version, human, scores),
+        "dialogue": _dialogue_points(human, scores),
+        "system": _system_points(human, scores),
+    }
+    rows = {row["level"]: row for row in document["rows"] if row["metric"] == metric}
+    return [
+        metric_vs_human_scatter(
+            points[level],
+            figure_id=f"scatter-{level}",
+            level=level,
+            metric=metric,
+            correlation=estimate_of(row["pearson"]),
+            human_ceiling=ceiling_of(document, level),
+            higher_is_better=row["higher_is_better"],
+            aspect=aspect,
+            signature=row["signature"],
+        )
+        for level, row in rows.items()
+    ]
+
+
+def _turn_points(version: CorpusVersion, human: queries.HumanSide, scores: queries.MetricScores) -> list[Point]:
+    items = human.at("turn")
+    if items is None:
+        return []
+    means = items.human_means()
+    metric = scores.turn[0, items.system, items.turn]
+    texts = {
+        (system, turn): text
+        for system, turn, text in Response.objects.filter(system__version=version).values_list(
+            "system_id", "turn_id", "text"
+        )
+    }
+    order = human.order
+    return [
+        Point(
+            system=human.systems[items.system[item]].name,
+            human=float(means[item]),
+            metric=float(metric[item]),
+            swatch=human.systems[items.system[item]].position,
+            item=f"dialogue {order.dialogue_ids[items.dialogue[item]]}, turn {order.numbers[items.turn[item]]}",
+            hover=texts.get((human.systems[items.system[item]].pk, int(order.turn_pks[items.turn[item]])), ""),
+        )
+        for item in np.flatnonzero(np.isfinite(means) & np.isfinite(metric))
+    ]
+
+
+def _dialogue_points(human: queries.HumanSide, scores: queries.MetricScores) -> list[Point]:
+    grid = queries.human_grid(human)
+    if grid is None:
+        return []
+    metric = queries.metric_grid(human, scores).scores[0]
+    return [
+        Point(
+            system=human.systems[grid.system[place]].name,
+            human=float(grid.scores[0, place]),
+            metric=float(metric[place]),
+            swatch=human.systems[grid.system[place]].position,
+            item=f"dialogue {human.order.dialogue_ids[grid.dialogue[place]]}",
+        )
+        for place in np.flatnonzero(np.isfinite(grid.scores[0]) & np.isfinite(metric))
+    ]
+
+
+def _system_points(human: queries.HumanSide, scores: queries.MetricScores) -> list[Point]:
+    items = human.at("system")
+    if items is None:
+        return []
+    means = system_sums(
+        items.human_means(), items.system, items.dialogue, len(human.systems), len(human.order.dialogue_ids)
+    ).means()
+    return [
+        Point(
+            system=system.name,
+            human=float(means[number]),
+            metric=float(scores.system[0, number]),
+            swatch=system.position,
+        )
+        for number, system in enumerate(human.systems)
+        if np.isfinite(means[number]) and np.isfinite(scores.system[0, number])
+    ]

@@ -1,0 +1,127 @@
+"""Pages that hold metrics and systems against people."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
+
+from annotations.page import aspect_or_404, page, version_or_404
+from annotations.queries import dialogue_at
+from leaderboard import actions, queries
+from leaderboard.board_tables import agreement_tables, metric_board, system_board
+from leaderboard.dialogue_view import dialogue_context
+from leaderboard.plots import level_figure, scatter_figures, system_means_figure
+
+KINDS = ("agent", "human", "gold", "baseline")
+
+
+def metrics(request: HttpRequest, slug: str) -> HttpResponse:
+    version = version_or_404(request, slug)
+    aspect = aspect_or_404(request, version)
+    analysis = actions.stored_answer(
+        version, "correlations", aspect, lambda: queries.meta_evaluation(version, aspect)
+    )
+    table = metric_board(analysis.answer, analysis.computed_at)
+    metric = _chosen_metric(request, analysis.answer)
+    context = {
+        **_corpus_context(version, "metrics", aspect),
+        "analysis": analysis,
+        "table": table,
+        "metric": metric,
+        "level_figure": level_figure(analysis.answer, request.GET.get("level", "")),
+        "levels": list(analysis.answer["human_ceiling"]),
+        "has_metrics": bool(analysis.answer["rows"]),
+    }
+    return page(request, "leaderboard/metrics.html", context, [table, context["level_figure"].points])
+
+
+def _chosen_metric(request: HttpRequest, document: dict[str, Any]) -> str:
+    """The metric whose scatter plots are shown: the one asked for, else the one that agrees best with people."""
+    known = list(dict.fromkeys(row["metric"] for row in document["rows"]))
+    wish = request.GET.get("metric", "")
+    if wish in known:
+        return wish
+    if wish:
+        raise Http404(f"{wish} is not computed on this corpus")
+    ranked = sorted(
+        (row for row in document["rows"] if row["pearson"]["value"] is not None),
+        key=lambda row: row["pearson"]["value"] * (1 if row["higher_is_better"] else -1),
+    )
+    return ranked[-1]["metric"] if ranked else (known[0] if known else "")
+
+
+def scatter(request: HttpRequest, slug: str) -> HttpResponse:
+    """The three scatter plots of one metric: a page of its own, or the part of the leaderboard that asks for it."""
+    version = version_or_404(request, slug)
+    aspect = aspect_or_404(request, version)
+    analysis = actions.stored_answer(
+        version, "correlations", aspect, lambda: queries.meta_evaluation(version, aspect)
+    )
+    metric = _chosen_metric(request, analysis.answer)
+    if not metric:
+        raise Http404("no metric is computed on this corpus")
+    figures = scatter_figures(version, aspect, metric, analysis.answer)
+    context = {**_corpus_context(version, "metrics", aspect), "metric": metric, "figures": figures}
+    template = "leaderboard/_scatter.html" if request.htmx else "leaderboard/scatter.html"
+    return page(request, template, context, [figure.points for figure in figures])
+
+
+def systems(request: HttpRequest, slug: str) -> HttpResponse:
+    version = version_or_404(request, slug)
+    aspect = aspect_or_404(request, version)
+    analysis = actions.stored_answer(version, "systems", aspect, lambda: queries.system_standing(version, aspect))
+    kinds = [kind for kind in request.GET.getlist("kind") if kind in KINDS]
+    table = system_board(analysis.answer, analysis.computed_at, kinds)
+    figure = system_means_figure(analysis.answer, version.scales.get(aspect), kinds)
+    present = {system["kind"] for system in analysis.answer["systems"]}
+    context = {
+        **_corpus_context(version, "systems", aspect),
+        "analysis": analysis,
+        "table": table,
+        "figure": figure,
+        "kinds": [(kind, kind in kinds) for kind in KINDS if kind in present],
+        "has_systems": bool(analysis.answer["systems"]),
+    }
+    return page(request, "leaderboard/systems.html", context, [table, figure.points])
+
+
+def agreement(request: HttpRequest, slug: str) -> HttpResponse:
+    version = version_or_404(request, slug)
+    aspect = aspect_or_404(request, version)
+    levels = queries.rated_levels(version, aspect)
+    level = request.GET.get("level") or (levels[0] if levels else "turn")
+    if level not in ("turn", "dialogue"):
+        raise Http404("agreement exists at turn and dialogue level")
+    analysis = actions.stored_answer(
+        version, "agreement", f"{level} {aspect}", lambda: queries.agreement(version, aspect, level)
+    )
+    pseudonyms = {rater.name: rater.pseudonym for rater in version.raters.all()}
+    tables = agreement_tables(analysis.answer, analysis.computed_at, pseudonyms)
+    context = {
+        **_corpus_context(version, "agreement", aspect),
+        "analysis": analysis,
+        "report": analysis.answer,
+        "tables": tables,
+        "level": level,
+        "levels": levels,
+    }
+    return page(request, "leaderboard/agreement.html", context, tables)
+
+
+def dialogue(request: HttpRequest, slug: str, position: int) -> HttpResponse:
+    version = version_or_404(request, slug)
+    aspect = aspect_or_404(request, version)
+    found = dialogue_at(version, position)
+    if found is None:
+        raise Http404(f"{slug} has no dialogue at place {position}")
+    context = {
+        **_corpus_context(version, "dialogues", aspect),
+        **dialogue_context(version, found, request.GET.get("turn", ""), aspect),
+    }
+    return render(request, "leaderboard/dialogue.html", context)
+
+
+def _corpus_context(version: Any, tab: str, aspect: str) -> dict[str, Any]:
+    return {"section": "corpora", "tab": tab, "version": version, "aspect": aspect, "aspects": version.aspects}

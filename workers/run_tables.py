@@ -1,0 +1,139 @@
+"""The tables of the metric and run pages, as data."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from django.db.models import Count, Q, Sum
+
+from annotations.models import CorpusVersion
+from annotations.tables import Cell, Column, Row, Table
+from workers import queries
+from workers.metrics.base import Metric
+from workers.metrics.registry import all_metrics
+from workers.models import MetricRun
+
+
+def metrics_table() -> Table:
+    columns = (
+        Column("metric", "Metric"),
+        Column("summary", "What it measures"),
+        Column("levels", "Levels"),
+        Column("needs", "Needs"),
+        Column("better", "Better is"),
+        Column("options", "Options", help="Written name[key=value,…]; the defaults are shown."),
+        Column("available", "On this machine"),
+        Column("citation", "From"),
+    )
+    return Table("metrics", "Metrics", columns, tuple(_metric_row(metric) for metric in all_metrics().values()))
+
+
+def _metric_row(metric: Metric) -> Row:
+    reason = metric.missing() if metric.missing else ""
+    return Row(
+        f"metric-{metric.name}",
+        {
+            "metric": Cell(metric.name),
+            "summary": Cell(metric.summary),
+            "levels": Cell(", ".join(level for level in ("turn", "dialogue", "system") if level in metric.levels)),
+            "needs": Cell(", ".join(sorted(metric.needs)) or "nothing but the response"),
+            "better": Cell("higher" if metric.higher_is_better else "lower"),
+            "options": Cell(", ".join(f"{o.name}={_written(o.default)}" for o in metric.options) or "none"),
+            "available": Cell("no: " + reason if reason else "yes"),
+            "citation": Cell(metric.citation),
+        },
+    )
+
+
+def _written(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+@dataclass(frozen=True, slots=True)
+class ConfigurationProgress:
+    """How far one metric configuration is over the systems of a version."""
+
+    configuration: str
+    done: int
+    running: int
+    waiting: int
+    failed: int
+    examples_done: int
+    examples_total: int
+
+    @property
+    def total(self) -> int:
+        return self.done + self.running + self.waiting + self.failed
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    configurations: tuple[ConfigurationProgress, ...]
+
+    def _sum(self, state: str) -> int:
+        return sum(getattr(one, state) for one in self.configurations)
+
+    @property
+    def done(self) -> int:
+        return self._sum("done")
+
+    @property
+    def failed(self) -> int:
+        return self._sum("failed")
+
+    @property
+    def waiting(self) -> int:
+        return self._sum("waiting")
+
+    @property
+    def running(self) -> int:
+        return self._sum("running")
+
+    @property
+    def total(self) -> int:
+        return self._sum("total")
+
+    @property
+    def under_way(self) -> bool:
+        return self.waiting + self.running > 0
+
+
+def run_progress(version: CorpusVersion) -> Progress:
+    states = MetricRun.State
+    rows = (
+        queries.runs_of(version)
+        .order_by("configuration")
+        .values("configuration")
+        .annotate(
+            done=Count("pk", filter=Q(state=states.DONE)),
+            running=Count("pk", filter=Q(state=states.RUNNING)),
+            waiting=Count("pk", filter=Q(state=states.PENDING)),
+            failed=Count("pk", filter=Q(state=states.FAILED)),
+            examples_done=Sum("examples_done"),
+            examples_total=Sum("examples_total"),
+        )
+    )
+    return Progress(tuple(ConfigurationProgress(**row) for row in rows))
+
+
+def failed_table(version: CorpusVersion) -> Table:
+    columns = (
+        Column("metric", "Metric"),
+        Column("system", "System"),
+        Column("attempts", "Attempts", "number", decimals=0),
+        Column("error", "What happened"),
+    )
+    failed = queries.runs_of(version).filter(state=MetricRun.State.FAILED).select_related("system").order_by("pk")
+    rows = tuple(
+        Row(
+            f"run-{run.pk}",
+            {
+                "metric": Cell(run.configuration),
+                "system": Cell(run.system.name),
+                "attempts": Cell(run.attempts),
+                "error": Cell(run.error),
+            },
+        )
+        for run in failed
+    )
+    return Table("failed-runs", "Runs that failed", columns, rows)

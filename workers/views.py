@@ -1,0 +1,94 @@
+"""Pages about metrics and the runs that compute them."""
+
+from __future__ import annotations
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.core.exceptions import PermissionDenied
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_POST
+
+from annotations.page import page, version_or_404
+from annotations.queries import select_systems
+from annotations.roles import is_organiser
+from workers import queries, runs
+from workers.forms import ScoreForm
+from workers.run_tables import failed_table, metrics_table, run_progress
+
+
+def metrics(request: HttpRequest) -> HttpResponse:
+    table = metrics_table()
+    return page(request, "workers/metrics.html", {"section": "metrics", "table": table}, [table])
+
+
+@login_required
+def all_runs(request: HttpRequest) -> HttpResponse:
+    _organisers_only(request)
+    return render(
+        request, "workers/all_runs.html", {"section": "runs", "versions": queries.versions_with_run_states()}
+    )
+
+
+def corpus_runs(request: HttpRequest, slug: str) -> HttpResponse:
+    version = version_or_404(request, slug)
+    failures = failed_table(version)
+    context = {
+        "section": "corpora",
+        "tab": "runs",
+        "version": version,
+        "progress": run_progress(version),
+        "failures": failures,
+        "form": ScoreForm(version) if is_organiser(request.user) else None,
+    }
+    return page(request, "workers/corpus_runs.html", context, [failures])
+
+
+def corpus_runs_progress(request: HttpRequest, slug: str) -> HttpResponse:
+    """The part of the runs page that asks for itself while work is under way."""
+    version = version_or_404(request, slug)
+    return render(request, "workers/_progress.html", {"version": version, "progress": run_progress(version)})
+
+
+@login_required
+@require_POST
+def score(request: HttpRequest, slug: str) -> HttpResponse:
+    _organisers_only(request)
+    version = version_or_404(request, slug)
+    form = ScoreForm(version, request.POST)
+    if form.is_valid():
+        runs.request(form.cleaned_data["configurations"], select_systems(version))
+        messages.success(request, "The runs wait for a worker. This page follows them.")
+        return redirect("corpus-runs", slug=slug)
+    context = {
+        "section": "corpora",
+        "tab": "runs",
+        "version": version,
+        "progress": run_progress(version),
+        "failures": failed_table(version),
+        "form": form,
+    }
+    return render(request, "workers/corpus_runs.html", context, status=422)
+
+
+@login_required
+@require_POST
+def retry_failed(request: HttpRequest, slug: str) -> HttpResponse:
+    _organisers_only(request)
+    count = runs.retry_failed(version_or_404(request, slug))
+    messages.success(request, f"Runs tried again: {count}.")
+    return redirect("corpus-runs", slug=slug)
+
+
+@login_required
+@require_POST
+def withdraw_waiting(request: HttpRequest, slug: str) -> HttpResponse:
+    _organisers_only(request)
+    count = runs.withdraw_waiting(version_or_404(request, slug))
+    messages.success(request, f"Waiting runs taken back: {count}. Runs under way finish; nothing computed is lost.")
+    return redirect("corpus-runs", slug=slug)
+
+
+def _organisers_only(request: HttpRequest) -> None:
+    if not is_organiser(request.user):
+        raise PermissionDenied("only organisers start and stop metric runs")
