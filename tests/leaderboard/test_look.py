@@ -1,0 +1,75 @@
+"""What can be proved of the look without a browser: contrast, and that nothing needs an inline style or script."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import plotly
+import pytest
+
+PROJECT = Path(__file__).resolve().parents[2]
+STATIC = PROJECT / "dialeval_site" / "static" / "dialeval"
+TOKENS = {
+    name: (light, dark)
+    for name, light, dark in re.findall(
+        r"--([\w-]+): light-dark\((#[0-9a-f]{6}), (#[0-9a-f]{6})\)", (STATIC / "tokens.css").read_text()
+    )
+}
+
+
+def luminance(colour: str) -> float:
+    """Relative luminance, WCAG 2.2."""
+    channels = [int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5)]
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def contrast(one: str, other: str) -> float:
+    high, low = sorted((luminance(one), luminance(other)), reverse=True)
+    return (high + 0.05) / (low + 0.05)
+
+
+def test_black_on_white_has_the_known_contrast() -> None:
+    assert contrast("#000000", "#ffffff") == pytest.approx(21)
+
+
+@pytest.mark.parametrize("theme", [0, 1], ids=["light", "dark"])
+@pytest.mark.parametrize(
+    ("text", "ground"),
+    [(text, ground) for text in ("text", "muted", "accent") for ground in ("page", "surface", "floating", "band")]
+    + [("text", f"{kind}-surface") for kind in ("accent", "good", "warn", "error")]
+    + [("muted", "accent-surface"), ("on-accent", "accent"), ("warn", "page"), ("good", "page"), ("error", "page")],
+)
+def test_text_has_a_contrast_of_four_and_a_half(text: str, ground: str, theme: int) -> None:
+    assert contrast(TOKENS[text][theme], TOKENS[ground][theme]) >= 4.5
+
+
+@pytest.mark.parametrize("theme", [0, 1], ids=["light", "dark"])
+def test_controls_have_an_edge_of_three_to_one(theme: int) -> None:
+    assert contrast(TOKENS["line-strong"][theme], TOKENS["page"][theme]) >= 3
+
+
+def test_templates_have_no_inline_style_or_handler() -> None:
+    found = [
+        f"{path.relative_to(PROJECT)}: {match.group()}"
+        for path in (PROJECT / "templates").rglob("*.html")
+        for match in re.finditer(r"<style|\sstyle=|\son\w+=|<script(?![^>]*\ssrc=)|javascript:", path.read_text())
+    ]
+    assert found == []
+
+
+def test_the_map_style_that_plotly_is_told_to_leave_out_is_the_one_it_carries() -> None:
+    script = (STATIC / "charts.js").read_text()
+    style_id = re.search(r'MAP_STYLE_ID = "(\w+)"', script)
+    assert style_id is not None
+    library = (Path(plotly.__file__).parent / "package_data" / "plotly.min.js").read_text(encoding="utf-8")
+    assert f'document.getElementById("{style_id.group(1)}")' in library
+
+
+def test_plotly_still_honours_the_link_that_stands_for_its_own_style() -> None:
+    library = (Path(plotly.__file__).parent / "package_data" / "plotly.min.js").read_text(encoding="utf-8")
+    assert "no-inline-styles" in library
+    assert re.search(
+        r'id="plotly.js-style-global" class="no-inline-styles"', (PROJECT / "templates/base.html").read_text()
+    )
