@@ -103,9 +103,9 @@ def swatch(number: int | None) -> SafeString:
 
 
 @register.filter
-def figure(value: float | int | None, decimals: int = 3) -> str:
+def figure(value: float | str | None, decimals: int = 3) -> str:
     """A number as tables write it: ``{{ score|figure:3 }}``; undefined is a dash."""
-    return DASH if value is None else written(float(value), int(decimals))
+    return DASH if value in (None, "") else written(float(value), int(decimals))
 
 
 @register.simple_tag(takes_context=True)
@@ -121,9 +121,12 @@ def query(context: template.Context, **changes: Any) -> str:
 
 
 @register.simple_tag
-def score(value: float | None, reason: str = "", decimals: int = 3) -> SafeString:
-    """One score outside a table; an undefined one keeps its reason within reach."""
-    if value is not None:
+def score(value: float | str | None, reason: str = "", decimals: int = 3) -> SafeString:
+    """One score outside a table; an undefined one keeps its reason within reach.
+
+    A variable that a template does not have arrives as empty text: that is undefined too.
+    """
+    if value not in (None, ""):
         return format_html('<span class="figure">{}</span>', written(float(value), int(decimals)))
     return format_html(
         '<details class="undefined"><summary aria-label="undefined: {0}">{1}</summary>{0}</details>',

@@ -1,0 +1,78 @@
+"""The template tags around tables: what the address asks for is what the page shows and keeps."""
+
+from __future__ import annotations
+
+import html
+import re
+
+from django.template import Context, engines
+from django.test import RequestFactory
+
+from annotations.tables import Cell, Column, Row, Table
+from tests.annotations.tables.example import TABLE
+
+
+def page(address: str, source: str = "{% data_table table %}", table: Table = TABLE) -> str:
+    request = RequestFactory().get(address)
+    template = engines["django"].from_string("{% load dialeval %}" + source)
+    # Rendered without context processors, which would want a session and a user.
+    return template.template.render(Context({"request": request, "table": table}))
+
+
+def row_ids(page_html: str) -> list[str]:
+    return re.findall(r'<tr[^>]* data-id="(\w+)"', page_html)
+
+
+def test_the_address_sorts_the_rows() -> None:
+    assert row_ids(page("/?sort=r")) == ["meteor", "bleu", "fbd"]
+
+
+def test_a_header_links_to_its_order_and_keeps_the_rest_of_the_address() -> None:
+    assert 'href="?kind=agent&sort=-r"' in html.unescape(page("/?kind=agent"))
+
+
+def test_a_header_of_the_sorted_column_turns_the_order_round() -> None:
+    assert 'href="?sort=r"' in html.unescape(page("/?sort=-r"))
+
+
+def test_columns_of_the_address_may_come_in_one_or_in_several() -> None:
+    addresses = ("/?columns=r,rank", "/?columns=r&columns=rank")
+    shown = [re.findall(r'value="(\w+)" checked', page(address)) for address in addresses]
+    assert shown == [["r", "rank"], ["r", "rank"]]
+
+
+def test_a_prefix_keeps_two_tables_apart() -> None:
+    asked = "/?sort=r&turn-sort=-r"
+    assert row_ids(page(asked, '{% data_table table prefix="turn-" %}')) == ["bleu", "meteor", "fbd"]
+
+
+def test_the_forms_send_the_rest_of_the_address_along() -> None:
+    assert page("/?kind=agent").count('<input type="hidden" name="kind" value="agent">') == 2
+
+
+def test_text_of_the_address_is_escaped() -> None:
+    assert "<script>" not in page("/?kind=<script>&sort=<script>&columns=<script>")
+
+
+def test_downloads_are_linked_by_the_name_of_the_table() -> None:
+    assert 'href="?download=metrics.csv"' in page("/")
+
+
+def test_a_table_without_rows_says_so() -> None:
+    empty = Table("t", "Nothing", (Column("a", "a"),), ())
+    assert "No rows yet." in page("/", table=empty)
+    assert "<table" not in page("/", table=empty)
+
+
+def test_a_score_that_is_undefined_keeps_its_reason_within_reach() -> None:
+    shown = page("/", '{% score value "no reference" %}')
+    assert "undefined: no reference" in shown
+
+
+def test_query_changes_one_parameter_and_removes_another() -> None:
+    assert html.unescape(page("/?page=1&kind=agent&sort=r", "{% query page=2 kind=None %}")) == "?page=2&sort=r"
+
+
+def test_names_are_escaped_in_the_frame_of_the_table_too() -> None:
+    table = Table("t", "<i>caption</i>", (Column("a", "<i>"),), (Row("1", {"a": Cell("<i>")}),), notes=("<i>",))
+    assert "<i>" not in page("/", table=table)
