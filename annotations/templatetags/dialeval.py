@@ -32,13 +32,13 @@ def data_table(
     """A table with sorting, column choice and downloads. Reads ``?sort=`` and ``?columns=`` of the request itself.
 
     ``prefix`` keeps two tables of one page apart (``?turn-sort=``). ``columns`` are the keys to show where the URL
-    names none. The links default to ``?download=<table id>.csv``, which ``annotations.tables.download`` answers.
+    names none. The links default to this page with ``?download=<table id>.csv``, which ``annotations.tables.download`` answers.
     """
     asked = _query(context)
     sort_name, columns_name = f"{prefix}sort", f"{prefix}columns"
     arranged = sort_table(table, asked.get(sort_name, ""))
     shown = parse_columns(asked.getlist(columns_name) or columns, table)
-    links = {column.key: _address(asked, sort_name, _next_sort(arranged, column.key)) for column in table.columns}
+    links = {column.key: _address(context, sort_name, _next_sort(arranged, column.key)) for column in table.columns}
     return {
         "table": arranged,
         "html": mark_safe(table_to_html(arranged, shown, links)),  # noqa: S308  every text in it is escaped there
@@ -51,8 +51,8 @@ def data_table(
         "sort_now": _sort_wish(arranged),
         "kept_for_columns": _kept(asked, columns_name),
         "kept_for_sort": _kept(asked, sort_name),
-        "csv_url": csv_url or f"?download={table.id}.csv",
-        "json_url": json_url or f"?download={table.id}.json",
+        "csv_url": csv_url or _address(context, "download", f"{table.id}.csv"),
+        "json_url": json_url or _address(context, "download", f"{table.id}.json"),
     }
 
 
@@ -66,10 +66,12 @@ def _kept(asked: QueryDict, without: str) -> list[tuple[str, str]]:
     return [(name, value) for name, values in asked.lists() if name != without for value in values]
 
 
-def _address(asked: QueryDict, name: str, value: str) -> str:
-    changed = asked.copy()
+def _address(context: template.Context, name: str, value: str) -> str:
+    """This page with one parameter changed. With the path, because a fragment stands on a page of another address."""
+    request = context.get("request")
+    changed = _query(context).copy()
     changed[name] = value
-    return f"?{changed.urlencode()}"
+    return f"{request.path if request is not None else ''}?{changed.urlencode()}"
 
 
 def _sort_wish(table: Table) -> str:
@@ -92,7 +94,7 @@ def chart(context: template.Context, figure: Any, data_url: str = "") -> dict[st
         "request": context.get("request"),
         "figure": figure,
         "document": {"data": figure.data, "layout": figure.layout},
-        "data_url": data_url or f"?download={figure.points.id}.csv",
+        "data_url": data_url or _address(context, "download", f"{figure.points.id}.csv"),
     }
 
 

@@ -28,11 +28,11 @@ def test_the_address_sorts_the_rows() -> None:
 
 
 def test_a_header_links_to_its_order_and_keeps_the_rest_of_the_address() -> None:
-    assert 'href="?kind=agent&sort=-r"' in html.unescape(page("/?kind=agent"))
+    assert 'href="/?kind=agent&sort=-r"' in html.unescape(page("/?kind=agent"))
 
 
 def test_a_header_of_the_sorted_column_turns_the_order_round() -> None:
-    assert 'href="?sort=r"' in html.unescape(page("/?sort=-r"))
+    assert 'href="/?sort=r"' in html.unescape(page("/?sort=-r"))
 
 
 def test_columns_of_the_address_may_come_in_one_or_in_several() -> None:
@@ -54,8 +54,8 @@ def test_text_of_the_address_is_escaped() -> None:
     assert "<script>" not in page("/?kind=<script>&sort=<script>&columns=<script>")
 
 
-def test_downloads_are_linked_by_the_name_of_the_table() -> None:
-    assert 'href="?download=metrics.csv"' in page("/")
+def test_downloads_are_linked_by_the_name_of_the_table_and_keep_what_was_asked() -> None:
+    assert 'href="/c/?aspect=Engaging&download=metrics.csv"' in html.unescape(page("/c/?aspect=Engaging"))
 
 
 def test_a_table_without_rows_says_so() -> None:
