@@ -20,8 +20,9 @@ from annotations.estimates import Estimate
 Measurement = Literal["nominal", "ordinal", "interval", "ratio"]
 MEASUREMENTS: tuple[Measurement, ...] = get_args(Measurement)
 
-DENSE_CELLS = 20_000_000
-"""Coincidences of all dialogues are held as a dense array up to this many cells, above it as a sparse one."""
+DENSE_CELLS = 1_000_000
+"""Coincidences of all dialogues are a dense array up to this many cells. Above it a scale has so many levels, or a
+corpus so many dialogues, that most cells are empty and a sparse array is the faster one."""
 CELLS_AT_A_TIME = 4_000_000
 """Resamples are worked on in slices whose coincidences have about this many cells."""
 
