@@ -32,7 +32,8 @@ def data_table(
     """A table with sorting, column choice and downloads. Reads ``?sort=`` and ``?columns=`` of the request itself.
 
     ``prefix`` keeps two tables of one page apart (``?turn-sort=``). ``columns`` are the keys to show where the URL
-    names none. The links default to this page with ``?download=<table id>.csv``, which ``annotations.tables.download`` answers.
+    names none. The links default to this page with ``?download=<table id>.csv``, which
+    ``annotations.tables.download`` answers.
     """
     asked = _query(context)
     sort_name, columns_name = f"{prefix}sort", f"{prefix}columns"
