@@ -25,7 +25,6 @@ THREADS = 2
 
 __all__ = [
     "COEFFICIENTS",
-    "THREADS",
     "cluster_resamples",
     "correlation_estimates",
     "correlation_estimates_of_many",

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from itertools import repeat
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from annotations.correlation import (
     COEFFICIENTS,
-    THREADS,
     cluster_resamples,
     correlation_estimates,
     correlation_estimates_of_many,
@@ -109,12 +106,11 @@ def correlate_systems(
         return _result(found, int(both.sum()), int(rated.sum()), note)
 
     results: dict[int, MetricCorrelation] = {}
-    with ThreadPoolExecutor(THREADS) as pool:
-        for rows_alike in _rows_alike(compared):
-            both = compared[rows_alike[0]]
-            human_side = None if resampled_human is None or both.sum() < 2 else fixed_side(resampled_human[:, both])
-            found = pool.map(correlated, rows_alike, repeat(both), repeat(human_side))
-            results.update(zip(rows_alike, found, strict=True))
+    for rows_alike in _rows_alike(compared):
+        both = compared[rows_alike[0]]
+        human_side = None if resampled_human is None or both.sum() < 2 else fixed_side(resampled_human[:, both])
+        for row in rows_alike:
+            results[row] = correlated(row, both, human_side)
     return [results[row] for row in range(len(means))]
 
 

@@ -11,6 +11,8 @@ FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
 SIGNIFICANT_DIGITS = 12
+_LARGEST_POWER = 300
+_POWERS_OF_TEN = np.array([float(f"1e{power}") for power in range(-_LARGEST_POWER, _LARGEST_POWER + 1)])
 
 
 @dataclass(frozen=True)
@@ -55,9 +57,8 @@ class SystemSums:
         return settled(_ratio(weights @ self.total.T, weights @ self.count.T))
 
     def dialogue_means(self) -> FloatArray:
-        """(systems, dialogues) mean over the scored turns; NaN where there is none. One turn's mean is its score."""
-        means = _ratio(self.total, self.count)
-        return np.where(self.count > 1, settled(means), means)
+        """(systems, dialogues) mean over the scored turns; NaN where there is none."""
+        return settled(_ratio(self.total, self.count))
 
 
 def system_sums(scores: FloatArray, system: IntArray, dialogue: IntArray, systems: int, dialogues: int) -> SystemSums:
@@ -86,16 +87,16 @@ def dialogue_means(placed: PlacedScores, systems: int, dialogues: int) -> Placed
 
 
 def settled(means: FloatArray) -> FloatArray:
-    """Means rounded to 12 digits of the largest one.
+    """Every mean rounded to its own 12 or 13 significant digits.
 
     The same scores summed in another order differ in the last bit; without this, rank coefficients would see an
-    order among systems that tie.
+    order among systems that tie. Digits are counted from each value, since a smoothed BLEU of 1e-11 beside one of 1.0
+    is a score and not noise.
     """
-    largest = np.nanmax(np.abs(means), initial=0.0)
-    if largest == 0.0:
-        return means
-    decimals = SIGNIFICANT_DIGITS - int(np.ceil(np.log10(largest)))
-    return np.asarray(np.round(means, decimals))
+    exponent = np.frexp(np.where(np.isfinite(means), means, 1.0))[1]
+    decimals = SIGNIFICANT_DIGITS - np.floor(exponent * np.log10(2.0)).astype(np.int64)
+    scale = _POWERS_OF_TEN[np.clip(decimals, -_LARGEST_POWER, _LARGEST_POWER) + _LARGEST_POWER]
+    return np.asarray(np.rint(means * scale) / scale)
 
 
 def _ratio(total: FloatArray, count: FloatArray) -> FloatArray:

@@ -38,17 +38,21 @@ def prepared_rows(values: FloatArray) -> Rows:
     constant = values.min(axis=1) == values.max(axis=1)
     deviations = values - values.mean(axis=1, keepdims=True)
     order = np.argsort(values, axis=1)
-    ascending = np.take_along_axis(values, order, axis=1)
+    sorted_place = order + systems * np.arange(rows)[:, None]
+    ascending = values.ravel()[sorted_place]
     begins = np.ones((rows, systems), dtype=bool)
     np.not_equal(ascending[:, 1:], ascending[:, :-1], out=begins[:, 1:])
     has_ties = not begins.all()
     position = np.arange(systems, dtype=np.int32)[None, :]
     first, last = _group_ends(begins, position) if has_ties else (position, position)
-    ranks = np.empty((rows, systems))
-    np.put_along_axis(ranks, order, (first + last - (systems - 1)).astype(np.float64), axis=1)
     # Narrow integers make the pairwise comparisons of τ fast.
     place = np.empty((rows, systems), dtype=np.uint8 if systems <= 256 else np.uint16)
-    np.put_along_axis(place, order, first.astype(place.dtype), axis=1)
+    place.ravel()[sorted_place] = first
+    if has_ties:
+        ranks = np.empty((rows, systems))
+        ranks.ravel()[sorted_place] = first + last - (systems - 1)
+    else:
+        ranks = 2.0 * place - (systems - 1)
     untied = systems * (systems - 1) / 2 - (position - first).sum(axis=1).astype(np.float64)
     return Rows(
         deviations=deviations,
