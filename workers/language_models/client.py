@@ -1,0 +1,80 @@
+"""The one way to talk to a language model: chat with an OpenAI-compatible endpoint, on loopback or elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+Role = Literal["system", "user", "assistant"]
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """Where a model answers. ``api_key`` is kept out of the representation, and so out of logs and tracebacks."""
+
+    base_url: str
+    model: str
+    api_key: str = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    role: Role
+    text: str
+
+
+class NoAnswerError(RuntimeError):
+    """The endpoint replied, but without text."""
+
+
+class LanguageModel:
+    """An endpoint with the settings that decide what it says.
+
+    ``temperature`` 0 asks for the likeliest answer. ``seed`` makes sampling repeatable where the endpoint honours it;
+    other hardware or another build of the same model may still answer differently. Errors of the network and of the
+    endpoint are the ``openai`` package's own (``openai.OpenAIError``), after its ``max_retries`` attempts.
+    """
+
+    def __init__(
+        self,
+        endpoint: Endpoint,
+        *,
+        temperature: float = 0.0,
+        seed: int = 0,
+        timeout_seconds: float = 60.0,
+        max_retries: int = 2,
+    ) -> None:
+        from openai import OpenAI
+
+        self.endpoint = endpoint
+        self.temperature = temperature
+        self.seed = seed
+        self._client = OpenAI(
+            base_url=endpoint.base_url, api_key=endpoint.api_key, timeout=timeout_seconds, max_retries=max_retries
+        )
+
+    def answer(
+        self, messages: Sequence[Message], max_tokens: int, seed: int | None = None, **settings: float | int
+    ) -> str:
+        """The model's next message, stripped. ``settings`` go to the endpoint as they are (``top_p``, …).
+
+        ``seed`` replaces the model's own for this answer. Raises ``NoAnswerError`` where the reply holds no text.
+        """
+        request: dict[str, Any] = {
+            "model": self.endpoint.model,
+            "messages": [{"role": message.role, "content": message.text} for message in messages],
+            "max_tokens": max_tokens,
+            "temperature": self.temperature,
+            "seed": self.seed if seed is None else seed,
+            **settings,
+        }
+        reply = self._client.chat.completions.create(**request)
+        text = (reply.choices[0].message.content or "").strip() if reply.choices else ""
+        if not text:
+            raise NoAnswerError(f"{self.endpoint.model} at {self.endpoint.base_url} answered without text")
+        return text
+
+    def close(self) -> None:
+        """Closes the connections to the endpoint."""
+        self._client.close()
