@@ -77,13 +77,15 @@ class _Corpus:
 
 
 def parts_of(path: Path, problems: Problems) -> tuple[str, ...]:
-    """The corpora of the file, in the order of their first row."""
+    """The corpora of the file, in the order of their first row. Raises ImportFailed where any row has a fault."""
     parts: dict[str, None] = {}
     for where, element in array_elements(path, problems):
         row = JsonObject.of(element, where, problems)
         name = row.text("Dataset", MAX_NAME) if row else None
-        if name is not None:
+        if row is not None and name is not None:
             parts.setdefault(_part_named(name))
+            # Every row is read here, so that the faults of all corpora are told at once.
+            _read_row(row, where)
         if len(parts) > MAX_PARTS:
             problems.stop(where, "Dataset", f"more than {MAX_PARTS} corpora in one file")
     problems.raise_if_any()
@@ -100,7 +102,8 @@ def stream(path: Path, part: str, problems: Problems) -> Iterator[Placed]:
         name = row.text("Dataset", MAX_NAME) if row else None
         if row is None or name is None or _part_named(name) != part:
             continue
-        _add_row(row, where, corpus)
+        if read := _read_row(row, where):
+            corpus.add(*read)
         if corpus.characters > MAX_HELD_CHARACTERS:
             problems.stop(where, "", f"the corpus is larger than {MAX_HELD_CHARACTERS:,} characters")
     problems.raise_if_any()
@@ -113,15 +116,16 @@ def _part_named(dataset: str) -> str:
     return dataset.strip().lower().removesuffix(_EVALUATION_SUFFIX)
 
 
-def _add_row(row: JsonObject, where: str, corpus: _Corpus) -> None:
+def _read_row(row: JsonObject, where: str) -> tuple[_Row, tuple[Utterance, ...]] | None:
+    """The row and its context as utterances."""
     row_id = row.name("ID")
     system = row.text("DialogModel", MAX_NAME)
     context = _context(row)
     response = row.text("Response", MAX_RESPONSE, may_be_empty=True)
     scores = _scores(row)
     if row_id is None or system is None or context is None or response is None or scores is None:
-        return
-    corpus.add(_Row(where, row_id, system, row.value["Context"], response.strip(), scores), context)
+        return None
+    return _Row(where, row_id, system, row.value["Context"], response.strip(), scores), context
 
 
 def _context(row: JsonObject) -> tuple[Utterance, ...] | None:

@@ -18,6 +18,8 @@ from annotations.importers.problems import Problems
 MAX_ELEMENT = 4 * 1024 * 1024
 """Characters of one array element, bytes of one line. Python needs about 25 times that to hold the worst of them."""
 CHUNK = 64 * 1024
+MAX_BLANK_LINES = 1_000
+"""In a file of JSON lines. Millions of them are no corpus and would take minutes to pass over."""
 _WHITE = " \t\r\n"
 _WHITE_SPACE = re.compile(f"[{_WHITE}]*")
 # A parser that meets the end of its text in a number, a literal or an escape complains a few characters before it.
@@ -141,10 +143,10 @@ class _ArrayText:
                     self.skip(end - self.position)
                     return value
             self._drop_read()
-            if len(self.text) > MAX_ELEMENT:
+            if len(self.text) >= MAX_ELEMENT:
                 self.problems.stop(where, "", f"is longer than {MAX_ELEMENT:,} characters, {self.place()}")
             # Doubling keeps the cost of starting again linear in the element's length.
-            self._grow(max(CHUNK, len(self.text)))
+            self._grow(min(max(CHUNK, len(self.text)), MAX_ELEMENT - len(self.text)))
 
     def expect_end(self) -> None:
         """Raises ImportFailed where anything but white space follows."""
@@ -229,12 +231,15 @@ def json_lines(path: Path, problems: Problems) -> Iterator[tuple[int, Any]]:
     read. Raises ImportFailed at a line that is too long, because its end may never come.
     """
     with open_file(path, problems) as file:
-        number = 0
+        number = blank = 0
         while line := file.readline(MAX_ELEMENT + 1):
             number += 1
             if len(line) > MAX_ELEMENT:
                 problems.stop(number, "", f"is longer than {MAX_ELEMENT:,} bytes")
             if not line.strip():
+                blank += 1
+                if blank > MAX_BLANK_LINES:
+                    problems.stop(number, "", f"is blank, and so are {MAX_BLANK_LINES:,} lines before it")
                 continue
             value, fault = _parsed(line)
             if fault:

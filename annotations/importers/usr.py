@@ -12,7 +12,7 @@ from annotations.importers.base import Importer, Placed
 from annotations.importers.contexts import alternating
 from annotations.importers.fields import JsonObject
 from annotations.importers.json_source import array_elements
-from annotations.importers.problems import Problems
+from annotations.importers.problems import MAX_PROBLEMS, Problems
 from annotations.importers.scales import USR_SCALES
 from annotations.importers.texts import MAX_NAME, MAX_RESPONSE, MAX_UTTERANCE
 from annotations.records import (
@@ -45,30 +45,31 @@ class _Names:
         self.systems: dict[str, None] = {}
         self.raters: dict[str, None] = {}
 
-    def collect(self, element: object) -> None:
-        """Takes what is well formed; what is not is named as a problem when the records are read."""
+    def collect(self, element: object) -> bool:
+        """Takes the names that are well formed; False where the element is one that the second reading refuses."""
         if not isinstance(element, dict):
-            return
-        _take_names(self.raters, element.get("annotators"))
-        responses = element.get("responses")
-        for response in responses if isinstance(responses, list) else []:
+            return False
+        annotators, responses = element.get("annotators"), element.get("responses")
+        if not isinstance(annotators, list) or not isinstance(responses, list):
+            return False
+        _take_names(self.raters, annotators)
+        for response in responses:
             if isinstance(response, dict):
                 _take_names(self.systems, [response.get("model")])
                 if not self.aspects:
                     _take_names(self.aspects, [key for key in response if key not in _NOT_ASPECTS])
+        return True
 
 
-def _take_names(names: dict[str, None], candidates: object) -> None:
-    for name in candidates if isinstance(candidates, list) else []:
+def _take_names(names: dict[str, None], candidates: list[object]) -> None:
+    for name in candidates:
         if isinstance(name, str) and len(names) < _MAX_NAMES:
             names.setdefault(name)
 
 
 def stream(path: Path, _part: str, problems: Problems) -> Iterator[Placed]:
     """Every context is a dialogue with one turn, 0; its id is its place in the file, from 0."""
-    names = _Names()
-    for _, element in array_elements(path, problems):
-        names.collect(element)
+    names = _names(path, problems)
     aspects = tuple(names.aspects)
     if names.systems and MAIN_ASPECT not in aspects:
         problems.stop("$[0].responses[0]", MAIN_ASPECT, "is missing: every response has this score")
@@ -77,6 +78,17 @@ def stream(path: Path, _part: str, problems: Problems) -> Iterator[Placed]:
         context = JsonObject.of(element, where, problems)
         if context:
             yield from _dialogue(str(index), context, aspects)
+
+
+def _names(path: Path, problems: Problems) -> _Names:
+    """The names of the whole file, or of its start where the second reading will stop at its faults anyway."""
+    names = _Names()
+    refused = 0
+    for _, element in array_elements(path, problems):
+        refused += not names.collect(element)
+        if refused > MAX_PROBLEMS:
+            break
+    return names
 
 
 def _head(names: _Names, aspects: tuple[str, ...]) -> Iterator[Placed]:

@@ -1,0 +1,28 @@
+"""The project's own format: ``corpus.jsonl``, which the jsonl importer reads back, and ``scores.jsonl``."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Iterable
+from pathlib import Path
+
+from annotations.exporters.base import Exporter, MetricScoresRecord
+from annotations.exporters.score_rows import score_rows
+from annotations.importers.canonical import canonical_line
+from annotations.records import Record
+
+
+def write(records: Iterable[Record], scores: Iterable[MetricScoresRecord], folder: Path) -> None:
+    """One record a line, in the order of the stream; one score a line, null where it is undefined."""
+    with (folder / "corpus.jsonl").open("w", encoding="utf-8", newline="\n") as file:
+        for record in records:
+            file.write(canonical_line(record) + "\n")
+    with (folder / "scores.jsonl").open("w", encoding="utf-8", newline="\n") as file:
+        for system_scores in scores:
+            for row in score_rows(system_scores):
+                line = json.dumps(dataclasses.asdict(row), ensure_ascii=False, allow_nan=False)
+                file.write(line + "\n")
+
+
+EXPORTER = Exporter(name="jsonl", summary="everything, in this project's own format (JSON lines)", write=write)

@@ -1,0 +1,46 @@
+"""Names that can be file names and single words in a file that is split at white space."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterable
+
+_UNSAFE = re.compile(r"[^A-Za-z0-9_+.-]+")
+_MAX_LENGTH = 100
+
+
+class SafeNames:
+    """Gives every name a safe one, always the same and never the same for two names.
+
+    A file system that ignores case is allowed for. ``unsafe`` holds further characters that may not occur,
+    ``reserved`` names that mean something else.
+    """
+
+    def __init__(self, unsafe: str = "", reserved: Iterable[str] = ()) -> None:
+        self._unsafe = unsafe
+        self._safe: dict[str, str] = {}
+        self._taken = {name.casefold() for name in reserved}
+
+    def of(self, name: str) -> str:
+        if name not in self._safe:
+            safe = candidate = self._candidate(name)
+            digest = name
+            while safe.casefold() in self._taken:
+                digest = hashlib.sha256(digest.encode("utf-8")).hexdigest()
+                safe = f"{candidate}_{digest[:8]}"
+            self._taken.add(safe.casefold())
+            self._safe[name] = safe
+        return self._safe[name]
+
+    @property
+    def pairs(self) -> tuple[tuple[str, str], ...]:
+        """(name, safe name) in the order of first use."""
+        return tuple(self._safe.items())
+
+    def _candidate(self, name: str) -> str:
+        safe = _UNSAFE.sub("_", name)
+        for character in self._unsafe:
+            safe = safe.replace(character, "_")
+        safe = safe[:_MAX_LENGTH].strip(".")
+        return safe or "_"
