@@ -50,7 +50,7 @@ def real_pairs(data: Path) -> list[Pair]:
 
 
 def generated_pairs(seed: int = 0) -> list[Pair]:
-    """Responses of 3 to 25 words that share about a third of their words, in runs, with the reference."""
+    """All different: responses of 4 to 32 words that end in a run of up to 8 words of the reference (5 to 30 words)."""
     random_source = random.Random(seed)
     vocabulary = ["the", "a", "i", "you", "is", "to", *(f"word{n}" for n in range(800))]
     weights = [1 / (rank + 1) for rank in range(len(vocabulary))]
@@ -60,10 +60,10 @@ def generated_pairs(seed: int = 0) -> list[Pair]:
 
     pairs = []
     for _ in range(TURNS):
-        reference = sentence(random_source.randint(3, 25))
+        reference = sentence(random_source.randint(5, 30))
         for _ in range(SYSTEMS):
             start = random_source.randrange(len(reference))
-            response = sentence(random_source.randint(2, 16)) + reference[start : start + random_source.randint(0, 8)]
+            response = sentence(random_source.randint(4, 24)) + reference[start : start + random_source.randint(0, 8)]
             pairs.append((" ".join(reference) + " .", " ".join(response).capitalize() + " !"))
     return pairs
 

@@ -39,8 +39,8 @@ def clipped_matches(response: TokenisedText, references: Sequence[TokenisedText]
     for order in range(1, max_order + 1):
         if matched and matched[-1] == 0:
             # An n-gram that matches holds a shorter one that matches: nothing is left to count.
-            matched.append(0)
-        elif len(references) == 1:
+            return matched + [0] * (max_order - len(matched))
+        if len(references) == 1:
             matched.append(response.matched_ngrams(references[0], order))
         else:
             matched.append(_matched_in_any(response, references, order))

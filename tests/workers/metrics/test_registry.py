@@ -1,0 +1,104 @@
+"""The registry lists built-in metrics and plug-ins; a bad plug-in is reported and stops nothing."""
+
+import subprocess
+import sys
+from importlib.metadata import EntryPoint
+
+import pytest
+
+from workers.metrics import registry
+from workers.metrics.base import Metric
+from workers.metrics.registry import all_metrics, assemble
+
+LEXICAL = (
+    "word_f1 word_precision word_recall bleu_1 bleu_2 bleu_3 bleu_4 rouge_1 rouge_2 rouge_l meteor".split()  # noqa: SIM905
+)
+
+
+def metric(name: str) -> Metric:
+    return Metric(name=name, version="1", summary="", citation="", build=lambda options: None)
+
+
+def plug_in(loaded: object, name: str = "theirs") -> EntryPoint:
+    class Loaded(EntryPoint):
+        def load(self) -> object:
+            if isinstance(loaded, Exception):
+                raise loaded
+            return loaded
+
+    return Loaded(name=name, value="their.package:METRIC", group=registry.ENTRY_POINT_GROUP)
+
+
+def test_lexical_metrics_come_first_in_a_fixed_order() -> None:
+    assert list(all_metrics())[: len(LEXICAL)] == LEXICAL
+
+
+def test_names_are_the_metrics_own() -> None:
+    assert all(name == metric.name for name, metric in all_metrics().items())
+
+
+def test_importing_the_registry_and_listing_loads_nothing_heavy() -> None:
+    program = (
+        "import sys; from workers.metrics.registry import all_metrics; all_metrics();"
+        "print([m for m in ('torch', 'nltk', 'transformers', 'django', 'rouge_score', 'scipy') if m in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize("loaded", [metric("theirs"), [metric("theirs")], (metric("theirs"),)])
+def test_a_plug_in_is_a_metric_or_a_list(loaded: object) -> None:
+    catalogue = assemble([metric("ours")], [plug_in(loaded)])
+    assert list(catalogue.metrics) == ["ours", "theirs"]
+    assert catalogue.problems == ()
+
+
+@pytest.mark.parametrize(
+    ("loaded", "reason"),
+    [
+        (ImportError("no module named them"), "ImportError: no module named them"),
+        ("not a metric", "'n' is not a Metric"),
+        (42, "TypeError"),
+        (metric("two words"), "cannot be a metric's name"),
+    ],
+)
+def test_a_broken_plug_in_is_reported_and_left_out(loaded: object, reason: str) -> None:
+    catalogue = assemble([metric("ours")], [plug_in(loaded, "bad"), plug_in(metric("theirs"), "good")])
+    assert list(catalogue.metrics) == ["ours", "theirs"]
+    (problem,) = catalogue.problems
+    assert '"bad"' in problem
+    assert reason in problem
+
+
+def test_a_taken_name_is_reported_and_the_first_stays() -> None:
+    ours = metric("ours")
+    catalogue = assemble([ours], [plug_in([metric("ours"), metric("theirs")])])
+    assert catalogue.metrics["ours"] is ours
+    assert "theirs" in catalogue.metrics
+    assert catalogue.problems == (
+        'plug-in "theirs" (their.package:METRIC): its metric "ours" is left out: the name is taken',
+    )
+
+
+def test_the_list_that_is_handed_out_is_the_callers_own() -> None:
+    all_metrics().clear()
+    assert "bleu_4" in all_metrics()
+
+
+def test_an_installed_package_adds_a_metric(tmp_path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A real distribution on the path, found through its metadata."""
+    (tmp_path / "theirs.py").write_text(
+        "from workers.metrics.base import Metric\n"
+        "METRIC = Metric(name='their_metric', version='1', summary='', citation='', build=lambda options: None)\n"
+    )
+    info = tmp_path / "theirs-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: theirs\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text("[dialeval.metrics]\ntheirs = theirs:METRIC\nbroken = nothing_here:METRIC\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    registry.reload()
+    try:
+        assert list(all_metrics())[-1] == "their_metric"
+        assert any('"broken"' in problem for problem in registry.problems())
+    finally:
+        registry.reload()
