@@ -11,6 +11,7 @@ import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from html import escape
+from itertools import pairwise
 from statistics import fmean, stdev
 from typing import Any, Literal, NamedTuple
 
@@ -28,8 +29,13 @@ SYSTEMS_NAMED = 16
 """More names than this cover each other and the points; hover, the data beneath and the download still have them."""
 ROWS_BENEATH = 200
 """A longer list is in the download; the page then shows one row a system."""
-JITTER = 0.18
-"""Half the width, in scale points, over which equal whole-number scores are spread. Below 0.5, so none overlap."""
+JITTER_SHARE = 0.36
+"""Of the smallest gap between two scores: equal scores spread this far to either side, so that none pass the middle
+between two scores."""
+JITTER_LIMIT = 0.18
+"""In scale points: more would look as if the scores were not whole."""
+POINTS_A_SCORE = 3
+"""Scores that are shared by this many points on average hide each other and are spread; fewer are left alone."""
 HOVER_WIDTH = 60
 GREY = "#57606a"
 
@@ -113,7 +119,7 @@ def metric_vs_human_scatter(
     mean human score as well as one person does (slope = r_ceiling · s_metric / s_human, through the means). It stands
     for Pearson's r only and is left out, with the reason in the caption, for a ceiling that is undefined.
 
-    Whole-number human scores are spread sideways by a seeded jitter so that equal points can be told apart.
+    Where many points share a human score they are spread sideways by a seeded jitter; the data keep the scores.
     """
     table = _points_table(points, figure_id, level, metric, aspect, signature)
     if not points:
@@ -121,8 +127,8 @@ def metric_vs_human_scatter(
         return Figure(figure_id, reason, reason, table, signature=signature, empty_reason=reason)
     systems = len({point.system for point in points})
     drawn = _drawn(points, seed)
-    jittered = level != "system" and all(float(point.human).is_integer() for point in points)
-    offsets = _jitter(len(drawn), seed) if jittered else [0.0] * len(drawn)
+    spread = 0.0 if level == "system" else _jitter_width(points)
+    offsets = _jitter(len(drawn), spread, seed)
     traces = _system_traces(drawn, offsets, level, labelled=level == "system" and systems <= SYSTEMS_NAMED)
     fit = _fit_slope(points)
     ceiling_slope, ceiling_words = _ceiling(points, human_ceiling, correlation_name, higher_is_better)
@@ -143,7 +149,7 @@ def metric_vs_human_scatter(
             "are of all."
             if len(drawn) < len(points)
             else "",
-            f"Equal human scores are spread sideways by up to {JITTER} (seed {seed})." if jittered else "",
+            f"Equal human scores are spread sideways by up to {written(spread, 2)} (seed {seed})." if spread else "",
             f"Signature: {signature}." if signature else "",
         )
         if part
@@ -294,9 +300,18 @@ def _drawn(points: Sequence[Point], seed: int) -> Sequence[Point]:
     return [points[number] for number in chosen]
 
 
-def _jitter(count: int, seed: int) -> list[float]:
+def _jitter_width(points: Sequence[Point]) -> float:
+    """How far to either side equal human scores are spread; 0 where the scores are rarely equal."""
+    scores = sorted({point.human for point in points})
+    if len(points) < POINTS_A_SCORE * len(scores):
+        return 0.0
+    smallest_gap = min((high - low for low, high in pairwise(scores)), default=1.0)
+    return min(JITTER_LIMIT, JITTER_SHARE * smallest_gap)
+
+
+def _jitter(count: int, width: float, seed: int) -> list[float]:
     source = random.Random(seed)
-    return [source.uniform(-JITTER, JITTER) for _ in range(count)]
+    return [source.uniform(-width, width) for _ in range(count)]
 
 
 def _system_traces(
@@ -306,14 +321,15 @@ def _system_traces(
     by_system: dict[tuple[int, str], list[tuple[Point, float]]] = {}
     for point, offset in zip(points, offsets, strict=True):
         by_system.setdefault((point.swatch, point.system), []).append((point, offset))
+    middle = (min(point.human for point in points) + max(point.human for point in points)) / 2
     return [
-        _system_trace(swatch, system, members, level, labelled=labelled)
+        _system_trace(swatch, system, members, level, labelled=labelled, middle=middle)
         for (swatch, system), members in sorted(by_system.items())
     ]
 
 
 def _system_trace(
-    swatch: int, system: str, members: list[tuple[Point, float]], level: Level, *, labelled: bool
+    swatch: int, system: str, members: list[tuple[Point, float]], level: Level, *, labelled: bool, middle: float
 ) -> dict[str, Any]:
     large = level == "system"
     trace: dict[str, Any] = {
@@ -329,11 +345,17 @@ def _system_trace(
         "hoverinfo": "text",
     }
     if labelled:
-        trace |= {"text": [_words(system)] * len(members), "textposition": "top center"}
+        trace |= {"text": [_words(system)] * len(members), "cliponaxis": False}
+        trace |= {"textposition": [_label_side(point.human, middle) for point, _ in members]}
     if large:
         trace |= _whiskers("error_x", [(point.human, point.human_ci) for point, _ in members])
         trace |= _whiskers("error_y", [(point.metric, point.metric_ci) for point, _ in members])
     return trace
+
+
+def _label_side(human: float, middle: float) -> str:
+    """Names lean towards the middle of the chart, so that none is cut off at an edge."""
+    return "top right" if human < middle else "top left"
 
 
 def _hover(point: Point) -> str:

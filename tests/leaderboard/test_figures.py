@@ -101,7 +101,18 @@ def test_the_spread_never_takes_a_point_past_half_a_scale_point() -> None:
     assert max(abs(shown - point.human) for shown, point in zip(drawn, points, strict=True)) < 0.5
 
 
-def test_mean_scores_are_not_spread() -> None:
+def test_thirds_are_spread_less_than_whole_scores() -> None:
+    # Means of three raters lie 1/3 apart: 0.36 / 3 = 0.12.
+    points = [Point("one", 1 + number % 7 / 3, 0.1, 0) for number in range(70)]
+    assert "spread sideways by up to 0.12" in scatter(points, "turn").caption
+
+
+def test_names_lean_towards_the_middle_of_the_chart() -> None:
+    # The middle of 1.5 and 3.5 is 2.5.
+    assert [one["textposition"][0] for one in scatter(THREE).data[:3]] == ["top right", "top left", "top left"]
+
+
+def test_scores_that_are_rarely_equal_are_not_spread() -> None:
     assert [one["x"][0] for one in scatter(THREE, "turn").data[:3]] == [1.5, 2.5, 3.5]
 
 
