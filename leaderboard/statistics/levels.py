@@ -15,7 +15,7 @@ from annotations.correlation import (
     with_interval,
 )
 from annotations.estimates import Estimate
-from leaderboard.statistics.placed_scores import FloatArray, IntArray, PlacedScores, system_sums
+from leaderboard.statistics.placed_scores import FloatArray, IntArray, PlacedScores, SystemSums, system_sums
 from leaderboard.statistics.rowwise import FixedSide, correlate_rows, fixed_side, prepared_rows
 
 SYSTEM_ONLY_NOTE = "the metric's system scores are fixed; only the human means are redrawn for the interval"
@@ -94,13 +94,20 @@ def correlate_systems(
     dialogues_rated = int((human_sums.count.sum(axis=0) > 0).sum())
     rated = np.isfinite(human_means)
     compared = np.isfinite(means) & rated
-    resampled_human = None if weights is None else human_sums.resampled_means(weights)
+    drawn_counts: dict[bytes, FloatArray] = {}
+
+    def redrawn_means(one: SystemSums, both: NDArray[np.bool_], weights: FloatArray) -> FloatArray:
+        kept = one.only(both)
+        key = kept.count.tobytes()  # metrics that scored the same responses share their counts
+        if key not in drawn_counts:
+            drawn_counts[key] = kept.drawn_counts(weights)
+        return kept.resampled_means(weights, drawn_counts[key])
 
     def correlated(row: int, both: NDArray[np.bool_], human_side: FixedSide | None) -> MetricCorrelation:
         found = correlation_estimates(human_means[both], means[row][both], np.zeros(int(both.sum()), dtype=np.int64))
         if human_side is not None and weights is not None:
-            redrawn = sums[row].resampled_means(weights) if row < len(sums) else means[row][None, :]
-            replicates = correlate_rows(human_side, prepared_rows(redrawn[:, both]))
+            redrawn = redrawn_means(sums[row], both, weights) if row < len(sums) else means[row][None, both]
+            replicates = correlate_rows(human_side, prepared_rows(redrawn))
             found = {name: with_interval(found[name], replicates[name], dialogues_rated) for name in COEFFICIENTS}
         note = _missing_note(metrics.scores[row]) if row < len(sums) else SYSTEM_ONLY_NOTE
         return _result(found, int(both.sum()), int(rated.sum()), note)
@@ -108,7 +115,9 @@ def correlate_systems(
     results: dict[int, MetricCorrelation] = {}
     for rows_alike in _rows_alike(compared):
         both = compared[rows_alike[0]]
-        human_side = None if resampled_human is None or both.sum() < 2 else fixed_side(resampled_human[:, both])
+        human_side = None
+        if weights is not None and both.sum() > 1:
+            human_side = fixed_side(redrawn_means(human_sums, both, weights))
         for row in rows_alike:
             results[row] = correlated(row, both, human_side)
     return [results[row] for row in range(len(means))]

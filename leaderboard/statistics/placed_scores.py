@@ -11,8 +11,10 @@ FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
 SIGNIFICANT_DIGITS = 12
-_LARGEST_POWER = 300
-_POWERS_OF_TEN = np.array([float(f"1e{power}") for power in range(-_LARGEST_POWER, _LARGEST_POWER + 1)])
+_EXPONENTS = np.arange(-1100, 1101)
+_DECIMALS = np.clip(SIGNIFICANT_DIGITS - np.floor(_EXPONENTS * np.log10(2.0)).astype(int), -300, 300)
+_SCALE = np.array([float(f"1e{decimals}") for decimals in _DECIMALS])
+"""For every binary exponent from −1100: the power of ten that makes 12 or 13 digits of such a number whole."""
 
 
 @dataclass(frozen=True)
@@ -52,9 +54,19 @@ class SystemSums:
         """(systems,) mean over all scored responses of the system; NaN where it has none."""
         return settled(_ratio(self.total.sum(axis=1), self.count.sum(axis=1)))
 
-    def resampled_means(self, weights: FloatArray) -> FloatArray:
-        """(resamples, systems) means with every dialogue counted ``weights`` (resamples, dialogues) times."""
-        return settled(_ratio(weights @ self.total.T, weights @ self.count.T))
+    def resampled_means(self, weights: FloatArray, drawn: FloatArray | None = None) -> FloatArray:
+        """(resamples, systems) means with every dialogue counted ``weights`` (resamples, dialogues) times.
+
+        ``drawn``: ``drawn_counts(weights)``, where the caller has it from other scores of the same places.
+        """
+        return settled(_ratio(weights @ self.total.T, self.drawn_counts(weights) if drawn is None else drawn))
+
+    def drawn_counts(self, weights: FloatArray) -> FloatArray:
+        """(resamples, systems) how many scored responses of each system a resample holds."""
+        return np.asarray(weights @ self.count.T)
+
+    def only(self, systems: NDArray[np.bool_]) -> SystemSums:
+        return SystemSums(self.total[systems], self.count[systems])
 
     def dialogue_means(self) -> FloatArray:
         """(systems, dialogues) mean over the scored turns; NaN where there is none."""
@@ -93,9 +105,7 @@ def settled(means: FloatArray) -> FloatArray:
     order among systems that tie. Digits are counted from each value, since a smoothed BLEU of 1e-11 beside one of 1.0
     is a score and not noise.
     """
-    exponent = np.frexp(np.where(np.isfinite(means), means, 1.0))[1]
-    decimals = SIGNIFICANT_DIGITS - np.floor(exponent * np.log10(2.0)).astype(np.int64)
-    scale = _POWERS_OF_TEN[np.clip(decimals, -_LARGEST_POWER, _LARGEST_POWER) + _LARGEST_POWER]
+    scale = _SCALE[np.frexp(np.where(np.isfinite(means), means, 1.0))[1] - _EXPONENTS[0]]
     return np.asarray(np.rint(means * scale) / scale)
 
 
