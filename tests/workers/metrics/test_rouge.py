@@ -52,6 +52,11 @@ def test_stems_match_only_where_asked_for() -> None:
     assert score("rouge_1[stem=true]", "walking", "walked") == 1.0
 
 
+def test_words_of_three_characters_are_not_stemmed() -> None:
+    assert score("rouge_1[stem=true]", "cats", "cat") == 1.0
+    assert score("rouge_1[stem=true]", "was", "wa") == 0.0  # Porter's stem of "was" would be "wa"
+
+
 @pytest.mark.parametrize("normalize", [True, False])
 @pytest.mark.parametrize("stem", [True, False])
 def test_equals_rouge_score_on_own_pairs(normalize: bool, stem: bool) -> None:
