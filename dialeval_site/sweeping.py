@@ -11,7 +11,7 @@ from typing import Any
 
 from celery import bootsteps
 from django.conf import settings
-from kombu.exceptions import OperationalError
+from kombu.exceptions import ChannelError, KombuError
 
 log = logging.getLogger(__name__)
 
@@ -37,5 +37,5 @@ class SweepTimer(bootsteps.StartStopStep):
         own_queue = next(iter(app.amqp.queues.consume_from), app.conf.task_default_queue)
         try:
             app.send_task("workers.tasks.sweep", queue=own_queue, retry=False, expires=settings.SWEEP_SECONDS)
-        except (OperationalError, OSError) as problem:
+        except (KombuError, ChannelError, OSError) as problem:
             log.warning("no sweep: the broker cannot be reached (%s)", problem)

@@ -17,7 +17,7 @@ from django.conf import settings
 from django.db import transaction
 from django.db.models import F, Q
 from django.utils import timezone
-from kombu.exceptions import OperationalError
+from kombu.exceptions import ChannelError, KombuError
 
 from annotations.actions import data_changed
 from annotations.models import CorpusVersion, System
@@ -109,7 +109,7 @@ def send_hints(runs: Iterable[tuple[int, str]]) -> int:
             for run_id, queue in runs:
                 current_app.send_task(COMPUTE_TASK, args=[run_id], queue=queue, producer=producer, retry=False)
                 sent.append(run_id)
-    except (OperationalError, OSError) as problem:
+    except (KombuError, ChannelError, OSError) as problem:
         log.warning("the broker cannot be reached (%s); the sweeper will tell the workers later", problem)
     MetricRun.objects.filter(pk__in=sent).update(hinted_at=timezone.now(), hints=F("hints") + 1)
     return len(sent)

@@ -10,7 +10,9 @@ from annotations.queries import NotFound, version_of
 
 
 class Command(ConsoleCommand):
-    help = "Delete a corpus with all its versions, ratings and scores. Refused while it has metric runs, unless --force."
+    help = (
+        "Delete a corpus with all its versions, ratings and scores. Refused while it has metric runs, unless --force."
+    )
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("slug", metavar="CORPUS")

@@ -12,6 +12,8 @@ from annotations.console import ConsoleCommand
 from annotations.importers.base import ImportFailed
 from annotations.importers.registry import importers
 
+COUNTED = ("dialogue", "turn", "system", "response", "rater", "rating")
+
 
 class Command(ConsoleCommand):
     help = (
@@ -53,12 +55,8 @@ def _line(outcome: actions.ImportOutcome) -> str:
     if not outcome.created:
         return f"{version.corpus.slug}: unchanged, {version.label} holds this content"
     counts = outcome.survey.counts
-    parts = ", ".join(f"{value} {kind}" for kind, value in vars_of(counts).items() if value)
-    return f"{version.corpus.slug}: stored {version.label} with {parts}"
-
-
-def vars_of(counts: Any) -> dict[str, int]:
-    return {name: getattr(counts, name) for name in ("dialogues", "turns", "systems", "responses", "raters", "ratings")}
+    parts = [_number(getattr(counts, f"{kind}s"), kind) for kind in COUNTED if getattr(counts, f"{kind}s")]
+    return f"{version.corpus.slug}: stored {version.label} with {', '.join(parts)}"
 
 
 def _number(count: int, noun: str) -> str:

