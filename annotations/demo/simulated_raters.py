@@ -50,12 +50,12 @@ class SimulatedRater:
 
 
 PANEL = (
-    SimulatedRater("simulated rater 1", severity=0.0, spread=1.0, noise=0.55),
-    SimulatedRater("simulated rater 2", severity=0.5, spread=1.1, noise=0.6),
-    SimulatedRater("simulated rater 3", severity=-0.4, spread=0.8, noise=0.55),
-    SimulatedRater("simulated rater 4", severity=0.2, spread=1.25, noise=0.7),
-    SimulatedRater("simulated rater 5", severity=-0.2, spread=0.65, noise=0.6),
-    SimulatedRater("simulated rater 6", severity=0.1, spread=1.0, noise=1.0),
+    SimulatedRater("simulated rater 1", severity=0.0, spread=1.0, noise=0.8),
+    SimulatedRater("simulated rater 2", severity=0.5, spread=1.1, noise=0.85),
+    SimulatedRater("simulated rater 3", severity=-0.4, spread=0.8, noise=0.8),
+    SimulatedRater("simulated rater 4", severity=0.2, spread=1.25, noise=0.95),
+    SimulatedRater("simulated rater 5", severity=-0.2, spread=0.65, noise=0.85),
+    SimulatedRater("simulated rater 6", severity=0.1, spread=1.0, noise=1.2),
 )
 
 
@@ -64,15 +64,15 @@ def quality_of_response(features: ResponseFeatures, seed: str) -> float:
     in none of the features, and it is drawn here once for all raters."""
     unseen = random.Random(f"quality {seed}").gauss(0.0, 1.0)
     if features.written_by_person:
-        return 4.3 + 0.4 * features.relevance + 0.35 * unseen
+        return 4.0 + 0.6 * features.relevance + 0.5 * unseen
     return (
-        1.3
+        1.1
         + 3.2 * max(features.relevance, 0.0)
         + 2.4 * max(features.persona_use, 0.0)
         - 4.2 * features.copied
         - 1.2 * features.repeated
         - _length_penalty(features.words)
-        + 0.45 * unseen
+        + 0.5 * unseen
     )
 
 
