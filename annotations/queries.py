@@ -187,9 +187,9 @@ def rated_items(
 ) -> RatedItems:
     chosen = tuple(systems if systems is not None else select_systems(version))
     order = turn_order(version)
-    items = _turn_items(version, chosen, order) if level == "turn" else _dialogue_items(chosen, order)
+    items = _turn_items(chosen, order) if level == "turn" else _dialogue_items(chosen, order)
     raters = list(version.raters.order_by("position"))
-    scores = _score_matrix(version, aspect, level, items, raters)
+    scores = _score_matrix(aspect, level, items, raters)
     used = ~np.isnan(scores).all(axis=1)
     raters = [rater for rater, is_used in zip(raters, used, strict=True) if is_used]
     matrix = RatingMatrix(
@@ -218,7 +218,7 @@ class _Items:
     turn: NDArray[np.int64]
 
 
-def _turn_items(version: CorpusVersion, systems: tuple[System, ...], order: TurnOrder) -> _Items:
+def _turn_items(systems: tuple[System, ...], order: TurnOrder) -> _Items:
     rows = np.array(
         list(
             Response.objects.filter(system__in=[system.pk for system in systems])
@@ -256,7 +256,7 @@ def _positions(values: NDArray[np.int64], known: NDArray[np.int64]) -> NDArray[n
 
 
 def _score_matrix(
-    version: CorpusVersion, aspect: str, level: Level, items: _Items, raters: Sequence[Rater]
+    aspect: str, level: Level, items: _Items, raters: Sequence[Rater]
 ) -> NDArray[np.float64]:
     ratings = Rating.objects.filter(rater__in=[rater.pk for rater in raters], aspect=aspect)
     if level == "turn":

@@ -77,5 +77,10 @@ def accounts_on_this_site() -> tuple[DemoAccount, ...]:
     """Those whose demo pass word still works here, for the log-in page."""
     if settings.PRODUCTION:
         return ()
-    users = {user.username: user for user in get_user_model().objects.filter(username__in=[account.username for account in DEMO_ACCOUNTS])}
-    return tuple(account for account in DEMO_ACCOUNTS if account.username in users and users[account.username].is_active)
+    users = {
+        user.username: user
+        for user in get_user_model().objects.filter(username__in=[account.username for account in DEMO_ACCOUNTS])
+    }
+    return tuple(
+        account for account in DEMO_ACCOUNTS if account.username in users and users[account.username].is_active
+    )

@@ -30,14 +30,26 @@ SETTINGS: tuple[Setting, ...] = (
         "`development` or `production`. Production refuses to start without SECRET_KEY and ALLOWED_HOSTS, "
         "and sets secure cookies and HTTPS headers.",
     ),
-    Setting("SECRET_KEY", "", "Signs sessions. Required in production; in development one is made and kept in DIALEVAL_HOME."),
+    Setting(
+        "SECRET_KEY",
+        "",
+        "Signs sessions. Required in production; in development one is made and kept in DIALEVAL_HOME.",
+    ),
     Setting("ALLOWED_HOSTS", "", "Host names the site answers to, separated by commas. Required in production."),
     Setting("CSRF_TRUSTED_ORIGINS", "", "Origins such as https://dialeval.example.org, separated by commas."),
-    Setting("DATABASE_URL", "", "`postgres://user:password@host/name` or `sqlite:///path`. Default: SQLite in DIALEVAL_HOME."),
+    Setting(
+        "DATABASE_URL",
+        "",
+        "`postgres://user:password@host/name` or `sqlite:///path`. Default: SQLite in DIALEVAL_HOME.",
+    ),
     Setting("DATABASE_POOL_SIZE", "4", "Most PostgreSQL connections of one process."),
-    Setting("CELERY_BROKER_URL", "", "`redis://host:port/0` or any broker of Celery. Default: a folder in DIALEVAL_HOME."),
+    Setting(
+        "CELERY_BROKER_URL", "", "`redis://host:port/0` or any broker of Celery. Default: a folder in DIALEVAL_HOME."
+    ),
     Setting("DIALEVAL_POLL_SECONDS", "0.1", "How often the folder broker is looked at."),
-    Setting("DIALEVAL_LEASE_SECONDS", "60", "How long a worker may be silent before its metric run is given to another."),
+    Setting(
+        "DIALEVAL_LEASE_SECONDS", "60", "How long a worker may be silent before its metric run is given to another."
+    ),
     Setting("DIALEVAL_SWEEP_SECONDS", "5", "How often lost hints and expired leases are looked for."),
     Setting("DIALEVAL_MAX_ATTEMPTS", "3", "How often a metric run is started before it counts as failed."),
     Setting("DIALEVAL_TASK_SECONDS", "3600", "Longest time one metric run may take."),

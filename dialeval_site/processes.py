@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -27,7 +28,7 @@ class Child:
     def start(cls, name: str, command: Sequence[str], folder: Path, log: Path, environment: dict[str, str]) -> Child:
         log.parent.mkdir(parents=True, exist_ok=True)
         with log.open("ab") as output:
-            process = subprocess.Popen(
+            process = subprocess.Popen(  # noqa: S603  our own commands
                 command,
                 cwd=folder,
                 env={**os.environ, **environment},
@@ -47,14 +48,10 @@ class Child:
         """Ask, wait, then kill the whole group: a worker's pool and a server's workers go with it."""
         if not self.ended:
             self.process.terminate()
-            try:
+            with suppress(subprocess.TimeoutExpired):
                 self.process.wait(STOP_SECONDS)
-            except subprocess.TimeoutExpired:
-                pass
-        try:
+        with suppress(ProcessLookupError, PermissionError):
             os.killpg(self.process.pid, signal.SIGKILL)
-        except (ProcessLookupError, PermissionError):
-            pass
         self.process.wait()
 
     def last_lines(self, count: int = 15) -> str:

@@ -27,7 +27,7 @@ class SweepTimer(bootsteps.StartStopStep):
         self._ask(parent.app)
         self.timer_entry = parent.timer.call_repeatedly(settings.SWEEP_SECONDS, self._ask, (parent.app,))
 
-    def stop(self, parent: Any) -> None:
+    def stop(self, _parent: Any) -> None:
         if self.timer_entry is not None:
             self.timer_entry.cancel()
             self.timer_entry = None

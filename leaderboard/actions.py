@@ -10,9 +10,7 @@ from annotations.models import CorpusVersion
 from leaderboard.models import Analysis
 
 
-def stored_answer(
-    version: CorpusVersion, kind: str, question: str, compute: Callable[[], dict[str, Any]]
-) -> Analysis:
+def stored_answer(version: CorpusVersion, kind: str, question: str, compute: Callable[[], dict[str, Any]]) -> Analysis:
     """The answer for the version's present data: read where it is stored, else computed and stored.
 
     The revision was read with ``version``, before the data: an answer computed while the data changes is stored

@@ -92,9 +92,7 @@ def cell_of(estimate: dict[str, Any], note: str = "", band: int | None = None) -
         return Cell(reason=estimate["reason"], band=band)
     if estimate.get("ci_reason"):
         note = "; ".join(part for part in (note, f"no interval: {estimate['ci_reason']}") if part)
-    return Cell(
-        estimate["value"], ci=_interval(estimate.get("ci")), p=estimate.get("p"), note=note, band=band
-    )
+    return Cell(estimate["value"], ci=_interval(estimate.get("ci")), p=estimate.get("p"), note=note, band=band)
 
 
 def _interval(ends: list[float] | None) -> tuple[float, float] | None:
@@ -155,9 +153,30 @@ def system_board(document: dict[str, Any], updated: datetime, kinds: Collection[
     columns = [
         Column("system", "System"),
         Column("kind", "Kind"),
-        Column("human", "Human mean", "estimate", group="people", higher_is_better=True, help="95 % interval over dialogues."),
-        Column("rank", "Rank", "rank", decimals=0, group="people", help="1 + systems that are clearly better, to the worst place possible."),
-        Column("items", "Rated", "number", decimals=0, group="people", help="Rated responses, or dialogues, behind the mean."),
+        Column(
+            "human",
+            "Human mean",
+            "estimate",
+            group="people",
+            higher_is_better=True,
+            help="95 % interval over dialogues.",
+        ),
+        Column(
+            "rank",
+            "Rank",
+            "rank",
+            decimals=0,
+            group="people",
+            help="1 + systems that are clearly better, to the worst place possible.",
+        ),
+        Column(
+            "items",
+            "Rated",
+            "number",
+            decimals=0,
+            group="people",
+            help="Rated responses, or dialogues, behind the mean.",
+        ),
     ]
     columns += [
         Column(
@@ -166,7 +185,9 @@ def system_board(document: dict[str, Any], updated: datetime, kinds: Collection[
             "number",
             group="metrics",
             higher_is_better=metric["higher_is_better"],
-            help="Mean over the system's turns; " + ("higher" if metric["higher_is_better"] else "lower") + " is better.",
+            help="Mean over the system's turns; "
+            + ("higher" if metric["higher_is_better"] else "lower")
+            + " is better.",
         )
         for number, metric in enumerate(document["metrics"])
     ]

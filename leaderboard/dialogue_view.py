@@ -118,4 +118,6 @@ def _whole_dialogue(ratings: Iterable[Rating]) -> list[tuple[str, int, float, li
     by_system: dict[tuple[int, str], list[float]] = {}
     for rating in ratings:
         by_system.setdefault((rating.system.position, rating.system.name), []).append(rating.score)
-    return [(name, place, fmean(scores), [f"{score:g}" for score in scores]) for (place, name), scores in by_system.items()]
+    return [
+        (name, place, fmean(scores), [f"{score:g}" for score in scores]) for (place, name), scores in by_system.items()
+    ]

@@ -31,7 +31,9 @@ def correlations_to_latex(document: dict[str, Any]) -> str:
     ]
     for metric in metrics:
         cells = [
-            _cell(by_place.get((metric, level)), name, best[level, name]) for level in levels for name, _ in COEFFICIENTS
+            _cell(by_place.get((metric, level)), name, best[level, name])
+            for level in levels
+            for name, _ in COEFFICIENTS
         ]
         lines.append(" & ".join([escaped(metric), *cells]) + r" \\")
     lines += [r"\midrule", " & ".join(["Human ceiling", *_ceiling_cells(document, levels)]) + r" \\"]

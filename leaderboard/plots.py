@@ -21,9 +21,7 @@ def estimate_of(document: dict[str, Any]) -> Estimate:
     if document["value"] is None:
         return Estimate.undefined(document["reason"])
     ci = document.get("ci")
-    return Estimate(
-        document["value"], (ci[0], ci[1]) if ci else None, document.get("p"), document.get("ci_reason", "")
-    )
+    return Estimate(document["value"], (ci[0], ci[1]) if ci else None, document.get("p"), document.get("ci_reason", ""))
 
 
 def ceiling_of(document: dict[str, Any], level: str, name: str = "pearson") -> Estimate:
@@ -67,9 +65,7 @@ def scatter_figures(version: CorpusVersion, aspect: str, metric: str, document: 
     """Metric against human scores at each level where both exist."""
     systems = select_systems(version)
     human = queries.human_side(version, aspect, systems)
-    scores = queries.chosen_metrics(
-        queries.metric_scores(version, systems, len(human.order.turn_pks)), [parse(metric)]
-    )
+    scores = queries.chosen_metrics(queries.metric_scores(systems, len(human.order.turn_pks)), [parse(metric)])
     points = {
         "turn": _turn_points(version, human, scores),
         "dialogue": _dialogue_points(human, scores),

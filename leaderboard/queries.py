@@ -65,7 +65,7 @@ class MetricScores:
         )
 
 
-def metric_scores(version: CorpusVersion, systems: Sequence[System], turns: int) -> MetricScores:
+def metric_scores(systems: Sequence[System], turns: int) -> MetricScores:
     """All finished runs of these systems, in the present version of each metric, in the registry's order."""
     rows = list(
         MetricRun.objects.filter(system__in=systems, state=MetricRun.State.DONE).values_list(
@@ -185,7 +185,7 @@ def meta_evaluation(
     """Correlation of every metric with people, in the form that the command prints and the page reads."""
     chosen = list(systems if systems is not None else select_systems(version))
     human = human_side(version, aspect, chosen)
-    scores = chosen_metrics(metric_scores(version, chosen, len(human.order.turn_pks)), metrics)
+    scores = chosen_metrics(metric_scores(chosen, len(human.order.turn_pks)), metrics)
     rows: list[dict[str, Any]] = []
     wanted_levels = [level for level in LEVELS if level in set(levels)]
     for level in wanted_levels:
@@ -295,10 +295,12 @@ def ceiling_document(
         items = human.at(level)
         if items is None:
             nothing = {"value": None, "reason": f"nobody rated at the {level} level"}
-            document[level] = {name: nothing for name in ("pearson", "spearman", "kendall")}
+            document[level] = dict.fromkeys(("pearson", "spearman", "kendall"), nothing)
             continue
         found = human_ceiling(items.matrix, items.system, (level,), resamples, seed)[level]
-        values = {name: estimate.as_json() if estimate.value is None else estimate.value for name, estimate in found.items()}
+        values = {
+            name: estimate.as_json() if estimate.value is None else estimate.value for name, estimate in found.items()
+        }
         intervals = {name: list(estimate.ci) for name, estimate in found.items() if estimate.ci}
         document[level] = {**values, **({"ci": intervals} if intervals else {})}
     return document
@@ -318,7 +320,7 @@ def system_standing(
     """Every system's mean human rating with interval, rank range and band, and its score on every metric."""
     chosen = list(systems if systems is not None else select_systems(version))
     human = human_side(version, aspect, chosen)
-    scores = metric_scores(version, chosen, len(human.order.turn_pks))
+    scores = metric_scores(chosen, len(human.order.turn_pks))
     items = human.at("system")
     nobody = PlacedScores(np.empty((1, 0)), np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64))
     ranks = rank_systems(_placed(items) if items else nobody, len(chosen), resamples, seed)

@@ -20,9 +20,7 @@ KINDS = ("agent", "human", "gold", "baseline")
 def metrics(request: HttpRequest, slug: str) -> HttpResponse:
     version = version_or_404(request, slug)
     aspect = aspect_or_404(request, version)
-    analysis = actions.stored_answer(
-        version, "correlations", aspect, lambda: queries.meta_evaluation(version, aspect)
-    )
+    analysis = actions.stored_answer(version, "correlations", aspect, lambda: queries.meta_evaluation(version, aspect))
     table = metric_board(analysis.answer, analysis.computed_at)
     metric = _chosen_metric(request, analysis.answer)
     context = {
@@ -56,9 +54,7 @@ def scatter(request: HttpRequest, slug: str) -> HttpResponse:
     """The three scatter plots of one metric: a page of its own, or the part of the leaderboard that asks for it."""
     version = version_or_404(request, slug)
     aspect = aspect_or_404(request, version)
-    analysis = actions.stored_answer(
-        version, "correlations", aspect, lambda: queries.meta_evaluation(version, aspect)
-    )
+    analysis = actions.stored_answer(version, "correlations", aspect, lambda: queries.meta_evaluation(version, aspect))
     metric = _chosen_metric(request, analysis.answer)
     if not metric:
         raise Http404("no metric is computed on this corpus")

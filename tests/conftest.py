@@ -25,7 +25,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     """On the services only what touches a database or a broker runs again; pure code has no second way to behave."""
     if not ON_SERVICES:
         return
-    again = [item for item in items if item.get_closest_marker("django_db") or "site" in getattr(item, "fixturenames", ())]
+    again = [
+        item for item in items if item.get_closest_marker("django_db") or "site" in getattr(item, "fixturenames", ())
+    ]
     config.hook.pytest_deselected(items=[item for item in items if item not in again])
     items[:] = again
 

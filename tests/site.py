@@ -78,7 +78,15 @@ class Site:
         return process
 
     def start_worker(self, concurrency: int = 1, **settings: str) -> subprocess.Popen[bytes]:
-        options = ["--queues", "cpu,gpu,llm", "--concurrency", str(concurrency), "--loglevel", "INFO", "--without-mingle"]
+        options = [
+            "--queues",
+            "cpu,gpu,llm",
+            "--concurrency",
+            str(concurrency),
+            "--loglevel",
+            "INFO",
+            "--without-mingle",
+        ]
         return self.start("worker", "-m", "celery", "-A", "dialeval_site", "worker", *options, **settings)
 
     def start_web(self) -> str:

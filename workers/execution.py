@@ -18,7 +18,7 @@ from annotations.estimates import Undefined
 from annotations.models import CorpusVersion
 from workers import queries, runs
 from workers.metrics import configuration as configurations
-from workers.metrics.base import Example, Score
+from workers.metrics.base import Score
 from workers.metrics.configuration import Configuration
 from workers.models import MetricRun
 
@@ -63,11 +63,11 @@ def score_run(run: MetricRun, reporter: _Reporter) -> runs.RunResult:
     reporter.start(len(given))
     scores = iter(_scorer(run.configuration).score(given, reporter.progress))
     by_turn: list[Score] = [Undefined(queries.NO_RESPONSE) if example is None else next(scores) for example in examples]
-    return _result(configuration, run.system.version, examples, by_turn)
+    return _result(configuration, run.system.version, by_turn)
 
 
 def _result(
-    configuration: Configuration, version: CorpusVersion, examples: list[Example | None], by_turn: list[Score]
+    configuration: Configuration, version: CorpusVersion, by_turn: list[Score]
 ) -> runs.RunResult:
     defined = [score for score in by_turn if not isinstance(score, Undefined)]
     for score in defined:
@@ -75,9 +75,7 @@ def _result(
             raise ValueError(f"{configuration.text} gave {score}; a score must be a finite number or undefined")
     undefined = {str(turn): score.reason for turn, score in enumerate(by_turn) if isinstance(score, Undefined)}
     return runs.RunResult(
-        signature=configuration.signature(
-            corpus=version.corpus.slug, corpus_version=version.label, n=len(defined)
-        ),
+        signature=configuration.signature(corpus=version.corpus.slug, corpus_version=version.label, n=len(defined)),
         system_score=math.fsum(defined) / len(defined) if defined else None,
         system_reason="" if defined else _common_reason(undefined),
         turn_scores=[None if isinstance(score, Undefined) else float(score) for score in by_turn],

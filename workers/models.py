@@ -63,7 +63,11 @@ class MetricRun(models.Model):
             ),
             models.CheckConstraint(
                 condition=~Q(state="done")
-                | (Q(finished_at__isnull=False) & ~Q(signature="") & (Q(system_score__isnull=False) | ~Q(system_reason=""))),
+                | (
+                    Q(finished_at__isnull=False)
+                    & ~Q(signature="")
+                    & (Q(system_score__isnull=False) | ~Q(system_reason=""))
+                ),
                 name="done_metric_run_has_a_score_or_a_reason",
             ),
             models.CheckConstraint(condition=~Q(state="failed") | ~Q(error=""), name="failed_metric_run_says_why"),

@@ -84,8 +84,13 @@ def runs_for(configurations: Iterable[Configuration], systems: Sequence[System])
     """The runs that compute these configurations in their present metric version."""
     wanted = {(configuration.metric.version, configuration.text) for configuration in configurations}
     runs = MetricRun.objects.filter(system__in=systems, configuration__in=[text for _, text in wanted])
-    current = [run.pk for run in runs.only("pk", "metric_version", "configuration") if (run.metric_version, run.configuration) in wanted]
-    return MetricRun.objects.filter(pk__in=current).select_related("system").order_by("configuration", "system__position")
+    current = [
+        pk
+        for pk, metric_version, configuration in runs.values_list("pk", "metric_version", "configuration")
+        if (metric_version, configuration) in wanted
+    ]
+    found = MetricRun.objects.filter(pk__in=current).select_related("system")
+    return found.order_by("configuration", "system__position")
 
 
 def states_of(runs: QuerySet[MetricRun]) -> dict[str, int]:

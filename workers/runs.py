@@ -222,7 +222,11 @@ def _runs_to_hint(now: datetime) -> list[tuple[int, str]]:
         .order_by(F("hinted_at").asc(nulls_first=True))
         .values_list("pk", "queue", "hinted_at", "hints")[:HINTS_A_SWEEP]
     )
-    return [(pk, queue) for pk, queue, hinted_at, hints in waiting if hinted_at is None or now >= _next_hint(hinted_at, hints)]
+    return [
+        (pk, queue)
+        for pk, queue, hinted_at, hints in waiting
+        if hinted_at is None or now >= _next_hint(hinted_at, hints)
+    ]
 
 
 def _next_hint(hinted_at: datetime, hints: int) -> datetime:

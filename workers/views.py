@@ -25,9 +25,7 @@ def metrics(request: HttpRequest) -> HttpResponse:
 @login_required
 def all_runs(request: HttpRequest) -> HttpResponse:
     _organisers_only(request)
-    return render(
-        request, "workers/all_runs.html", {"section": "runs", "versions": queries.versions_with_run_states()}
-    )
+    return render(request, "workers/all_runs.html", {"section": "runs", "versions": queries.versions_with_run_states()})
 
 
 def corpus_runs(request: HttpRequest, slug: str) -> HttpResponse:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from pathlib import Path
 
@@ -18,7 +19,8 @@ from workers.metrics.base import Metric
 
 class SlowScorer:
     def score(self, examples, progress=None):
-        import time
+        import json
+import time
 
         scores = []
         for done, example in enumerate(examples):
@@ -71,13 +73,11 @@ def slow_site(site: Site, tmp_path: Path) -> Site:
 def small_corpus(dialogues: int) -> str:
     lines = ['{"type": "corpus", "name": "small"}', '{"type": "system", "name": "echo", "kind": "baseline"}']
     for number in range(dialogues):
-        lines.append(
-            f'{{"type": "dialogue", "id": "{number}", "persona": ["I test."], "partner_persona": ["I ask."], "turns": '
-            f'[{{"number": 0, "context": [{{"speaker": "A", "text": "question {number}"}}], "references": ["answer"]}}]}}'
-        )
-        lines.append(
-            f'{{"type": "response", "dialogue_id": "{number}", "turn": 0, "system": "echo", "text": "{"x" * (number + 1)}"}}'
-        )
+        turn = {"number": 0, "context": [{"speaker": "A", "text": f"question {number}"}], "references": ["answer"]}
+        persona = {"persona": ["I test."], "partner_persona": ["I ask."]}
+        response = {"dialogue_id": str(number), "turn": 0, "system": "echo", "text": "x" * (number + 1)}
+        lines.append(json.dumps({"type": "dialogue", "id": str(number), **persona, "turns": [turn]}))
+        lines.append(json.dumps({"type": "response", **response}))
     return "\n".join(lines) + "\n"
 
 
@@ -122,7 +122,9 @@ def test_work_submitted_while_the_broker_is_gone_is_done_when_it_is_back(slow_si
         request(slow_site)
         slow_site.settings["CELERY_BROKER_URL"] = there
     else:
-        request(slow_site, before="from django.conf import settings; import shutil; shutil.rmtree(settings.BROKER_FOLDER)")
+        request(
+            slow_site, before="from django.conf import settings; import shutil; shutil.rmtree(settings.BROKER_FOLDER)"
+        )
     assert state_of_runs(slow_site) == "pending:0"
     assert hints_sent(slow_site) == "0"
     slow_site.start_worker()

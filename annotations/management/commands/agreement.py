@@ -37,8 +37,8 @@ class Command(ConsoleCommand):
         else:
             self.print_table(["coefficient", "variant", "value"], _rows(report))
         self.say(
-            f"{version.corpus.slug} {version.label}: {report['ratings']} ratings of {aspect} by {report['raters']} raters "
-            f"on {report['items']} items, intervals from {options['resamples']} draws of dialogues, seed {options['seed']}"
+            f"{version.corpus.slug} {version.label}: {report['ratings']} ratings of {aspect} by {report['raters']} "
+            f"raters on {report['items']} items; {options['resamples']} draws of dialogues, seed {options['seed']}"
         )
 
 

@@ -108,7 +108,9 @@ def _refuse_taken_port(host: str, port: int) -> None:
         try:
             probe.bind((host, port))
         except OSError as problem:
-            raise CommandError(f"port {port} of {host} cannot be used ({problem.strerror}); choose another with --port") from None
+            raise CommandError(
+                f"port {port} of {host} cannot be used ({problem.strerror}); choose another with --port"
+            ) from None
 
 
 def _start_worker(concurrency: int) -> Child:
@@ -116,13 +118,28 @@ def _start_worker(concurrency: int) -> Child:
     options = ["--queues", "cpu,gpu,llm", "--concurrency", str(concurrency), "--loglevel", "INFO", "--without-mingle"]
     # One thread a process: two threads that spin on one busy core are several times slower than one.
     return Child.start(
-        "worker", [*command, *options], settings.PROJECT, settings.HOME / "logs" / "worker.log", {"OMP_NUM_THREADS": "1"}
+        "worker",
+        [*command, *options],
+        settings.PROJECT,
+        settings.HOME / "logs" / "worker.log",
+        {"OMP_NUM_THREADS": "1"},
     )
 
 
 def _start_web(host: str, port: int) -> Child:
     bind = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
-    command = [sys.executable, "-m", "gunicorn", "dialeval_site.wsgi", "--bind", bind, "--workers", "2", "--threads", "4"]
+    command = [
+        sys.executable,
+        "-m",
+        "gunicorn",
+        "dialeval_site.wsgi",
+        "--bind",
+        bind,
+        "--workers",
+        "2",
+        "--threads",
+        "4",
+    ]
     return Child.start("web server", command, settings.PROJECT, settings.HOME / "logs" / "web.log", {})
 
 
@@ -135,7 +152,9 @@ def _wait_until_ready(address: str, children: list[Child]) -> None:
                 return
         except OSError:
             time.sleep(0.1)
-    raise CommandError(f"the web server did not answer within {READY_SECONDS} s; see its log in {settings.HOME / 'logs'}")
+    raise CommandError(
+        f"the web server did not answer within {READY_SECONDS} s; see its log in {settings.HOME / 'logs'}"
+    )
 
 
 def _refuse_ended(children: list[Child]) -> None:
@@ -144,5 +163,5 @@ def _refuse_ended(children: list[Child]) -> None:
             raise CommandError(f"the {child.name} ended. The last lines of {child.log}:\n{child.last_lines()}")
 
 
-def _as_interrupt(signum: int, frame: FrameType | None) -> NoReturn:
+def _as_interrupt(_signum: int, _frame: FrameType | None) -> NoReturn:
     raise KeyboardInterrupt

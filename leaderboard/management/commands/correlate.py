@@ -17,8 +17,8 @@ COEFFICIENTS = ("pearson", "spearman", "kendall")
 
 class Command(ConsoleCommand):
     help = (
-        "How far each computed metric agrees with people: Pearson's r, Spearman's rho, Kendall's tau-b at turn, dialogue "
-        "and system level, with intervals from redrawn dialogues, beside the human ceiling (leave one rater out)."
+        "How far each computed metric agrees with people: Pearson's r, Spearman's rho, Kendall's tau-b at turn, "
+        "dialogue and system level, with intervals from redrawn dialogues, beside the human ceiling (leave one rater out)."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -100,6 +100,12 @@ def _csv(document: dict[str, Any]) -> str:
         for name in COEFFICIENTS:
             estimate = row[name]
             low, high = estimate.get("ci") or (None, None)
-            cells += [estimate["value"], estimate.get("p"), low, high, estimate.get("reason", estimate.get("ci_reason", ""))]
+            cells += [
+                estimate["value"],
+                estimate.get("p"),
+                low,
+                high,
+                estimate.get("reason", estimate.get("ci_reason", "")),
+            ]
         writer.writerow([*cells, row["signature"]])
     return output.getvalue()

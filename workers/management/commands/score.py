@@ -49,7 +49,8 @@ class Command(ConsoleCommand):
         self._follow(wanted, systems)
         done = list(queries.runs_for(wanted, systems))
         if options["format"] == "json":
-            self.print_json({"corpus": version.corpus.slug, "corpus_version": version.label, "runs": _documents(version, done)})
+            document = {"corpus": version.corpus.slug, "corpus_version": version.label}
+            self.print_json({**document, "runs": _documents(version, done)})
         else:
             self.print_table(["metric", "system", "state", "score", "undefined turns"], [_row(run) for run in done])
         failed = [run for run in done if run.state == MetricRun.State.FAILED]
