@@ -80,7 +80,8 @@ class Checker:
         """True where the record is sound; otherwise notes each fault at ``where`` and ``field``."""
         before = len(self.problems.found)
         for name, message in self._faults(record):
-            self.problems.add(where, ".".join(part for part in (field, name) if part), message)
+            # Where the importer knows the field, it knows it by the name that the file gives it.
+            self.problems.add(where, field or name, message)
         return len(self.problems.found) == before
 
     def finish(self) -> None:

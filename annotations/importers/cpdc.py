@@ -25,8 +25,8 @@ def stream(path: Path, _part: str, problems: Problems) -> Iterator[Placed]:
     for index, (where, element) in enumerate(array_elements(path, problems)):
         dialogue = JsonObject.of(element, where, problems)
         record = _dialogue(str(index), dialogue) if dialogue else None
-        if record:
-            yield record, where, ""
+        if dialogue and record:
+            yield record, where, "dialog_id" if dialogue.has("dialog_id") else ""
 
 
 def _dialogue(place: str, dialogue: JsonObject) -> DialogueRecord | None:

@@ -166,7 +166,7 @@ def _records(part: str, corpus: _Corpus) -> Iterator[Placed]:
         yield RaterRecord(_rater(position), "anonymous"), "$", ""
     for dialogue in corpus.dialogues.values():
         turn = TurnRecord(0, dialogue.context)
-        yield DialogueRecord(dialogue.id, (), (), (turn,)), dialogue.where, ""
+        yield DialogueRecord(dialogue.id, (), (), (turn,)), dialogue.where, "ID"
         for row in dialogue.rows:
             yield ResponseRecord(dialogue.id, 0, row.system, row.response), row.where, "Response"
             for index, score in enumerate(row.scores):

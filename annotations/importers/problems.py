@@ -31,7 +31,7 @@ class Problem:
         return ": ".join(part for part in parts if part)
 
 
-class ImportFailed(Exception):  # noqa: N818 (the name says what happened)
+class ImportFailed(Exception):
     """The file cannot be imported. ``problems`` holds at most 100; ``stopped`` says that reading ended there."""
 
     def __init__(self, problems: Iterable[Problem], stopped: bool = False) -> None:

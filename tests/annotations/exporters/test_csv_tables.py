@@ -1,0 +1,54 @@
+"""CSV tables."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+import pytest
+
+from annotations.exporters.csv_tables import Cell, safe_cell
+from annotations.exporters.registry import exporters
+from tests.annotations.exporters.helpers import small_corpus, small_scores
+
+
+def rows(folder: Path, name: str) -> list[dict[str, str]]:
+    exporters()["csv"].export(small_corpus(), folder / "out", small_scores())
+    with (folder / "out" / f"{name}.csv").open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+@pytest.mark.parametrize("start", ["=", "+", "-", "@", "\t", "\r"])
+def test_text_that_would_be_a_formula_is_defused(start: str) -> None:
+    assert safe_cell(f"{start}1") == f"'{start}1"
+
+
+@pytest.mark.parametrize("cell", [-1, -0.5, 0, None, "plain", "a=b", ""])
+def test_numbers_and_plain_text_stay_as_they_are(cell: Cell) -> None:
+    assert safe_cell(cell) == cell
+
+
+def test_every_text_column_is_defused(tmp_path: Path) -> None:
+    responses = rows(tmp_path, "responses")
+    assert (responses[1]["text"], responses[2]["system"]) == ("'+bye", "'=dull/one")
+
+
+def test_a_dialogue_has_a_row_for_each_turn_with_lists_as_json(tmp_path: Path) -> None:
+    dialogues = rows(tmp_path, "dialogues")
+    assert [(row["dialogue_id"], row["turn"]) for row in dialogues] == [("d 1", "0"), ("d 1", "1"), ("d2", "0")]
+    assert dialogues[0]["references"] == '["hello", "hey"]'
+    assert dialogues[1]["context"] == '["A: hi", "B: hello", "A: bye"]'
+
+
+def test_a_dialogue_level_rating_has_no_turn(tmp_path: Path) -> None:
+    assert [(row["turn"], row["comment"]) for row in rows(tmp_path, "ratings")] == [
+        ("0", "'@home"),
+        ("0", ""),
+        ("1", ""),
+        ("", ""),
+    ]
+
+
+def test_a_negative_score_is_a_number_and_an_undefined_one_is_empty(tmp_path: Path) -> None:
+    scores = [row["score"] for row in rows(tmp_path, "scores") if row["metric"] == "bleu_4"]
+    assert scores == ["0.5", "", "0.5", "", "-0.25"]
