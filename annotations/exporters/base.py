@@ -13,7 +13,7 @@ from pathlib import Path
 from annotations.records import Record
 
 
-class ExportFailed(Exception):  # noqa: N818 (the name says what happened)
+class ExportFailed(Exception):
     """The folder could not be written; the message says why, and the target is as it was."""
 
 
