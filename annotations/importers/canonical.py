@@ -41,18 +41,28 @@ def canonical_line(record: Record) -> str:
 
 
 class Digest:
-    """SHA-256 over the canonical line of each record, in order: the identity of a corpus version."""
+    """SHA-256 over the canonical line of each record, in order: the identity of a corpus version.
+
+    What a corpus is called does not count, nor whether its scales are said at once or aspect by aspect: so a corpus
+    that was stored under another name and exported has the digest that it was imported with.
+    """
 
     def __init__(self) -> None:
         self._hash = hashlib.sha256()
 
     def add(self, record: Record) -> None:
-        self._hash.update(canonical_line(record).encode("utf-8"))
+        line = canonical_line(_without_names(record) if isinstance(record, CorpusRecord) else record)
+        self._hash.update(line.encode("utf-8"))
         self._hash.update(b"\n")
 
     def hexdigest(self) -> str:
         """64 hexadecimal digits."""
         return self._hash.hexdigest()
+
+
+def _without_names(corpus: CorpusRecord) -> CorpusRecord:
+    scales = tuple((aspect, *corpus.scale_of(aspect)) for aspect in corpus.aspects)
+    return dataclasses.replace(corpus, name="", part="", scale=CorpusRecord().scale, scales=scales)
 
 
 def _fields(instance: Any) -> dict[str, Any]:

@@ -69,6 +69,19 @@ def test_the_digest_does_not_see_white_space_key_order_or_defaults(tmp_path: Pat
     assert surveyed("jsonl", file_of(tmp_path, text, "turned.jsonl"))[0].digest == first
 
 
+def test_the_digest_does_not_see_names_or_how_the_scales_are_said(tmp_path: Path) -> None:
+    first = surveyed("jsonl", lines_of(tmp_path, CORPUS_LINES))[0].digest
+    said_otherwise = with_line(
+        0, name="Other", part="p", scale=[0, 9], scales=[["overall", 1, 5], ["Engaging", 0, None]]
+    )
+    assert surveyed("jsonl", lines_of(tmp_path, said_otherwise))[0].digest == first
+
+
+def test_the_digest_sees_another_scale(tmp_path: Path) -> None:
+    first = surveyed("jsonl", lines_of(tmp_path, CORPUS_LINES))[0].digest
+    assert surveyed("jsonl", lines_of(tmp_path, with_line(0, scale=[1, 7])))[0].digest != first
+
+
 def test_the_digest_sees_one_changed_score(tmp_path: Path) -> None:
     first = surveyed("jsonl", lines_of(tmp_path, CORPUS_LINES))[0].digest
     assert surveyed("jsonl", lines_of(tmp_path, with_line(5, score=5)))[0].digest != first
