@@ -10,7 +10,8 @@ from django.conf import settings
 from django.db import transaction
 from django.db.models import F, Max
 
-from annotations.importers.base import ImportFailed, Importer, PartSurvey, Problem, survey
+from annotations.importers.base import Importer, ImportFailed, PartSurvey, Problem, survey
+from annotations.importers.canonical import Digest
 from annotations.models import Corpus, CorpusVersion, Dialogue, Rater, Rating, Response, System, Turn
 from annotations.records import (
     CorpusRecord,
@@ -79,8 +80,17 @@ def _store_part(
         main_aspect=part.corpus.main_aspect,
         scales={aspect: list(part.corpus.scale_of(aspect)) for aspect in part.corpus.aspects},
     )
-    _RecordStore(version).store(importer.read(path, part.part))
+    digest = Digest()
+    _RecordStore(version).store(_digested(importer.read(path, part.part), digest))
+    if digest.hexdigest() != part.digest:
+        raise ImportFailed([Problem(path.name, "", "", "the file changed while it was read; try again")])
     return ImportOutcome(version, created=True, survey=part)
+
+
+def _digested(records: Iterator[Record], digest: Digest) -> Iterator[Record]:
+    for record in records:
+        digest.add(record)
+        yield record
 
 
 @dataclass

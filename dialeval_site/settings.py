@@ -142,7 +142,7 @@ SECURE_REFERRER_POLICY = "same-origin"
 X_FRAME_OPTIONS = "DENY"
 
 # --- workers --------------------------------------------------------------------------------------------------
-CELERY_BROKER_URL = environment.text("CELERY_BROKER_URL") or "filesystem://"
+CELERY_BROKER_URL = environment.text("CELERY_BROKER_URL") or "filesystem://localhost//"
 CELERY_BROKER_TRANSPORT_OPTIONS: dict[str, object] = {}
 if CELERY_BROKER_URL.startswith("filesystem"):
     BROKER_FOLDER = HOME / "broker"

@@ -7,6 +7,7 @@ a sweeper, and two workers' sweeps do no harm (each step is one conditional upda
 from __future__ import annotations
 
 import logging
+import threading
 from typing import Any
 
 from celery import bootsteps
@@ -17,25 +18,31 @@ log = logging.getLogger(__name__)
 
 
 class SweepTimer(bootsteps.StartStopStep):
-    requires = {"celery.worker.components:Timer", "celery.worker.components:Pool"}
+    """A thread of its own, not the worker's timer: that one sleeps on to its next entry when the worker stops."""
+
+    requires = {"celery.worker.components:Pool"}
 
     def __init__(self, parent: Any, **options: Any) -> None:
         super().__init__(parent, **options)
-        self.timer_entry: Any = None
+        self.stopping = threading.Event()
 
     def start(self, parent: Any) -> None:
-        self._ask(parent.app)
-        self.timer_entry = parent.timer.call_repeatedly(settings.SWEEP_SECONDS, self._ask, (parent.app,))
+        threading.Thread(target=self._ask_until_stopped, args=(parent.app,), name="sweeps", daemon=True).start()
 
     def stop(self, _parent: Any) -> None:
-        if self.timer_entry is not None:
-            self.timer_entry.cancel()
-            self.timer_entry = None
+        self.stopping.set()
 
-    @staticmethod
-    def _ask(app: Any) -> None:
-        own_queue = next(iter(app.amqp.queues.consume_from), app.conf.task_default_queue)
-        try:
-            app.send_task("workers.tasks.sweep", queue=own_queue, retry=False, expires=settings.SWEEP_SECONDS)
-        except (KombuError, ChannelError, OSError) as problem:
-            log.warning("no sweep: the broker cannot be reached (%s)", problem)
+    terminate = stop
+
+    def _ask_until_stopped(self, app: Any) -> None:
+        while not self.stopping.is_set():
+            _ask_for_sweep(app)
+            self.stopping.wait(settings.SWEEP_SECONDS)
+
+
+def _ask_for_sweep(app: Any) -> None:
+    own_queue = next(iter(app.amqp.queues.consume_from), app.conf.task_default_queue)
+    try:
+        app.send_task("workers.tasks.sweep", queue=own_queue, retry=False, expires=settings.SWEEP_SECONDS)
+    except (KombuError, ChannelError, OSError) as problem:
+        log.warning("no sweep: the broker cannot be reached (%s)", problem)

@@ -1,0 +1,104 @@
+"""``manage.py run``: one command starts everything, Ctrl-C leaves nothing behind."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.services import free_port
+from tests.site import PROJECT, Site, answers, wait_until
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture
+def running(site: Site) -> tuple[subprocess.Popen[str], str, Site]:
+    port = free_port()
+    process = start(site, port)
+    address = f"http://127.0.0.1:{port}"
+    wait_until(lambda: answers(f"{address}/health/") or process.poll() is not None, 90, "the site answers")
+    assert process.poll() is None, process.communicate()
+    return process, address, site
+
+
+def start(site: Site, port: int) -> subprocess.Popen[str]:
+    process = subprocess.Popen(
+        [sys.executable, "manage.py", "run", "--port", str(port)],
+        cwd=PROJECT,
+        env=site.environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    site.processes.append(process)  # type: ignore[arg-type]
+    return process
+
+
+def processes_of(home: Path) -> list[str]:
+    """Every process that was started with this DIALEVAL_HOME, whoever its parent is now."""
+    wanted = f"DIALEVAL_HOME={home}".encode()
+    found = []
+    for entry in Path("/proc").iterdir():
+        try:
+            if entry.name.isdigit() and wanted in (entry / "environ").read_bytes().split(b"\0"):
+                found.append((entry / "cmdline").read_bytes().replace(b"\0", b" ").decode())
+        except OSError:
+            continue  # it ended while we looked, or is not ours to see
+    return found
+
+
+needs_proc = pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="looks for processes in /proc")
+
+
+@needs_proc
+def test_it_scores_the_demo_says_how_to_log_in_and_leaves_no_process_behind(running) -> None:
+    process, address, site = running
+    wait_until(
+        lambda: (
+            site.python("from workers.models import MetricRun as M; print(M.objects.exclude(state='done').count())")
+            == "0"
+        ),
+        90,
+        "the worker scored the demo",
+    )
+    assert any("celery" in command for command in processes_of(site.home))
+    process.send_signal(signal.SIGINT)
+    output, errors = process.communicate(timeout=60)
+    assert process.returncode == 0, errors
+    assert f"dialeval is at {address}/" in output
+    assert "demo-organiser" in output
+    assert processes_of(site.home) == []
+
+
+def test_starting_it_twice_is_harmless(running) -> None:
+    _, address, site = running
+    second = start(site, free_port())
+    output, _ = second.communicate(timeout=60)
+    assert second.returncode == 0
+    assert output.strip() == f"dialeval runs already at {address}/"
+    assert answers(f"{address}/health/")
+
+
+@needs_proc
+def test_when_it_is_killed_its_children_end_too(running) -> None:
+    process, _, site = running
+    os.kill(process.pid, signal.SIGKILL)
+    process.communicate()
+    wait_until(lambda: processes_of(site.home) == [], 30, "worker and web server ended with their parent")
+
+
+def test_a_taken_port_is_named(site: Site) -> None:
+    import socket
+
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        finished = site.manage("run", "--port", str(taken.getsockname()[1]), check=False)
+    assert finished.returncode == 1
+    assert "choose another with --port" in finished.stderr
