@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
+from django.views.decorators.http import require_safe
 
 from annotations import queries
 from annotations.corpus_tables import corpora_table, dialogues_table, systems_table
@@ -12,12 +13,14 @@ from annotations.page import page, version_or_404
 DIALOGUES_A_PAGE = 50
 
 
+@require_safe
 def home(request: HttpRequest) -> HttpResponse:
     versions = queries.corpora_with_counts(request.user)
     table = corpora_table(versions)
     return page(request, "annotations/home.html", {"section": "corpora", "versions": versions, "table": table}, [table])
 
 
+@require_safe
 def corpus(request: HttpRequest, slug: str) -> HttpResponse:
     version = version_or_404(request, slug)
     table = systems_table(version)
@@ -34,6 +37,7 @@ def corpus(request: HttpRequest, slug: str) -> HttpResponse:
     return page(request, "annotations/corpus.html", context, [table])
 
 
+@require_safe
 def dialogues(request: HttpRequest, slug: str) -> HttpResponse:
     version = version_or_404(request, slug)
     shown = Paginator(queries.dialogues_with_counts(version), DIALOGUES_A_PAGE).get_page(request.GET.get("page"))

@@ -6,17 +6,19 @@ from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.views.decorators.http import require_safe
 
 from annotations.page import aspect_or_404, page, version_or_404
 from annotations.queries import dialogue_at
 from leaderboard import actions, queries
 from leaderboard.board_tables import agreement_tables, metric_board, system_board
 from leaderboard.dialogue_view import dialogue_context
-from leaderboard.plots import level_figure, scatter_figures, system_means_figure
+from leaderboard.plots import level_figures, scatter_figures, system_means_figure
 
 KINDS = ("agent", "human", "gold", "baseline")
 
 
+@require_safe
 def metrics(request: HttpRequest, slug: str) -> HttpResponse:
     version = version_or_404(request, slug)
     aspect = aspect_or_404(request, version)
@@ -28,11 +30,10 @@ def metrics(request: HttpRequest, slug: str) -> HttpResponse:
         "analysis": analysis,
         "table": table,
         "metric": metric,
-        "level_figure": level_figure(analysis.answer, request.GET.get("level", "")),
-        "levels": list(analysis.answer["human_ceiling"]),
+        "level_figures": level_figures(analysis.answer),
         "has_metrics": bool(analysis.answer["rows"]),
     }
-    return page(request, "leaderboard/metrics.html", context, [table, context["level_figure"].points])
+    return page(request, "leaderboard/metrics.html", context, [table, *(figure.points for figure in context["level_figures"])])
 
 
 def _chosen_metric(request: HttpRequest, document: dict[str, Any]) -> str:
@@ -50,6 +51,7 @@ def _chosen_metric(request: HttpRequest, document: dict[str, Any]) -> str:
     return ranked[-1]["metric"] if ranked else (known[0] if known else "")
 
 
+@require_safe
 def scatter(request: HttpRequest, slug: str) -> HttpResponse:
     """The three scatter plots of one metric: a page of its own, or the part of the leaderboard that asks for it."""
     version = version_or_404(request, slug)
@@ -64,6 +66,7 @@ def scatter(request: HttpRequest, slug: str) -> HttpResponse:
     return page(request, template, context, [figure.points for figure in figures])
 
 
+@require_safe
 def systems(request: HttpRequest, slug: str) -> HttpResponse:
     version = version_or_404(request, slug)
     aspect = aspect_or_404(request, version)
@@ -83,6 +86,7 @@ def systems(request: HttpRequest, slug: str) -> HttpResponse:
     return page(request, "leaderboard/systems.html", context, [table, figure.points])
 
 
+@require_safe
 def agreement(request: HttpRequest, slug: str) -> HttpResponse:
     version = version_or_404(request, slug)
     aspect = aspect_or_404(request, version)
@@ -106,6 +110,7 @@ def agreement(request: HttpRequest, slug: str) -> HttpResponse:
     return page(request, "leaderboard/agreement.html", context, tables)
 
 
+@require_safe
 def dialogue(request: HttpRequest, slug: str, position: int) -> HttpResponse:
     version = version_or_404(request, slug)
     aspect = aspect_or_404(request, version)

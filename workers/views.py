@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
+from django.contrib.auth.views import redirect_to_login
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.views.decorators.http import require_POST
+from django.urls import reverse
+from django.views.decorators.http import require_POST, require_safe
 
 from annotations.page import page, version_or_404
 from annotations.queries import select_systems
@@ -17,17 +23,39 @@ from workers.forms import ScoreForm
 from workers.run_tables import failed_table, metrics_table, run_progress
 
 
+def organisers_action(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
+    """A form of the runs page. Who must log in first comes back to that page: an address for forms cannot be read."""
+
+    @require_POST
+    @wraps(view)
+    def guarded(request: HttpRequest, slug: str, **arguments: Any) -> HttpResponse:
+        if not request.user.is_authenticated:
+            return redirect_to_login(reverse("corpus-runs", args=[slug]))
+        _organisers_only(request.user)
+        return view(request, slug, **arguments)
+
+    return guarded
+
+
+def _organisers_only(user: Any) -> None:
+    if not is_organiser(user):
+        raise PermissionDenied("only organisers start and stop metric runs")
+
+
+@require_safe
 def metrics(request: HttpRequest) -> HttpResponse:
     table = metrics_table()
     return page(request, "workers/metrics.html", {"section": "metrics", "table": table}, [table])
 
 
+@require_safe
 @login_required
 def all_runs(request: HttpRequest) -> HttpResponse:
-    _organisers_only(request)
+    _organisers_only(request.user)
     return render(request, "workers/all_runs.html", {"section": "runs", "versions": queries.versions_with_run_states()})
 
 
+@require_safe
 def corpus_runs(request: HttpRequest, slug: str) -> HttpResponse:
     version = version_or_404(request, slug)
     failures = failed_table(version)
@@ -42,16 +70,15 @@ def corpus_runs(request: HttpRequest, slug: str) -> HttpResponse:
     return page(request, "workers/corpus_runs.html", context, [failures])
 
 
+@require_safe
 def corpus_runs_progress(request: HttpRequest, slug: str) -> HttpResponse:
     """The part of the runs page that asks for itself while work is under way."""
     version = version_or_404(request, slug)
     return render(request, "workers/_progress.html", {"version": version, "progress": run_progress(version)})
 
 
-@login_required
-@require_POST
+@organisers_action
 def score(request: HttpRequest, slug: str) -> HttpResponse:
-    _organisers_only(request)
     version = version_or_404(request, slug)
     form = ScoreForm(version, request.POST)
     if form.is_valid():
@@ -69,24 +96,15 @@ def score(request: HttpRequest, slug: str) -> HttpResponse:
     return render(request, "workers/corpus_runs.html", context, status=422)
 
 
-@login_required
-@require_POST
+@organisers_action
 def retry_failed(request: HttpRequest, slug: str) -> HttpResponse:
-    _organisers_only(request)
     count = runs.retry_failed(version_or_404(request, slug))
     messages.success(request, f"Runs tried again: {count}.")
     return redirect("corpus-runs", slug=slug)
 
 
-@login_required
-@require_POST
+@organisers_action
 def withdraw_waiting(request: HttpRequest, slug: str) -> HttpResponse:
-    _organisers_only(request)
     count = runs.withdraw_waiting(version_or_404(request, slug))
     messages.success(request, f"Waiting runs taken back: {count}. Runs under way finish; nothing computed is lost.")
     return redirect("corpus-runs", slug=slug)
-
-
-def _organisers_only(request: HttpRequest) -> None:
-    if not is_organiser(request.user):
-        raise PermissionDenied("only organisers start and stop metric runs")
