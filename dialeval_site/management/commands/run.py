@@ -145,16 +145,25 @@ def _start_web(host: str, port: int) -> Child:
 
 def _wait_until_ready(address: str, children: list[Child]) -> None:
     deadline = time.monotonic() + READY_SECONDS
+    health = _as_the_proxy_asks(f"{address}health/")
     while time.monotonic() < deadline:
         _refuse_ended(children)
         try:
-            with urllib.request.urlopen(f"{address}health/", timeout=2):  # noqa: S310 (our own address)
+            with urllib.request.urlopen(health, timeout=2):  # noqa: S310 (our own address)
                 return
         except OSError:
             time.sleep(0.1)
     raise CommandError(
         f"the web server did not answer within {READY_SECONDS} s; see its log in {settings.HOME / 'logs'}"
     )
+
+
+def _as_the_proxy_asks(address: str) -> urllib.request.Request:
+    """In production the site answers only to its own names, and over HTTPS: ask as the proxy before it would."""
+    if not settings.PRODUCTION:
+        return urllib.request.Request(address)  # noqa: S310
+    name = settings.ALLOWED_HOSTS[0].removeprefix(".").replace("*", "localhost")
+    return urllib.request.Request(address, headers={"Host": name, "X-Forwarded-Proto": "https"})  # noqa: S310
 
 
 def _refuse_ended(children: list[Child]) -> None:
