@@ -6,9 +6,14 @@ import os
 import tempfile
 import uuid
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
+
+if TYPE_CHECKING:
+    from tests.site import Site
 
 ON_SERVICES = os.environ.get("DIALEVAL_TEST_SERVICES") == "1"
 
@@ -53,6 +58,13 @@ def golden(data: Path) -> Path:
 @pytest.fixture
 def site(tmp_path: Path) -> Iterator[object]:
     """An empty, migrated site with its own database."""
+    with made_site(tmp_path) as site:
+        yield site
+
+
+@contextmanager
+def made_site(folder: Path) -> Iterator[Site]:
+    """What the fixture ``site`` is made of, for modules whose tests share one."""
     from tests.site import Site
 
     settings = {"DATABASE_URL": "", "CELERY_BROKER_URL": ""}
@@ -60,8 +72,8 @@ def site(tmp_path: Path) -> Iterator[object]:
         settings = {"DATABASE_URL": _fresh_database(), "CELERY_BROKER_URL": _fresh_broker()}
     word_lists = Path(_HOME.name) / "nltk_data"
     if word_lists.exists():
-        (tmp_path / "nltk_data").symlink_to(word_lists.resolve())
-    site = Site(tmp_path, settings)
+        (folder / "nltk_data").symlink_to(word_lists.resolve())
+    site = Site(folder, settings)
     try:
         site.manage("migrate", "--verbosity", "0")
         yield site
