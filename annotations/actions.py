@@ -61,7 +61,7 @@ def _store_part(
     importer: Importer, path: Path, slug: str, name: str, is_public: bool, part: PartSurvey
 ) -> ImportOutcome:
     part_slug = f"{slug}-{part.part}" if part.part else slug
-    part_name = name or part.corpus.name or slug
+    part_name = name or part.corpus.name or part_slug
     if name and part.part:
         part_name = f"{name} {part.part}"
     Corpus.objects.get_or_create(slug=part_slug, defaults={"name": part_name, "is_public": is_public})
