@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tempfile
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,18 +11,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.own_home import HOME
+
 if TYPE_CHECKING:
     from tests.site import Site
 
 ON_SERVICES = os.environ.get("DIALEVAL_TEST_SERVICES") == "1"
-
-# Before Django reads its settings: tests keep their state in a folder of their own.
-_HOME = tempfile.TemporaryDirectory(prefix="dialeval-test-")
-_WORD_LISTS = Path(os.environ.get("DIALEVAL_HOME", Path(__file__).parent.parent / "var")) / "nltk_data"
-os.environ["DIALEVAL_HOME"] = _HOME.name
-os.environ["DIALEVAL_MODE"] = "development"
-if _WORD_LISTS.is_dir():
-    (Path(_HOME.name) / "nltk_data").symlink_to(_WORD_LISTS.resolve())
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -35,6 +28,16 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     ]
     config.hook.pytest_deselected(items=[item for item in items if item not in again])
     items[:] = again
+
+
+@pytest.fixture(scope="session")
+def django_db_modify_db_settings() -> None:
+    """SQLite in a file, as on a site: in memory it knows no WAL and refuses a second writer instead of letting it wait."""
+    from django.conf import settings
+
+    database = settings.DATABASES["default"]
+    if database["ENGINE"] == "django.db.backends.sqlite3":
+        database.setdefault("TEST", {})["NAME"] = str(Path(_HOME.name) / "test.sqlite3")
 
 
 @pytest.fixture(scope="session")
@@ -70,7 +73,7 @@ def made_site(folder: Path) -> Iterator[Site]:
     settings = {"DATABASE_URL": "", "CELERY_BROKER_URL": ""}
     if ON_SERVICES:
         settings = {"DATABASE_URL": _fresh_database(), "CELERY_BROKER_URL": _fresh_broker()}
-    word_lists = Path(_HOME.name) / "nltk_data"
+    word_lists = HOME / "nltk_data"
     if word_lists.exists():
         (folder / "nltk_data").symlink_to(word_lists.resolve())
     site = Site(folder, settings)
