@@ -32,12 +32,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 @pytest.fixture(scope="session")
 def django_db_modify_db_settings() -> None:
-    """SQLite in a file, as on a site: in memory it knows no WAL and refuses a second writer instead of letting it wait."""
+    """SQLite in a file, as on a site: in memory it has no WAL, and refuses a second writer that should wait."""
     from django.conf import settings
 
     database = settings.DATABASES["default"]
     if database["ENGINE"] == "django.db.backends.sqlite3":
-        database.setdefault("TEST", {})["NAME"] = str(Path(_HOME.name) / "test.sqlite3")
+        database.setdefault("TEST", {})["NAME"] = str(HOME / "test.sqlite3")
 
 
 @pytest.fixture(scope="session")
