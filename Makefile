@@ -9,10 +9,14 @@ REQUIREMENTS := requirements.txt requirements-models.txt constraints.txt
 run: setup
 	@exec $(BIN)/python manage.py run --port $(PORT)
 
-setup: .venv/.site .venv/.wordnet
+# METEOR's word list: where it cannot be had, the site works without METEOR and says so.
+setup: .venv/.site
+	@$(BIN)/python -m workers.metrics.wordnet || true
 
+# First on SQLite with the folder broker, then what touches a database or a broker again on PostgreSQL and Redis.
 test: setup .venv/.dev browser lint
 	$(BIN)/python -m pytest
+	$(BIN)/python -m tests.services pytest
 
 lint: setup .venv/.dev
 	$(BIN)/ruff check .
@@ -36,10 +40,6 @@ browser: .venv/.dev
 .venv/.dev: .venv/.site requirements-dev.txt
 	$(BIN)/pip install --quiet --disable-pip-version-check -r requirements-dev.txt
 	@touch $@
-
-# METEOR's word list. Where it cannot be had the site works without METEOR and says so.
-.venv/.wordnet: .venv/.site
-	@$(BIN)/python -m workers.metrics.wordnet && touch $@ || true
 
 clean:
 	rm -rf .venv

@@ -41,7 +41,7 @@ def running_services() -> Iterator[Services]:
         try:
             yield Services(postgres.get_uri(), f"redis://127.0.0.1:{port}/0")
         finally:
-            redis.shutdown(save=False, now=True, force=True)
+            redis.shutdown(nosave=True)
             postgres.cleanup()
 
 

