@@ -28,18 +28,27 @@ def metric_board(document: dict[str, Any], updated: datetime) -> Table:
                 group=f"{level} level",
                 help=f"{COEFFICIENT_NAMES[name]} with people at {level} level, 95 % interval over dialogues.",
                 higher_is_better=True,
+                detail=name != "pearson",
             )
             for name, symbol in COEFFICIENTS
         ]
         columns.append(
-            Column(f"{level}-n", "n", "number", decimals=0, group=f"{level} level", help=f"Pairs at {level} level.")
+            Column(
+                f"{level}-n",
+                "n",
+                "number",
+                decimals=0,
+                group=f"{level} level",
+                help=f"Pairs at {level} level.",
+                detail=True,
+            )
         )
     by_metric: dict[str, dict[str, dict[str, Any]]] = {}
     for row in document["rows"]:
         by_metric.setdefault(row["metric"], {})[row["level"]] = row
     rows = [_metric_row(document, metric, by_level) for metric, by_level in by_metric.items()]
     rows.append(_ceiling_row(document))
-    table = Table(
+    return Table(
         id="metric-leaderboard",
         caption=f"Correlation of metrics with people, {document['corpus']}, aspect {document['aspect']}",
         columns=tuple(columns),
@@ -49,7 +58,6 @@ def metric_board(document: dict[str, Any], updated: datetime) -> Table:
         signature=_signature(document),
         updated=updated,
     )
-    return table
 
 
 def _metric_row(document: dict[str, Any], metric: str, by_level: dict[str, dict[str, Any]]) -> Row:
@@ -86,13 +94,13 @@ def ceiling_cell(values: dict[str, Any], name: str) -> Cell:
     return Cell(value, ci=_interval(values.get("ci", {}).get(name)))
 
 
-def cell_of(estimate: dict[str, Any], note: str = "", band: int | None = None) -> Cell:
+def cell_of(estimate: dict[str, Any], note: str = "") -> Cell:
     """The cell of an estimate in its JSON form."""
     if estimate["value"] is None:
-        return Cell(reason=estimate["reason"], band=band)
+        return Cell(reason=estimate["reason"])
     if estimate.get("ci_reason"):
         note = "; ".join(part for part in (note, f"no interval: {estimate['ci_reason']}") if part)
-    return Cell(estimate["value"], ci=_interval(estimate.get("ci")), p=estimate.get("p"), note=note, band=band)
+    return Cell(estimate["value"], ci=_interval(estimate.get("ci")), p=estimate.get("p"), note=note)
 
 
 def _interval(ends: list[float] | None) -> tuple[float, float] | None:
@@ -152,7 +160,7 @@ def system_board(document: dict[str, Any], updated: datetime, kinds: Collection[
     """One row a system: mean human rating with interval, rank range and band; then its score on each metric."""
     columns = [
         Column("system", "System"),
-        Column("kind", "Kind"),
+        Column("kind", "Kind", detail=True),
         Column(
             "human",
             "Human mean",
@@ -176,6 +184,7 @@ def system_board(document: dict[str, Any], updated: datetime, kinds: Collection[
             decimals=0,
             group="people",
             help="Rated responses, or dialogues, behind the mean.",
+            detail=True,
         ),
     ]
     columns += [
@@ -188,6 +197,7 @@ def system_board(document: dict[str, Any], updated: datetime, kinds: Collection[
             help="Mean over the system's turns; "
             + ("higher" if metric["higher_is_better"] else "lower")
             + " is better.",
+            detail=True,
         )
         for number, metric in enumerate(document["metrics"])
     ]
@@ -199,8 +209,8 @@ def system_board(document: dict[str, Any], updated: datetime, kinds: Collection[
         rows=rows,
         sort=("human", True),
         notes=(
-            "Rank: 1 + the number of systems whose interval lies wholly above this one's; then the worst place that the "
-            "intervals allow. Systems in one band cannot be told apart.",
+            "Rank: 1 + the number of systems whose interval lies wholly above this one's; then the worst place that "
+            "the intervals allow. Systems in one band cannot be told apart.",
             f"Intervals: 95 %, from {document['resamples']} draws of dialogues (seed {document['seed']}).",
         ),
         signature=_signature(document),
@@ -210,7 +220,8 @@ def system_board(document: dict[str, Any], updated: datetime, kinds: Collection[
 
 
 def _system_row(system: dict[str, Any]) -> Row:
-    band = system["band"]
+    # The ranking counts bands from 1, cells from 0.
+    band = None if system["band"] is None else system["band"] - 1
     rank = (
         Cell(reason=system["human"].get("reason") or system["human"].get("ci_reason") or "no interval, so no rank")
         if system["rank"] is None
@@ -219,7 +230,7 @@ def _system_row(system: dict[str, Any]) -> Row:
     cells = {
         "system": Cell(system["system"]),
         "kind": Cell(system["kind"]),
-        "human": cell_of(system["human"], band=band),
+        "human": cell_of(system["human"]),
         "rank": rank,
         "items": Cell(system["items"]),
     }
@@ -235,12 +246,13 @@ def agreement_tables(document: dict[str, Any], updated: datetime, pseudonyms: di
     return [
         Table(
             id="agreement",
-            caption=f"Agreement of raters, {document['corpus']}, aspect {document['aspect']}, {document['level']} level",
+            caption=f"Agreement of raters, {document['corpus']}, aspect {document['aspect']}, "
+            f"{document['level']} level",
             columns=(
                 Column("coefficient", "Coefficient"),
                 Column("variant", "Variant"),
                 Column("value", "Value", "estimate"),
-                Column("says", "What it says"),
+                Column("says", "What it says", detail=True),
             ),
             rows=tuple(_agreement_rows(document)),
             signature=signature,
@@ -308,7 +320,7 @@ def _pair_table(document: dict[str, Any], pseudonyms: dict[str, str], signature:
             by_pair.setdefault((pair["raters"][0], pair["raters"][1]), {})[variant] = pair
     columns = (
         Column("pair", "Raters"),
-        Column("items", "Items both judged", "number", decimals=0),
+        Column("items", "Items both judged", "number", decimals=0, detail=True),
         *(Column(variant, variant, "estimate", group="Cohen's κ") for variant in document["cohen_kappa"]),
     )
     rows = tuple(

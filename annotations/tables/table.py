@@ -20,7 +20,8 @@ FIGURES: frozenset[Kind] = frozenset({"number", "estimate", "rank"})
 class Column:
     """``key`` stands in URLs, CSV headers and JSON; ``label`` and ``group`` stand in the header; ``help`` explains.
 
-    ``higher_is_better`` is None where there is no better: nothing is then marked best in this column.
+    ``higher_is_better`` is None where there is no better: nothing is then marked best in this column. ``detail``
+    columns fold away on the cards of a phone until the reader asks for every column.
     """
 
     key: str
@@ -30,6 +31,7 @@ class Column:
     help: str = ""
     group: str = ""
     higher_is_better: bool | None = None
+    detail: bool = False
 
     @property
     def is_figure(self) -> bool:

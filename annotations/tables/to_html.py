@@ -124,6 +124,7 @@ def _class_name(word: str) -> str:
 def _data_cell(column: Column, cell: Cell, drawing: _Drawing) -> str:
     label = f"{column.group} {column.label}".strip()
     classes = ("figure" if column.is_figure else "words") + (" best" if cell.best else "")
+    classes += " detail" if column.detail else ""
     attributes = f'class="{classes}" data-v="{_sort_value(cell)}" data-label="{escape(label)}"'
     return f"<td {attributes}{drawing.hidden(column)}>{_content(column, cell, drawing)}</td>"
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from django import template
@@ -16,8 +17,8 @@ from annotations.tables.numerals import DASH, written
 from annotations.tables.to_html import table_to_html
 
 register = template.Library()
-CARD_COLUMNS = 10
-"""A row's card on a phone shows this many columns at first, as tables.css has it."""
+CARD_COLUMNS = 6
+"""Where a table says nothing of detail, a row's card on a phone shows this many columns at first."""
 
 
 @register.inclusion_tag("components/data_table.html", takes_context=True)
@@ -37,7 +38,7 @@ def data_table(
     """
     asked = _query(context)
     sort_name, columns_name = f"{prefix}sort", f"{prefix}columns"
-    arranged = sort_table(table, asked.get(sort_name, ""))
+    arranged = sort_table(_with_details(table), asked.get(sort_name, ""))
     shown = parse_columns(asked.getlist(columns_name) or columns, table)
     links = {column.key: _address(context, sort_name, _next_sort(arranged, column.key)) for column in table.columns}
     return {
@@ -45,7 +46,7 @@ def data_table(
         "html": mark_safe(table_to_html(arranged, shown, links)),  # noqa: S308  every text in it is escaped there
         "choices": [(column, column.key in shown) for column in table.columns[1:]],
         "choosable": len(table.columns) > 3,
-        "many_columns": len(table.columns) > CARD_COLUMNS,
+        "folds": _folds(arranged),
         "name_column": table.columns[0].key,
         "sort_name": sort_name,
         "columns_name": columns_name,
@@ -55,6 +56,20 @@ def data_table(
         "csv_url": csv_url or _address(context, "download", f"{table.id}.csv"),
         "json_url": json_url or _address(context, "download", f"{table.id}.json"),
     }
+
+
+def _with_details(table: Table) -> Table:
+    if any(column.detail for column in table.columns):
+        return table
+    columns = tuple(replace(column, detail=number >= CARD_COLUMNS) for number, column in enumerate(table.columns))
+    return replace(table, columns=columns)
+
+
+def _folds(table: Table) -> bool:
+    """Whether the cards of a phone leave something out at first: detail columns, or intervals in words."""
+    return any(column.detail for column in table.columns) or any(
+        cell.ci is not None for row in table.rows for cell in row.cells.values()
+    )
 
 
 def _query(context: template.Context) -> QueryDict:
