@@ -11,7 +11,7 @@ import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from html import escape
-from itertools import pairwise
+from itertools import combinations, pairwise
 from statistics import fmean, stdev
 from typing import Any, Literal, NamedTuple
 
@@ -27,6 +27,8 @@ POINTS_DRAWN = 2000
 """More SVG points than this make a page slow and a cloud unreadable; the rest is left out of the drawing, only."""
 SYSTEMS_NAMED = 16
 """More names than this cover each other and the points; hover, the data beneath and the download still have them."""
+NAMING_WIDTH, NAMING_HEIGHT, LETTER_WIDTH, LINE_HEIGHT = 260.0, 240.0, 7.0, 14.0
+"""Pixels: the plot where three charts stand side by side, a letter, a line of names."""
 ROWS_BENEATH = 200
 """A longer list is in the download; the page then shows one row a system."""
 JITTER_SHARE = 0.36
@@ -78,6 +80,9 @@ class Figure:
     signature: str = ""
     summary_table: Table | None = None
     empty_reason: str = ""
+    legend: tuple[tuple[str, int], ...] = ()
+    """(system, swatch): the page writes them as text, which wraps and needs no script; empty where names stand in the
+    drawing."""
 
     @property
     def is_empty(self) -> bool:
@@ -129,7 +134,8 @@ def metric_vs_human_scatter(
     drawn = _drawn(points, seed)
     spread = 0.0 if level == "system" else _jitter_width(points)
     offsets = _jitter(len(drawn), spread, seed)
-    traces = _system_traces(drawn, offsets, level, labelled=level == "system" and systems <= SYSTEMS_NAMED)
+    labelled = level == "system" and systems <= SYSTEMS_NAMED and _names_fit(points)
+    traces = _system_traces(drawn, offsets, level, labelled=labelled)
     fit = _fit_slope(points)
     ceiling_slope, ceiling_words = _ceiling(points, human_ceiling, correlation_name, higher_is_better)
     lines = [
@@ -150,7 +156,6 @@ def metric_vs_human_scatter(
             if len(drawn) < len(points)
             else "",
             f"Equal human scores are spread sideways by up to {written(spread, 2)} (seed {seed})." if spread else "",
-            f"Signature: {signature}." if signature else "",
         )
         if part
     )
@@ -161,7 +166,6 @@ def metric_vs_human_scatter(
         f"{agreement}."
     )
     layout = _layout(f"human score ({aspect}), mean", metric)
-    layout["showlegend"] = level != "system" and 1 < systems <= SYSTEMS_NAMED
     layout["annotations"] = [_line_label(points, line, place) for place, line in enumerate(drawn_lines)]
     layout["margin"]["r"] = 104 if drawn_lines else layout["margin"]["r"]
     return Figure(
@@ -173,6 +177,7 @@ def metric_vs_human_scatter(
         layout=layout,
         signature=signature,
         summary_table=_summary_table(points, table) if len(points) > ROWS_BENEATH else None,
+        legend=() if labelled or not 1 < systems <= SYSTEMS_NAMED else _legend(points),
     )
 
 
@@ -211,7 +216,7 @@ def system_means(
     trace: list[dict[str, Any]] = [
         _dot_and_whisker(one, name, one.mean) for (one, _), name in zip(defined, names, strict=True)
     ]
-    layout = _layout(f"human score ({aspect}), mean", "")
+    layout = _layout("mean human score", "")
     layout["yaxis"] |= {"type": "category", "categoryorder": "array", "categoryarray": names, "showgrid": False}
     layout["height"] = _list_height(len(names))
     if scale is not None:
@@ -220,8 +225,7 @@ def system_means(
     best, worst = defined[-1], defined[0]
     return Figure(
         id=figure_id,
-        caption=f"Mean human score ({aspect}) with 95 % interval, n = {len(defined)} systems.{left_out}"
-        + (f" Signature: {signature}." if signature else ""),
+        caption=f"Mean human score ({aspect}) with 95 % interval, n = {len(defined)} systems.{left_out}",
         alternative=f"Dot plot of {len(defined)} systems. Highest: {best[0].system}, {written(best[1], 2)}; lowest: "
         f"{worst[0].system}, {written(worst[1], 2)}.",
         points=table,
@@ -265,7 +269,7 @@ def metric_correlations(
         _dot_and_whisker(SystemMean(metric, 0, estimate), name, estimate)
         for (metric, estimate, _), name in zip(defined, names, strict=True)
     ]
-    layout = _layout(f"{correlation_name} with people, {level} level", "")
+    layout = _layout(f"{correlation_name}, {level} level", "")
     layout["yaxis"] |= {"type": "category", "categoryorder": "array", "categoryarray": names, "showgrid": False}
     layout["height"] = _list_height(len(names))
     ceiling_words = ""
@@ -279,8 +283,7 @@ def metric_correlations(
     return Figure(
         id=figure_id,
         caption=f"{correlation_name} with human scores, {level} level, with 95 % interval, n = {len(defined)} metrics."
-        + ceiling_words
-        + (f" Signature: {signature}." if signature else ""),
+        + ceiling_words,
         alternative=f"Dot plot of {len(defined)} metrics. Highest: {best[0]}, {written(best[2], 2)}; lowest: "
         f"{defined[0][0]}, {written(defined[0][2], 2)}.{ceiling_words}",
         points=table,
@@ -321,7 +324,7 @@ def _system_traces(
     by_system: dict[tuple[int, str], list[tuple[Point, float]]] = {}
     for point, offset in zip(points, offsets, strict=True):
         by_system.setdefault((point.swatch, point.system), []).append((point, offset))
-    middle = (min(point.human for point in points) + max(point.human for point in points)) / 2
+    middle = _middle(points)
     return [
         _system_trace(swatch, system, members, level, labelled=labelled, middle=middle)
         for (swatch, system), members in sorted(by_system.items())
@@ -353,9 +356,35 @@ def _system_trace(
     return trace
 
 
+def _legend(points: Sequence[Point]) -> tuple[tuple[str, int], ...]:
+    return tuple((system, swatch) for swatch, system in sorted({(point.swatch, point.system) for point in points}))
+
+
+def _middle(points: Sequence[Point]) -> float:
+    return (min(point.human for point in points) + max(point.human for point in points)) / 2
+
+
 def _label_side(human: float, middle: float) -> str:
     """Names lean towards the middle of the chart, so that none is cut off at an edge."""
     return "top right" if human < middle else "top left"
+
+
+def _names_fit(points: Sequence[Point]) -> bool:
+    """Whether every name has room beside its point; names on top of each other say less than a legend."""
+    middle = _middle(points)
+    across = max(point.human for point in points) - min(point.human for point in points)
+    up = max(point.metric for point in points) - min(point.metric for point in points)
+    boxes = []
+    for point in points:
+        right = (point.human - middle) / across * NAMING_WIDTH if across else 0.0
+        top = point.metric / up * NAMING_HEIGHT if up else 0.0
+        width = len(point.system) * LETTER_WIDTH
+        left = right if _label_side(point.human, middle) == "top right" else right - width
+        boxes.append((left, left + width, top))
+    return not any(
+        abs(one[2] - other[2]) < LINE_HEIGHT and one[0] < other[1] and other[0] < one[1]
+        for one, other in combinations(boxes, 2)
+    )
 
 
 def _hover(point: Point) -> str:
@@ -519,11 +548,10 @@ def _estimate_words(name: str, estimate: Estimate) -> str:
 def _layout(across: str, up: str) -> dict[str, Any]:
     axis = {"zeroline": False, "automargin": True, "ticks": "", "showline": False}
     return {
-        "height": 420,
+        "height": 360,
         "margin": {"l": 56, "r": 16, "t": 28, "b": 48},
         "hovermode": "closest",
         "showlegend": False,
-        "legend": {"orientation": "h", "x": 0, "y": -0.18, "yanchor": "top"},
         "xaxis": {**axis, "title": {"text": _words(across)}},
         "yaxis": {**axis, "title": {"text": _words(up)}},
     }

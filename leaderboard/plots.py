@@ -12,7 +12,6 @@ from annotations.models import CorpusVersion, Response
 from annotations.queries import select_systems
 from leaderboard import queries
 from leaderboard.figures import Figure, Point, SystemMean, metric_correlations, metric_vs_human_scatter, system_means
-from leaderboard.statistics.placed_scores import system_sums
 from workers.metrics.configuration import parse
 
 
@@ -29,10 +28,12 @@ def ceiling_of(document: dict[str, Any], level: str, name: str = "pearson") -> E
     return Estimate.undefined(value["reason"]) if isinstance(value, dict) else Estimate(value)
 
 
-def level_figure(document: dict[str, Any], wish: str) -> Figure:
-    """Every metric's r at one level beside the human ceiling."""
-    levels = list(document["human_ceiling"])
-    level = wish if wish in levels else levels[0]
+def level_figures(document: dict[str, Any]) -> list[Figure]:
+    """Every metric's r beside the human ceiling, a figure a level."""
+    return [_level_figure(document, level) for level in document["human_ceiling"]]
+
+
+def _level_figure(document: dict[str, Any], level: str) -> Figure:
     return metric_correlations(
         [(row["metric"], estimate_of(row["pearson"])) for row in document["rows"] if row["level"] == level],
         figure_id=f"correlations-{level}",
@@ -61,15 +62,17 @@ def _badges(system: dict[str, Any]) -> tuple[str, ...]:
     return (system["kind"],) if system["kind"] != "agent" else ()
 
 
-def scatter_figures(version: CorpusVersion, aspect: str, metric: str, document: dict[str, Any]) -> list[Figure]:
-    """Metric against human scores at each level where both exist."""
+def scatter_figures(
+    version: CorpusVersion, aspect: str, metric: str, document: dict[str, Any], standing: dict[str, Any]
+) -> list[Figure]:
+    """Metric against human scores at each level where both exist. ``standing`` is the system leaderboard's answer."""
     systems = select_systems(version)
     human = queries.human_side(version, aspect, systems)
     scores = queries.chosen_metrics(queries.metric_scores(systems, len(human.order.turn_pks)), [parse(metric)])
     points = {
         "turn": _turn_points(version, human, scores),
         "dialogue": _dialogue_points(human, scores),
-        "system": _system_points(human, scores),
+        "system": _system_points(human, scores, _human_means(standing)),
     }
     rows = {row["level"]: row for row in document["rows"] if row["metric"] == metric}
     return [
@@ -86,6 +89,10 @@ def scatter_figures(version: CorpusVersion, aspect: str, metric: str, document: 
         )
         for level, row in rows.items()
     ]
+
+
+def _human_means(standing: dict[str, Any]) -> dict[str, Estimate]:
+    return {system["system"]: estimate_of(system["human"]) for system in standing["systems"]}
 
 
 def _turn_points(version: CorpusVersion, human: queries.HumanSide, scores: queries.MetricScores) -> list[Point]:
@@ -131,20 +138,20 @@ def _dialogue_points(human: queries.HumanSide, scores: queries.MetricScores) -> 
     ]
 
 
-def _system_points(human: queries.HumanSide, scores: queries.MetricScores) -> list[Point]:
-    items = human.at("system")
-    if items is None:
-        return []
-    means = system_sums(
-        items.human_means(), items.system, items.dialogue, len(human.systems), len(human.order.dialogue_ids)
-    ).means()
+def _system_points(
+    human: queries.HumanSide, scores: queries.MetricScores, human_means: dict[str, Estimate]
+) -> list[Point]:
+    """``human_means`` are the stored ones of the system leaderboard: drawing a chart redraws no dialogues for them."""
+    metric_means = queries.metric_means(human, scores)
     return [
         Point(
             system=system.name,
-            human=float(means[number]),
+            human=mean.value,
             metric=float(scores.system[0, number]),
             swatch=system.position,
+            human_ci=mean.ci,
+            metric_ci=metric_means[number].ci,
         )
         for number, system in enumerate(human.systems)
-        if np.isfinite(means[number]) and np.isfinite(scores.system[0, number])
+        if (mean := human_means[system.name]).value is not None and np.isfinite(scores.system[0, number])
     ]

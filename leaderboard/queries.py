@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from annotations.estimates import Estimate
 from annotations.models import CorpusVersion, System
 from annotations.queries import (
     NotFound,
@@ -304,6 +305,16 @@ def ceiling_document(
         intervals = {name: list(estimate.ci) for name, estimate in found.items() if estimate.ci}
         document[level] = {**values, **({"ci": intervals} if intervals else {})}
     return document
+
+
+def metric_means(human: HumanSide, scores: MetricScores) -> list[Estimate]:
+    """Each system's mean score on the first metric, with its interval over dialogues; a metric that exists at system
+    level only has no dialogues to draw from, and so no interval."""
+    if scores.is_system_only(0):
+        reason = "the metric has no scores below system level"
+        return [Estimate(value=float(score), reason=reason) for score in scores.system[0]]
+    placed = _placed_metrics(human, scores.select([0]))
+    return [rank.mean for rank in rank_systems(placed, len(human.systems), RESAMPLES, SEED)]
 
 
 # --- systems ---------------------------------------------------------------------------------------------------

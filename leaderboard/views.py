@@ -8,12 +8,15 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
+from annotations.models import CorpusVersion
 from annotations.page import aspect_or_404, page, version_or_404
 from annotations.queries import dialogue_at
 from leaderboard import actions, queries
 from leaderboard.board_tables import agreement_tables, metric_board, system_board
 from leaderboard.dialogue_view import dialogue_context
 from leaderboard.plots import level_figures, scatter_figures, system_means_figure
+from workers.metrics.registry import all_metrics
+from workers.queries import why_not_offered
 
 KINDS = ("agent", "human", "gold", "baseline")
 
@@ -32,8 +35,23 @@ def metrics(request: HttpRequest, slug: str) -> HttpResponse:
         "metric": metric,
         "level_figures": level_figures(analysis.answer),
         "has_metrics": bool(analysis.answer["rows"]),
+        "obstacles": [] if analysis.answer["rows"] else _obstacles(version, aspect),
     }
-    return page(request, "leaderboard/metrics.html", context, [table, *(figure.points for figure in context["level_figures"])])
+    files = [table, *(figure.points for figure in context["level_figures"])]
+    return page(request, "leaderboard/metrics.html", context, files)
+
+
+def _obstacles(version: CorpusVersion, aspect: str) -> list[str]:
+    """What keeps metrics from being held against people here, each with its reason."""
+    obstacles = []
+    if not version.systems.exists():
+        obstacles.append("The corpus holds no system's responses.")
+    if not queries.rated_levels(version, aspect):
+        obstacles.append("Nobody has rated it.")
+    reasons = [why_not_offered(metric, version) for metric in all_metrics().values()]
+    if all(reasons):
+        obstacles.append(f"None of the {len(reasons)} metrics can be computed: {'; '.join(dict.fromkeys(reasons))}.")
+    return obstacles
 
 
 def _chosen_metric(request: HttpRequest, document: dict[str, Any]) -> str:
@@ -60,7 +78,8 @@ def scatter(request: HttpRequest, slug: str) -> HttpResponse:
     metric = _chosen_metric(request, analysis.answer)
     if not metric:
         raise Http404("no metric is computed on this corpus")
-    figures = scatter_figures(version, aspect, metric, analysis.answer)
+    standing = actions.stored_answer(version, "systems", aspect, lambda: queries.system_standing(version, aspect))
+    figures = scatter_figures(version, aspect, metric, analysis.answer, standing.answer)
     context = {**_corpus_context(version, "metrics", aspect), "metric": metric, "figures": figures}
     template = "leaderboard/_scatter.html" if request.htmx else "leaderboard/scatter.html"
     return page(request, template, context, [figure.points for figure in figures])

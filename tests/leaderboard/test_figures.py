@@ -142,10 +142,20 @@ def test_what_a_system_said_cannot_become_markup() -> None:
     assert "&lt;a href='https://example.org'&gt;look&lt;/a&gt; &amp; more" in hover
 
 
-def test_the_caption_has_n_the_coefficient_its_interval_and_the_signature() -> None:
-    caption = scatter(THREE, signature="bleu_4|v:1").caption
-    assert "system level, n = 3; Pearson r = 0.32 (95 % interval 0.20 to 0.43)." in caption
-    assert "Signature: bleu_4|v:1." in caption
+def test_the_caption_has_n_the_coefficient_and_its_interval() -> None:
+    assert "system level, n = 3; Pearson r = 0.32 (95 % interval 0.20 to 0.43)." in scatter(THREE).caption
+
+
+def test_the_signature_stands_apart_from_the_sentence() -> None:
+    figure = scatter(THREE, signature="bleu_4|v:1")
+    assert (figure.signature, "bleu_4|v:1" in figure.caption) == ("bleu_4|v:1", False)
+
+
+def test_names_that_would_cover_each_other_give_way_to_a_legend() -> None:
+    close = [*THREE, Point("also two", 2.51, 0.5, 3)]
+    figure = scatter(close)
+    assert figure.legend == (("one", 0), ("two", 1), ("also two", 3), ("three", 9))
+    assert all("text" not in one for one in figure.data if one["mode"] == "markers")
 
 
 def test_a_long_list_of_points_is_summed_up_by_system_beneath() -> None:
