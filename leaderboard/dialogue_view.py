@@ -20,6 +20,9 @@ class Bubble:
     turn: int | None
     """The turn that this utterance answers, where it is a target speaker's."""
     is_chosen: bool
+    is_later: bool
+    """Said after the chosen turn: what systems answered there, they answered without knowing it."""
+    begins_later: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,12 +68,15 @@ def _bubbles(turns: list[Turn], chosen: Turn | None) -> list[Bubble]:
     last = max(turns, key=lambda turn: len(turn.context))
     number_at = {len(turn.context): turn.number for turn in turns}
     spoken = [*last.context, *([[TARGET_SPEAKER, last.references[0]]] if last.references else [])]
+    chosen_place = len(chosen.context) if chosen is not None else len(spoken)
     return [
         Bubble(
             speaker=speaker,
             text=text,
             turn=number_at.get(place) if speaker == TARGET_SPEAKER else None,
-            is_chosen=chosen is not None and speaker == TARGET_SPEAKER and number_at.get(place) == chosen.number,
+            is_chosen=place == chosen_place and speaker == TARGET_SPEAKER,
+            is_later=place > chosen_place,
+            begins_later=place == chosen_place + 1,
         )
         for place, (speaker, text) in enumerate(spoken)
     ]
