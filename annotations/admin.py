@@ -1,4 +1,4 @@
-"""What an organiser may look at and set in the admin site. Corpora are immutable: they come from files."""
+"""What organisers who are staff may look at and set in the admin site. Corpora are immutable: they come from files."""
 
 from __future__ import annotations
 
@@ -8,9 +8,20 @@ from django.contrib import admin
 from django.http import HttpRequest
 
 from annotations.models import Corpus, CorpusVersion, Rater, System
+from annotations.roles import is_organiser
 
 
-class ReadOnlyAdmin(admin.ModelAdmin):
+class OrganisersAdmin(admin.ModelAdmin):
+    """Seen by organisers, whatever single rights they hold; the admin site itself lets in nobody but staff."""
+
+    def has_module_permission(self, request: HttpRequest) -> bool:
+        return is_organiser(request.user)
+
+    def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return is_organiser(request.user)
+
+
+class ReadOnlyAdmin(OrganisersAdmin):
     """Rows that only actions write: shown, never edited or deleted by hand."""
 
     def has_add_permission(self, request: HttpRequest, *args: Any) -> bool:
@@ -22,15 +33,15 @@ class ReadOnlyAdmin(admin.ModelAdmin):
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return False
 
-    def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return request.user.is_staff
-
 
 @admin.register(Corpus)
-class CorpusAdmin(admin.ModelAdmin):
+class CorpusAdmin(OrganisersAdmin):
     list_display = ["slug", "name", "is_public", "created_at"]
     fields = ["slug", "name", "is_public"]
     readonly_fields = ["slug"]
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return is_organiser(request.user)
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         return False  # manage.py import_corpus
