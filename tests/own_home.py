@@ -9,6 +9,7 @@ from pathlib import Path
 
 _FOLDER = tempfile.TemporaryDirectory(prefix="dialeval-test-")
 HOME = Path(_FOLDER.name)
+(HOME / "static").mkdir()  # where collected assets would lie; without it every page warns
 
 _given = Path(os.environ.get("DIALEVAL_HOME") or Path(__file__).parent.parent / "var")
 if (_given / "nltk_data").is_dir():

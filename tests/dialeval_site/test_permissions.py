@@ -1,0 +1,304 @@
+"""Who may do what: every address × every role × a public and a private corpus. An address missing here fails."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import pytest
+from django.contrib import admin
+from django.db.models import Model
+from django.test import Client
+from django.urls import URLPattern, get_resolver, reverse
+
+from annotations.models import Corpus
+from annotations.roles import is_organiser
+from tests.dialeval_site.small_corpora import PRIVATE, PUBLIC, ROLE_NAMES, person
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("kitchens")]
+
+
+@dataclass(frozen=True)
+class Address:
+    """A URL name and what each role gets, in the order anonymous, participant, rater, organiser, superuser.
+
+    A figure is a status; ``login`` is the way to the log-in page, ``done`` a form carried out (a redirect elsewhere).
+    ``private`` is the same on a corpus that is not public; "" where the address is of no corpus.
+    """
+
+    method: str
+    public: str
+    private: str = ""
+    data: tuple[tuple[str, str], ...] = ()
+    position: int | None = None
+
+
+EVERYBODY = "200 200 200 200 200"
+WHO_MAY_SEE = "404 404 404 200 200"
+ORGANISERS = "login 403 403 200 200"
+ORGANISERS_DO = "login 403 403 done done"
+
+MATRIX = {
+    "health": Address("GET", EVERYBODY),
+    "home": Address("GET", EVERYBODY),
+    "metrics": Address("GET", EVERYBODY),
+    "runs": Address("GET", ORGANISERS),
+    "login": Address("GET", "200 done done done done"),
+    "logout": Address("POST", "done done done done done"),
+    "corpus": Address("GET", EVERYBODY, WHO_MAY_SEE),
+    "dialogues": Address("GET", EVERYBODY, WHO_MAY_SEE),
+    "dialogue": Address("GET", EVERYBODY, WHO_MAY_SEE, position=0),
+    "metric-leaderboard": Address("GET", EVERYBODY, WHO_MAY_SEE),
+    "scatter": Address("GET", EVERYBODY, WHO_MAY_SEE),
+    "system-leaderboard": Address("GET", EVERYBODY, WHO_MAY_SEE),
+    "agreement": Address("GET", EVERYBODY, WHO_MAY_SEE),
+    "corpus-runs": Address("GET", EVERYBODY, WHO_MAY_SEE),
+    "corpus-runs-progress": Address("GET", EVERYBODY, WHO_MAY_SEE),
+    "score": Address("POST", ORGANISERS_DO, ORGANISERS_DO, data=(("metrics", "word_f1"),)),
+    "retry-failed": Address("POST", ORGANISERS_DO, ORGANISERS_DO),
+    "withdraw-waiting": Address("POST", ORGANISERS_DO, ORGANISERS_DO),
+}
+
+
+def test_no_address_is_missing_from_the_matrix() -> None:
+    assert {pattern.name for pattern in addresses()} == set(MATRIX)
+
+
+def addresses() -> Iterator[URLPattern]:
+    """Every address of the project but the admin's, which has tests of its own below."""
+    waiting = list(get_resolver().url_patterns)
+    while waiting:
+        pattern = waiting.pop()
+        if isinstance(pattern, URLPattern):
+            yield pattern
+        elif pattern.namespace != "admin":
+            waiting += pattern.url_patterns
+
+
+def cases() -> Iterator[tuple[str, str, str, str]]:
+    """(URL name, corpus or "", role, what this role gets)"""
+    for name, address in MATRIX.items():
+        for slug, row in ((PUBLIC if address.private else "", address.public), (PRIVATE, address.private)):
+            yield from ((name, slug, role, what) for role, what in zip(ROLE_NAMES, row.split(), strict=bool(row)))
+
+
+@pytest.mark.parametrize(("name", "slug", "role", "what"), list(cases()))
+def test_each_role_gets_what_the_matrix_says(name: str, slug: str, role: str, what: str) -> None:
+    answer = ask(client_of(role), name, slug)
+    assert outcome(answer) == what
+
+
+@pytest.mark.parametrize("name", MATRIX)
+def test_other_methods_are_refused_to_everybody(name: str) -> None:
+    others = {"POST", "GET", "PUT", "PATCH", "DELETE"} - {MATRIX[name].method}
+    if name == "login":
+        others -= {"POST", "PUT"}  # the form itself; Django takes PUT for POST, with the same token
+    if name == "logout":
+        others.remove("PUT")
+    for role in ("anonymous",) if name == "login" else ("anonymous", "superuser"):
+        client = client_of(role)
+        for method in others:
+            for slug in (PUBLIC, PRIVATE):
+                assert client.generic(method, path(name, slug)).status_code == 405, (role, method)
+
+
+def client_of(role: str) -> Client:
+    client = Client()
+    if role != "anonymous":
+        client.force_login(person(role))
+    return client
+
+
+def path(name: str, slug: str) -> str:
+    address = MATRIX[name]
+    places = [slug] if address.private else []
+    return reverse(name, args=[*places, *([] if address.position is None else [address.position])])
+
+
+def ask(client: Client, name: str, slug: str):
+    return client.generic(
+        MATRIX[name].method,
+        path(name, slug),
+        "&".join(f"{key}={value}" for key, value in MATRIX[name].data),
+        "application/x-www-form-urlencoded",
+    )
+
+
+def outcome(answer) -> str:
+    if answer.status_code != 302:
+        return str(answer.status_code)
+    return "login" if answer["Location"].startswith(reverse("login")) else "done"
+
+
+# --- what is private stays private ------------------------------------------------------------------------------
+
+
+def tables_of(client: Client, name: str) -> list[str]:
+    """The downloads that a page offers, as its links write them."""
+    return re.findall(r"download=([\w.-]+)", client.get(path(name, PUBLIC)).content.decode())
+
+
+CORPUS_PAGES = [name for name, address in MATRIX.items() if address.private and address.method == "GET"]
+
+
+@pytest.mark.parametrize("name", CORPUS_PAGES)
+def test_a_private_corpus_has_no_downloads_either(name: str) -> None:
+    anonymous = client_of("anonymous")
+    wishes = {f"?download={wish}" for wish in tables_of(anonymous, name)} | {"?version=1", "?aspect=overall", "?sort=a"}
+    for wish in wishes:
+        assert anonymous.get(path(name, PUBLIC) + wish).status_code == 200, wish
+        assert anonymous.get(path(name, PRIVATE) + wish).status_code == 404, wish
+        assert anonymous.get(path(name, PRIVATE) + wish, headers={"HX-Request": "true"}).status_code == 404, wish
+
+
+def test_pages_with_tables_offer_downloads() -> None:
+    """Else the test above would look at none."""
+    organiser = client_of("organiser")
+    for name in ("home", "metrics", "corpus", "dialogues", "metric-leaderboard", "system-leaderboard", "agreement"):
+        assert {wish.rpartition(".")[2] for wish in tables_of(organiser, name)} == {"csv", "json"}, name
+
+
+@pytest.mark.parametrize("role", ["anonymous", "participant", "rater"])
+def test_no_page_mentions_a_private_corpus(role: str) -> None:
+    client = client_of(role)
+    for name, address in MATRIX.items():
+        if address.method == "GET":
+            assert b"closed-kitchen" not in client.get(path(name, PUBLIC)).content, name
+    assert b"closed-kitchen" not in client.get(reverse("home") + "?download=corpora.csv").content
+
+
+def test_a_private_corpus_answers_like_one_that_does_not_exist() -> None:
+    """Neither status nor text tells that it is there."""
+    anonymous = client_of("anonymous")
+    for name in CORPUS_PAGES:
+        private = anonymous.get(path(name, PRIVATE))
+        missing = anonymous.get(path(name, PRIVATE).replace(PRIVATE, "nothing-there"))
+        assert private.status_code == missing.status_code == 404, name
+        assert private.content.replace(PRIVATE.encode(), b"") == missing.content.replace(b"nothing-there", b""), name
+
+
+@pytest.mark.parametrize("role", ["organiser", "superuser"])
+def test_organisers_see_the_private_corpus_on_the_home_page(role: str) -> None:
+    assert PRIVATE.encode() in client_of(role).get(reverse("home")).content
+
+
+# --- forms ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", [name for name, address in MATRIX.items() if address.method == "POST"] + ["login"])
+def test_a_form_without_the_page_s_token_is_refused(name: str) -> None:
+    client = Client(enforce_csrf_checks=True)
+    client.force_login(person("organiser"))
+    assert client.post(path(name, PUBLIC), {"metrics": "word_f1"}).status_code == 403
+
+
+def test_who_must_log_in_to_score_comes_back_to_the_runs_page() -> None:
+    """Not to the form's own address, which cannot be opened."""
+    answer = client_of("anonymous").post(path("score", PUBLIC))
+    assert answer["Location"] == f"{reverse('login')}?next={reverse('corpus-runs', args=[PUBLIC])}"
+
+
+def test_log_in_leads_to_no_other_site() -> None:
+    rater = person("rater")
+    rater.set_password("a long pass phrase")
+    rater.save()
+    answer = Client().post(
+        reverse("login") + "?next=https://elsewhere.example/",
+        {"username": "the-rater", "password": "a long pass phrase", "next": "https://elsewhere.example/"},
+    )
+    assert answer["Location"] == reverse("home")
+
+
+def test_the_score_form_shows_only_to_organisers() -> None:
+    action = f'action="{path("score", PUBLIC)}?version=1"'
+    shown = {role: action in client_of(role).get(path("corpus-runs", PUBLIC)).content.decode() for role in ROLE_NAMES}
+    assert shown == {"anonymous": False, "participant": False, "rater": False, "organiser": True, "superuser": True}
+
+
+def test_a_user_who_is_no_longer_active_is_nobody() -> None:
+    client = client_of("organiser")
+    organiser = person("organiser")
+    organiser.is_active = False
+    organiser.save()
+    assert client.get(path("corpus", PRIVATE)).status_code == 404
+
+
+def test_roles_are_groups_and_a_superuser_is_an_organiser() -> None:
+    assert {role: is_organiser(person(role)) for role in ROLE_NAMES[1:]} == {
+        "organiser": True,
+        "rater": False,
+        "participant": False,
+        "superuser": True,
+    }
+
+
+# --- admin ------------------------------------------------------------------------------------------------------
+
+
+def admin_pages() -> list[str]:
+    names = [f"admin:{model._meta.app_label}_{model._meta.model_name}_changelist" for model in admin.site._registry]
+    return ["admin:index", *names]
+
+
+@pytest.mark.parametrize("role", ROLE_NAMES)
+def test_the_admin_opens_to_staff_only(role: str) -> None:
+    client = client_of(role)
+    for name in admin_pages():
+        answer = client.get(reverse(name))
+        if role == "superuser":
+            assert answer.status_code == 200, name
+        else:
+            assert answer.status_code == 302, name
+            assert answer["Location"].startswith(reverse("admin:login")), name
+
+
+ORGANISERS_TABLES = {
+    "admin:annotations_corpus_changelist",
+    "admin:annotations_corpusversion_changelist",
+    "admin:annotations_system_changelist",
+    "admin:annotations_rater_changelist",
+    "admin:workers_metricrun_changelist",
+}
+
+
+@pytest.mark.parametrize(("role", "seen"), [("organiser", ORGANISERS_TABLES), ("rater", set())])
+def test_staff_sees_corpora_and_runs_in_the_admin_as_an_organiser_only(role: str, seen: set[str]) -> None:
+    """Users and groups are for superusers."""
+    staff = person(role)
+    staff.is_staff = True
+    staff.save()
+    client = client_of(role)
+    statuses = {name: client.get(reverse(name)).status_code for name in admin_pages()}
+    assert statuses == {name: 200 if name in {"admin:index", *seen} else 403 for name in statuses}
+    index = client.get(reverse("admin:index")).content.decode()
+    assert {name for name in statuses if f'href="{reverse(name)}"' in index} - {"admin:index"} == seen
+
+
+@pytest.mark.parametrize("name", sorted(ORGANISERS_TABLES))
+def test_the_admin_adds_and_deletes_no_corpus_and_no_result(name: str) -> None:
+    client, row = client_of("superuser"), first_row_of(name)
+    change = name.replace("changelist", "change")
+    assert client.post(reverse(name.replace("changelist", "add")), {}).status_code == 403
+    assert client.post(reverse(name.replace("changelist", "delete"), args=[row.pk]), {"post": "yes"}).status_code == 403
+    answer = client.post(reverse(change, args=[row.pk]), {"name": "Changed", "slug": "changed", "state": "failed"})
+    assert answer.status_code == (302 if "corpus_" in name else 403)
+    row.refresh_from_db()
+    assert getattr(row, "slug", "") != "changed"
+
+
+def first_row_of(name: str) -> Model:
+    (model,) = (model for model in admin.site._registry if f"_{model._meta.model_name}_changelist" in name)
+    return model.objects.first()
+
+
+def test_an_organiser_makes_a_corpus_public_in_the_admin() -> None:
+    organiser = person("organiser")
+    organiser.is_staff = True
+    organiser.save()
+    corpus = Corpus.objects.get(slug=PRIVATE)
+    form = reverse("admin:annotations_corpus_change", args=[corpus.pk])
+    assert client_of("organiser").post(form, {"name": "Cooks", "is_public": "on"}).status_code == 302
+    corpus.refresh_from_db()
+    assert corpus.is_public
+    assert client_of("anonymous").get(path("corpus", PRIVATE)).status_code == 200
