@@ -9,6 +9,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import lru_cache
+from typing import SupportsFloat
 
 from billiard.exceptions import SoftTimeLimitExceeded
 from django.conf import settings
@@ -43,10 +44,11 @@ def compute(run_id: int) -> bool:
         log.warning("metric run %s was taken over by another worker", run_id)
         return False
     except SoftTimeLimitExceeded:
-        return not runs.fail(claim, f"it took longer than {settings.TASK_SECONDS:g} s (DIALEVAL_TASK_SECONDS)")
+        runs.fail(claim, f"it took longer than {settings.TASK_SECONDS:g} s (DIALEVAL_TASK_SECONDS)")
+        return False
     except Exception as problem:  # whatever a metric does wrong belongs in its row, not only in a worker's log
         log.exception("metric run %s failed", run_id)
-        runs.fail(claim, f"{type(problem).__name__}: {problem}"[:2000])
+        runs.fail(claim, f"{type(problem).__name__}: {problem}".replace("\0", "")[:2000])
         return False
     return runs.finish(claim, result)
 
@@ -61,24 +63,34 @@ def score_run(run: MetricRun, reporter: _Reporter) -> runs.RunResult:
     examples = queries.examples_of(run.system)
     given = [example for example in examples if example is not None]
     reporter.start(len(given))
-    scores = iter(_scorer(run.configuration).score(given, reporter.progress))
-    by_turn: list[Score] = [Undefined(queries.NO_RESPONSE) if example is None else next(scores) for example in examples]
+    scores = list(_scorer(run.configuration).score(given, reporter.progress))
+    if len(scores) != len(given):
+        raise ValueError(f"{configuration.text} gave {len(scores)} scores for {len(given)} responses")
+    in_order = iter(scores)
+    by_turn = [
+        Undefined(queries.NO_RESPONSE) if example is None else _checked(configuration, next(in_order))
+        for example in examples
+    ]
     return _result(configuration, run.system.version, by_turn)
 
 
-def _result(
-    configuration: Configuration, version: CorpusVersion, by_turn: list[Score]
-) -> runs.RunResult:
+def _checked(configuration: Configuration, score: Score) -> Score:
+    """A score as it may be stored. Metrics are other people's code too: what they hand back is not taken on trust."""
+    if isinstance(score, Undefined):
+        return score
+    if isinstance(score, str) or not isinstance(score, SupportsFloat) or not math.isfinite(score):
+        raise ValueError(f"{configuration.text} gave {score!r}; a score must be a finite number or undefined")
+    return float(score)
+
+
+def _result(configuration: Configuration, version: CorpusVersion, by_turn: list[Score]) -> runs.RunResult:
     defined = [score for score in by_turn if not isinstance(score, Undefined)]
-    for score in defined:
-        if not math.isfinite(score):
-            raise ValueError(f"{configuration.text} gave {score}; a score must be a finite number or undefined")
     undefined = {str(turn): score.reason for turn, score in enumerate(by_turn) if isinstance(score, Undefined)}
     return runs.RunResult(
         signature=configuration.signature(corpus=version.corpus.slug, corpus_version=version.label, n=len(defined)),
         system_score=math.fsum(defined) / len(defined) if defined else None,
         system_reason="" if defined else _common_reason(undefined),
-        turn_scores=[None if isinstance(score, Undefined) else float(score) for score in by_turn],
+        turn_scores=[None if isinstance(score, Undefined) else score for score in by_turn],
         undefined=undefined,
     )
 

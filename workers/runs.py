@@ -10,6 +10,8 @@ import logging
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import reduce
+from operator import or_
 from secrets import token_hex
 
 from celery import current_app
@@ -72,15 +74,21 @@ def request(configurations: Sequence[Configuration], systems: Sequence[System], 
             ),
             ignore_conflicts=True,
         )
-        runs = MetricRun.objects.filter(
-            system__in=systems, configuration__in=[configuration.text for configuration in configurations]
-        )
+        runs = MetricRun.objects.filter(_computes(configurations), system__in=systems)
         runs.filter(state=State.FAILED).update(
-            state=State.PENDING, attempts=0, error="", hinted_at=None, hints=0, examples_done=0
+            state=State.PENDING, attempts=0, error="", hinted_at=None, hints=0, examples_done=0, finished_at=None
         )
         waiting = list(runs.filter(state=State.PENDING, hinted_at__isnull=True).values_list("pk", "queue"))
         if hint:
             transaction.on_commit(lambda: send_hints(waiting))
+
+
+def _computes(configurations: Sequence[Configuration]) -> Q:
+    """Runs of these configurations in the present version of their metric: no worker can compute an older one."""
+    nothing = Q(pk__in=[])
+    return reduce(
+        or_, (Q(configuration=one.text, metric_version=one.metric.version) for one in configurations), nothing
+    )
 
 
 def retry_failed(version: CorpusVersion) -> int:
@@ -97,7 +105,10 @@ def retry_failed(version: CorpusVersion) -> int:
 
 def withdraw_waiting(version: CorpusVersion) -> int:
     """Take back the runs that no worker has begun. One that a worker claims in the same moment stays."""
-    count, _ = MetricRun.objects.filter(system__version=version, state=State.PENDING).delete()
+    # By the systems' numbers: through a join the state would be read in a subquery, and PostgreSQL, having waited for
+    # a claim, would delete the run that is now running.
+    systems = list(version.systems.values_list("pk", flat=True))
+    count, _ = MetricRun.objects.filter(system__in=systems, state=State.PENDING).delete()
     return count
 
 

@@ -1,0 +1,37 @@
+"""A registry with odd metrics in it, and a small corpus to compute them for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from annotations.models import CorpusVersion
+from tests.annotations.stored import stored, two_systems
+from tests.workers.lengths import ODD, metric
+from workers import execution, queries
+from workers.metrics import registry
+
+
+@pytest.fixture
+def odd_metrics(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """The built-in metrics and those of ``lengths``, as if a package had brought them."""
+    catalogue = registry.assemble([*registry.built_in_metrics(), *(metric(*one) for one in ODD.items())], [])
+    monkeypatch.setattr(registry, "_catalogue", lambda: catalogue)
+    forget()
+    yield
+    forget()
+
+
+def forget() -> None:
+    """What a worker process keeps belongs to its database and registry; the next test has others."""
+    execution._scorer.cache_clear()
+    execution._configuration.cache_clear()
+    queries._turns_of.cache_clear()
+
+
+@pytest.fixture
+def version(tmp_path: Path, odd_metrics: None) -> CorpusVersion:
+    """``two_systems``: echo answers "the answer", "the reply", "an answer"; dull answers "yes", nothing, "no"."""
+    return stored(two_systems(), tmp_path)

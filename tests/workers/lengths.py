@@ -1,0 +1,57 @@
+"""Metrics made for tests: what a third-party package might bring, with all its ways to go wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from annotations.estimates import Undefined
+from workers.metrics.base import Example, Metric
+
+
+@dataclass
+class Scorer:
+    function: Callable[[Sequence[Example]], Any]
+
+    def score(self, examples: Sequence[Example], progress: Callable[[int], None] | None = None) -> Any:
+        return self.function(examples)
+
+
+def metric(name: str, function: Callable[[Sequence[Example]], Any], version: str = "1") -> Metric:
+    return Metric(
+        name=name,
+        version=version,
+        summary="For tests.",
+        citation="for tests",
+        build=lambda options: Scorer(function),
+        value_range=(None, None),
+    )
+
+
+def lengths(examples: Sequence[Example]) -> list[float]:
+    """The number of characters of each response."""
+    return [float(len(example.response)) for example in examples]
+
+
+def raises(examples: Sequence[Example]) -> list[float]:
+    raise RuntimeError("the model\0 has no opinion")
+
+
+ODD: dict[str, Callable[[Sequence[Example]], Any]] = {
+    "length": lengths,
+    "raises": raises,
+    "too_few": lambda examples: lengths(examples)[:-1],
+    "too_many": lambda examples: [*lengths(examples), 1.0],
+    "not_a_number": lambda examples: [float("nan")] * len(examples),
+    "infinite": lambda examples: [float("inf")] * len(examples),
+    "nothing": lambda examples: [None] * len(examples),
+    "text": lambda examples: ["0.5"] * len(examples),
+    "generator": lambda examples: (float(len(example.response)) for example in examples),
+    "shy": lambda examples: [Undefined("it would rather not")] * len(examples),
+    "short_only": lambda examples: [
+        float(len(one.response)) if len(one.response) < 4 else Undefined("longer than 3 characters") for one in examples
+    ],
+    "constant": lambda examples: [0.5] * len(examples),
+}
+"""By name, what each does with the examples."""
