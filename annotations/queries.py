@@ -255,9 +255,7 @@ def _positions(values: NDArray[np.int64], known: NDArray[np.int64]) -> NDArray[n
     return ascending[np.searchsorted(known, values, sorter=ascending)] if len(known) else values
 
 
-def _score_matrix(
-    aspect: str, level: Level, items: _Items, raters: Sequence[Rater]
-) -> NDArray[np.float64]:
+def _score_matrix(aspect: str, level: Level, items: _Items, raters: Sequence[Rater]) -> NDArray[np.float64]:
     ratings = Rating.objects.filter(rater__in=[rater.pk for rater in raters], aspect=aspect)
     if level == "turn":
         fields: tuple[str, ...] = ("response_id", "rater_id", "score")
@@ -333,13 +331,14 @@ def dialogue_at(version: CorpusVersion, position: int) -> Dialogue | None:
     return version.dialogues.filter(position=position).prefetch_related("turns").first()
 
 
-def responses_in(dialogue: Dialogue) -> QuerySet[Response]:
-    """The dialogue's responses in the order of turns and systems, each with its ratings."""
+def responses_at(turn: Turn, aspect: str) -> QuerySet[Response]:
+    """The responses at one turn in the order of systems, each with its ratings of the aspect."""
+    ratings = Rating.objects.filter(aspect=aspect).select_related("rater").order_by("rater__position")
     return (
-        Response.objects.filter(turn__dialogue=dialogue)
-        .select_related("system", "turn")
-        .prefetch_related(Prefetch("ratings", Rating.objects.select_related("rater").order_by("rater__position")))
-        .order_by("turn__number", "system__position")
+        Response.objects.filter(turn=turn)
+        .select_related("system")
+        .prefetch_related(Prefetch("ratings", ratings))
+        .order_by("system__position")
     )
 
 

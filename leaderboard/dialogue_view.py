@@ -8,9 +8,9 @@ from statistics import fmean
 from typing import Any
 
 from annotations.models import CorpusVersion, Dialogue, Rating, Response, Turn
-from annotations.queries import dialogue_ratings_in, responses_in, turn_order
+from annotations.queries import dialogue_ratings_in, responses_at
 from annotations.records import TARGET_SPEAKER
-from workers.models import MetricRun
+from workers.queries import turn_scores_at
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,14 +41,16 @@ class Card:
 def dialogue_context(version: CorpusVersion, dialogue: Dialogue, wish: str, aspect: str) -> dict[str, Any]:
     turns = list(dialogue.turns.order_by("number"))
     chosen = _chosen_turn(turns, wish)
-    responses = [response for response in responses_in(dialogue) if chosen and response.turn_id == chosen.pk]
-    scores = _scores_at(version, chosen) if chosen else {}
+    scores = turn_scores_at(version, chosen) if chosen else {}
     return {
         "dialogue": dialogue,
         "turns": turns,
         "turn": chosen,
         "bubbles": _bubbles(turns, chosen),
-        "cards": [_card(response, scores.get(response.system_id, []), aspect) for response in responses],
+        "cards": [
+            _card(response, scores.get(response.system_id, []), aspect)
+            for response in (responses_at(chosen, aspect) if chosen else ())
+        ],
         "dialogue_ratings": _whole_dialogue(dialogue_ratings_in(dialogue).filter(aspect=aspect)),
         "previous": dialogue.position - 1 if dialogue.position else None,
         "next": dialogue.position + 1 if version.dialogues.filter(position=dialogue.position + 1).exists() else None,
@@ -82,23 +84,8 @@ def _bubbles(turns: list[Turn], chosen: Turn | None) -> list[Bubble]:
     ]
 
 
-def _scores_at(version: CorpusVersion, turn: Turn) -> dict[int, list[tuple[str, float | None, str]]]:
-    """For each system: (metric, score, reason where undefined), in the order of metric names."""
-    order = turn_order(version)
-    place = int((order.turn_pks == turn.pk).nonzero()[0][0])
-    scores: dict[int, list[tuple[str, float | None, str]]] = {}
-    runs = MetricRun.objects.filter(system__version=version, state=MetricRun.State.DONE).order_by("configuration")
-    for system_id, configuration, turn_scores, undefined in runs.values_list(
-        "system_id", "configuration", "turn_scores", "undefined"
-    ):
-        if place < len(turn_scores):
-            score = turn_scores[place]
-            scores.setdefault(system_id, []).append((configuration, score, undefined.get(str(place), "")))
-    return scores
-
-
 def _card(response: Response, scores: list[tuple[str, float | None, str]], aspect: str) -> Card:
-    ratings = [rating for rating in response.ratings.all() if rating.aspect == aspect]
+    ratings = list(response.ratings.all())
     system = response.system
     return Card(
         system=system.name,

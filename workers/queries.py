@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
 from django.db.models import Count, QuerySet
+from django.db.models.fields.json import KeyTransform
 
 from annotations.models import CorpusVersion, Response, System, Turn
 from annotations.records import Utterance
@@ -78,6 +79,32 @@ def _has_references(version: CorpusVersion) -> bool:
 
 def runs_of(version: CorpusVersion) -> QuerySet[MetricRun]:
     return MetricRun.objects.filter(system__version=version)
+
+
+def turn_scores_at(version: CorpusVersion, turn: Turn) -> dict[int, list[tuple[str, float | None, str]]]:
+    """For each system (pk): (configuration, score, reason where undefined) at one turn, in the order of configurations.
+
+    The database takes the one score out of each run's list: a page wants one of a hundred.
+    """
+    place = list(_turn_pks_of(version)).index(turn.pk)
+    finished = runs_of(version).filter(state=MetricRun.State.DONE).order_by("configuration")
+    rows = list(finished.values_list("pk", "system_id", "configuration", KeyTransform(str(place), "turn_scores")))
+    reasons = _reasons_at(place, [pk for pk, _, _, score in rows if score is None])
+    scores: dict[int, list[tuple[str, float | None, str]]] = {}
+    for pk, system_id, configuration, score in rows:
+        if score is not None or pk in reasons:  # a metric that has no turn scores has neither
+            scores.setdefault(system_id, []).append((configuration, score, reasons.get(pk, "")))
+    return scores
+
+
+def _turn_pks_of(version: CorpusVersion) -> QuerySet[Turn, int]:
+    turns = Turn.objects.filter(dialogue__version=version).order_by("dialogue__position", "number")
+    return turns.values_list("pk", flat=True)
+
+
+def _reasons_at(place: int, run_pks: Sequence[int]) -> dict[int, str]:
+    undefined = MetricRun.objects.filter(pk__in=run_pks).values_list("pk", "undefined")
+    return {pk: reasons[str(place)] for pk, reasons in undefined if str(place) in reasons}
 
 
 def runs_for(configurations: Iterable[Configuration], systems: Sequence[System]) -> QuerySet[MetricRun]:
