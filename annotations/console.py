@@ -1,4 +1,4 @@
-"""What all of dialeval's commands share: one line that says what was done, exit 0 or 1, JSON alone on standard output."""
+"""What all commands share: one line that says what was done, exit 0 or 1, and JSON alone on standard output."""
 
 from __future__ import annotations
 
@@ -6,13 +6,22 @@ import json
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
+from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.db import connection
+from django.db.migrations.executor import MigrationExecutor
 
 
 class ConsoleCommand(BaseCommand):
     """Results go to standard output, everything said about them to standard error."""
 
     requires_system_checks: list[str] = []
+    reads_database = True
+
+    def execute(self, *args: Any, **options: Any) -> Any:
+        if self.reads_database:
+            make_database_ready()
+        return super().execute(*args, **options)
 
     def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> CommandParser:
         parser = super().create_parser(prog_name, subcommand, **kwargs)
@@ -34,6 +43,17 @@ class ConsoleCommand(BaseCommand):
 
     def print_table(self, header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
         self.stdout.write(text_table(header, rows))
+
+
+def make_database_ready() -> None:
+    """A first command on a fresh folder makes its SQLite database. Other databases are the operator's to migrate."""
+    executor = MigrationExecutor(connection)
+    plan = executor.migration_plan(executor.loader.graph.leaf_nodes())
+    if not plan:
+        return
+    if connection.vendor != "sqlite" or executor.loader.applied_migrations:
+        raise CommandError(f"the database lacks {len(plan)} migrations; run: manage.py migrate")
+    call_command("migrate", interactive=False, verbosity=0)
 
 
 def text_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

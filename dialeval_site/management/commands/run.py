@@ -30,6 +30,8 @@ class Command(ConsoleCommand):
         "server, and stops them with Ctrl-C. Starting it twice is harmless: the second one says where the first is."
     )
 
+    reads_database = False
+
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--host", default="127.0.0.1")
         parser.add_argument("--port", type=int, default=8000)

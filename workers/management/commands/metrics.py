@@ -12,6 +12,8 @@ from workers.metrics.registry import all_metrics
 class Command(ConsoleCommand):
     help = "List the metrics: what each needs, at which levels it exists, its options, and whether it can run here."
 
+    reads_database = False
+
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--format", choices=["table", "json"], default="table")
 
