@@ -1,0 +1,29 @@
+"""Where Chromium is on this machine, and how it is started for tests."""
+
+from __future__ import annotations
+
+import os
+import shutil
+
+NAMES = ("chromium", "chromium-browser", "google-chrome")
+QUIET = (
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+)
+
+
+def find_chromium() -> str | None:
+    return next((path for name in NAMES if (path := shutil.which(name))), None)
+
+
+def options() -> list[str]:
+    """Chromium's sandbox refuses to start as root, which is what a container runs as."""
+    return [*QUIET, *(["--no-sandbox"] if os.geteuid() == 0 else [])]
+
+
+def must_not_skip() -> bool:
+    return os.environ.get("CI", "").lower() in ("true", "1")

