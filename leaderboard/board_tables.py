@@ -240,8 +240,11 @@ def _system_row(system: dict[str, Any]) -> Row:
     return Row(f"system-{system['position']}", cells, badges=badges, swatch=system["position"])
 
 
-def agreement_tables(document: dict[str, Any], updated: datetime, pseudonyms: dict[str, str]) -> list[Table]:
-    """The coefficients; Cohen's κ of every pair of raters. Raters stand under pseudonyms."""
+def agreement_tables(
+    document: dict[str, Any], updated: datetime, pseudonyms: dict[str, str], pairs_shown: int | None = None
+) -> list[Table]:
+    """The coefficients; Cohen's κ of every pair of raters, or of the ``pairs_shown`` that have most items in common.
+    Raters stand under pseudonyms."""
     signature = f"{_signature(document)}|level:{document['level']}"
     return [
         Table(
@@ -258,7 +261,7 @@ def agreement_tables(document: dict[str, Any], updated: datetime, pseudonyms: di
             signature=signature,
             updated=updated,
         ),
-        _pair_table(document, pseudonyms, signature, updated),
+        _pair_table(document, pseudonyms, signature, updated, pairs_shown),
     ]
 
 
@@ -313,7 +316,9 @@ def _mean_of(kappa: dict[str, Any]) -> dict[str, Any]:
     return {"value": mean, **{key: kappa[key] for key in ("ci", "ci_reason") if key in kappa}}
 
 
-def _pair_table(document: dict[str, Any], pseudonyms: dict[str, str], signature: str, updated: datetime) -> Table:
+def _pair_table(
+    document: dict[str, Any], pseudonyms: dict[str, str], signature: str, updated: datetime, shown: int | None
+) -> Table:
     by_pair: dict[tuple[str, str], dict[str, Any]] = {}
     for variant, kappa in document["cohen_kappa"].items():
         for pair in kappa.get("pairs", ()):
@@ -332,6 +337,26 @@ def _pair_table(document: dict[str, Any], pseudonyms: dict[str, str], signature:
                 **{variant: cell_of(pair) for variant, pair in found.items()},
             },
         )
-        for number, ((first, second), found) in enumerate(by_pair.items())
+        for number, ((first, second), found) in _with_most_items(by_pair, shown)
     )
-    return Table("rater-pairs", "Agreement of each pair of raters", columns, rows, signature=signature, updated=updated)
+    note = f"The {len(rows)} pairs with most items in common; all {len(by_pair):,} are in the download."
+    return Table(
+        "rater-pairs",
+        "Agreement of each pair of raters",
+        columns,
+        rows,
+        notes=(note,) if len(rows) < len(by_pair) else (),
+        signature=signature,
+        updated=updated,
+    )
+
+
+def _with_most_items(
+    by_pair: dict[tuple[str, str], dict[str, Any]], shown: int | None
+) -> list[tuple[int, tuple[tuple[str, str], dict[str, Any]]]]:
+    """The pairs, numbered; where only some are shown, those with most items, still in their order."""
+    numbered = list(enumerate(by_pair.items()))
+    if shown is None or len(numbered) <= shown:
+        return numbered
+    numbered.sort(key=lambda one: -next(iter(one[1][1].values()))["items"])
+    return sorted(numbered[:shown], key=lambda one: one[0])

@@ -68,7 +68,8 @@ def scatter_figures(
     """Metric against human scores at each level where both exist. ``standing`` is the system leaderboard's answer."""
     systems = select_systems(version)
     human = queries.human_side(version, aspect, systems)
-    scores = queries.chosen_metrics(queries.metric_scores(systems, len(human.order.turn_pks)), [parse(metric)])
+    computed = queries.metric_scores(systems, len(human.order.turn_pks), only=[metric])
+    scores = queries.chosen_metrics(computed, [parse(metric)])
     points = {
         "turn": _turn_points(version, human, scores),
         "dialogue": _dialogue_points(human, scores),

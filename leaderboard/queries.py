@@ -66,13 +66,13 @@ class MetricScores:
         )
 
 
-def metric_scores(systems: Sequence[System], turns: int) -> MetricScores:
-    """All finished runs of these systems, in the present version of each metric, in the registry's order."""
-    rows = list(
-        MetricRun.objects.filter(system__in=systems, state=MetricRun.State.DONE).values_list(
-            "configuration", "metric_version", "system_id", "turn_scores", "system_score"
-        )
-    )
+def metric_scores(systems: Sequence[System], turns: int, only: Sequence[str] | None = None) -> MetricScores:
+    """All finished runs of these systems, in the present version of each metric, in the registry's order.
+    ``only`` names the configurations to read, where others are not wanted."""
+    finished = MetricRun.objects.filter(system__in=systems, state=MetricRun.State.DONE)
+    if only is not None:
+        finished = finished.filter(configuration__in=only)
+    rows = list(finished.values_list("configuration", "metric_version", "system_id", "turn_scores", "system_score"))
     known = {text: configuration for text in {row[0] for row in rows} if (configuration := _present(text))}
     order = {name: place for place, name in enumerate(all_metrics())}
     texts = sorted(known, key=lambda text: (order[known[text].metric.name], text))

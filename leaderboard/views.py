@@ -14,11 +14,15 @@ from annotations.queries import dialogue_at
 from leaderboard import actions, queries
 from leaderboard.board_tables import agreement_tables, metric_board, system_board
 from leaderboard.dialogue_view import dialogue_context
+from leaderboard.figures import Figure
 from leaderboard.plots import level_figures, scatter_figures, system_means_figure
+from leaderboard.stored_figures import DRAWN_BY, document_of, figure_of
 from workers.metrics.registry import all_metrics
 from workers.queries import why_not_offered
 
 KINDS = ("agent", "human", "gold", "baseline")
+PAIRS_SHOWN = 100
+"""Sixty raters make 1,770 pairs: more than a page can show or a reader read. The download has them all."""
 
 
 @require_safe
@@ -78,8 +82,22 @@ def scatter(request: HttpRequest, slug: str) -> HttpResponse:
     metric = _chosen_metric(request, analysis.answer)
     if not metric:
         raise Http404("no metric is computed on this corpus")
-    standing = actions.stored_answer(version, "systems", aspect, lambda: queries.system_standing(version, aspect))
-    figures = scatter_figures(version, aspect, metric, analysis.answer, standing.answer)
+
+    def drawn() -> list[Figure]:
+        standing = actions.stored_answer(version, "systems", aspect, lambda: queries.system_standing(version, aspect))
+        return scatter_figures(version, aspect, metric, analysis.answer, standing.answer)
+
+    if "download" in request.GET:  # a file holds every point; a page shows those that are stored as drawn
+        figures = drawn()
+    else:
+        stored = actions.stored_answer(
+            version,
+            "scatter",
+            f"{aspect} {metric}",
+            lambda: {"figures": [document_of(figure) for figure in drawn()]},
+            made_by=DRAWN_BY,
+        )
+        figures = [figure_of(document) for document in stored.answer["figures"]]
     context = {**_corpus_context(version, "metrics", aspect), "metric": metric, "figures": figures}
     template = "leaderboard/_scatter.html" if request.htmx else "leaderboard/scatter.html"
     return page(request, template, context, [figure.points for figure in figures])
@@ -117,7 +135,8 @@ def agreement(request: HttpRequest, slug: str) -> HttpResponse:
         version, "agreement", f"{level} {aspect}", lambda: queries.agreement(version, aspect, level)
     )
     pseudonyms = {rater.name: rater.pseudonym for rater in version.raters.all()}
-    tables = agreement_tables(analysis.answer, analysis.computed_at, pseudonyms)
+    pairs_shown = None if "download" in request.GET else PAIRS_SHOWN
+    tables = agreement_tables(analysis.answer, analysis.computed_at, pseudonyms, pairs_shown)
     context = {
         **_corpus_context(version, "agreement", aspect),
         "analysis": analysis,

@@ -1,0 +1,45 @@
+"""A chart that is read back from where it is stored shows what it showed when it was drawn."""
+
+import json
+
+from annotations.estimates import Estimate
+from leaderboard.figures import ROWS_BENEATH, Point, metric_vs_human_scatter
+from leaderboard.stored_figures import document_of, figure_of
+
+
+def scatter(points: int):
+    return metric_vs_human_scatter(
+        [
+            Point(f"system {number % 3}", 1 + number % 5, number / points, number % 3, f"turn {number}", "Hi.")
+            for number in range(points)
+        ],
+        figure_id="scatter-turn",
+        level="turn",
+        metric="bleu_4",
+        correlation=Estimate(0.5, ci=(0.4, 0.6)),
+        human_ceiling=Estimate(0.7),
+        signature="corpus:made",
+    )
+
+
+def through_json(figure):
+    return figure_of(json.loads(json.dumps(document_of(figure))))
+
+
+def test_a_short_figure_comes_back_whole():
+    figure = scatter(12)
+    assert through_json(figure) == figure
+
+
+def test_a_long_figure_comes_back_with_its_summary_in_place_of_its_points():
+    figure = scatter(ROWS_BENEATH + 1)
+    found = through_json(figure)
+    assert (found.data, found.layout, found.caption, found.legend) == (
+        figure.data,
+        figure.layout,
+        figure.caption,
+        figure.legend,
+    )
+    assert found.summary == figure.summary
+    assert len(found.points.rows) == 3  # one a system
+    assert found.points.id == figure.points.id  # the link to the download carries it
