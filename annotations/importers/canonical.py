@@ -43,21 +43,27 @@ def canonical_line(record: Record) -> str:
 class Digest:
     """SHA-256 over the canonical line of each record, in order: the identity of a corpus version.
 
+    Ratings are counted beside the rest: where they stand among the responses of their dialogue, which no database
+    row says, does not count.
+
     What a corpus is called does not count, nor whether its scales are said at once or aspect by aspect: so a corpus
     that was stored under another name and exported has the digest that it was imported with.
     """
 
     def __init__(self) -> None:
         self._hash = hashlib.sha256()
+        self._ratings = hashlib.sha256()
 
     def add(self, record: Record) -> None:
         line = canonical_line(_without_names(record) if isinstance(record, CorpusRecord) else record)
-        self._hash.update(line.encode("utf-8"))
-        self._hash.update(b"\n")
+        part = self._ratings if isinstance(record, RatingRecord) else self._hash
+        part.update(line.encode("utf-8") + b"\n")
 
     def hexdigest(self) -> str:
         """64 hexadecimal digits."""
-        return self._hash.hexdigest()
+        whole = self._hash.copy()
+        whole.update(self._ratings.digest())
+        return whole.hexdigest()
 
 
 def _without_names(corpus: CorpusRecord) -> CorpusRecord:

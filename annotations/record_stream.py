@@ -1,0 +1,104 @@
+"""A stored corpus version as the stream of records that it was imported from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from heapq import merge
+from itertools import groupby
+from operator import attrgetter, itemgetter
+
+from annotations.models import CorpusVersion, Dialogue, Rating, Response, Turn
+from annotations.records import (
+    CorpusRecord,
+    DialogueRecord,
+    RaterRecord,
+    RatingRecord,
+    Record,
+    ResponseRecord,
+    SystemRecord,
+    TurnRecord,
+    Utterance,
+)
+
+DIALOGUES_A_READ = 50
+
+
+def records_of(version: CorpusVersion) -> Iterator[Record]:
+    """The records in the order of ``annotations.records``, read some dialogues at a time.
+
+    Rows come in the order in which they were stored, which is the file's: so an export has the digest of the version.
+    """
+    yield CorpusRecord(
+        name=version.corpus.name,
+        simulated=version.simulated,
+        description=version.description,
+        aspects=tuple(version.aspects),
+        main_aspect=version.main_aspect,
+        scales=tuple((aspect, *version.scales[aspect]) for aspect in version.aspects),
+    )
+    for system in version.systems.order_by("position"):
+        yield SystemRecord(system.name, system.kind, system.description)
+    for rater in version.raters.order_by("position"):
+        yield RaterRecord(rater.name, rater.kind)
+    dialogues = list(version.dialogues.order_by("position").values_list("pk", flat=True))
+    for start in range(0, len(dialogues), DIALOGUES_A_READ):
+        yield from _records_of_dialogues(dialogues[start : start + DIALOGUES_A_READ])
+
+
+def _records_of_dialogues(pks: Sequence[int]) -> Iterator[Record]:
+    turns = _by_dialogue(
+        Turn.objects.filter(dialogue__in=pks).order_by("dialogue__position", "pk"), attrgetter("dialogue_id")
+    )
+    responses = _by_dialogue(
+        Response.objects.filter(turn__dialogue__in=pks)
+        .order_by("turn__dialogue__position", "pk")
+        .values_list("turn__dialogue_id", "turn__number", "system__name", "text"),
+        itemgetter(0),
+    )
+    ratings = _by_dialogue(_ratings_in(pks), itemgetter(0))
+    for dialogue in Dialogue.objects.filter(pk__in=pks).order_by("position"):
+        name = dialogue.external_id
+        yield DialogueRecord(
+            name,
+            tuple(dialogue.persona),
+            tuple(dialogue.partner_persona),
+            tuple(_turn_record(turn) for turn in turns.get(dialogue.pk, ())),
+        )
+        for _, turn, system, text in responses.get(dialogue.pk, ()):
+            yield ResponseRecord(name, turn, system, text)
+        for _, _, turn, system, rater, aspect, score, comment in ratings.get(dialogue.pk, ()):
+            yield RatingRecord(name, turn, system, rater, aspect, score, comment)
+
+
+def _by_dialogue(rows, dialogue_of) -> dict[int, list]:
+    return {dialogue: list(group) for dialogue, group in groupby(rows, dialogue_of)}
+
+
+def _turn_record(turn: Turn) -> TurnRecord:
+    context = tuple(Utterance(speaker, text) for speaker, text in turn.context)
+    return TurnRecord(turn.number, context, tuple(turn.references))
+
+
+def _ratings_in(dialogues: Sequence[int]) -> Iterator[tuple]:
+    """(dialogue pk, place, pk, turn number or None, system, rater, aspect, score, comment) as they were stored."""
+    said = ("rater__name", "aspect", "score", "comment")
+    of_responses = (
+        Rating.objects.filter(response__turn__dialogue__in=dialogues)
+        .order_by("response__turn__dialogue__position", "pk")
+        .values_list(
+            "response__turn__dialogue__position",
+            "pk",
+            "response__turn__dialogue_id",
+            "response__turn__number",
+            "response__system__name",
+            *said,
+        )
+    )
+    of_dialogues = (
+        Rating.objects.filter(dialogue__in=dialogues)
+        .order_by("dialogue__position", "pk")
+        .values_list("dialogue__position", "pk", "dialogue_id", "system__name", *said)
+    )
+    without_turn = ((*row[:3], None, *row[3:]) for row in of_dialogues)
+    for _, pk, dialogue, *rest in merge(of_responses, without_turn, key=itemgetter(0, 1)):
+        yield dialogue, pk, *rest

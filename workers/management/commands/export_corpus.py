@@ -1,0 +1,46 @@
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import CommandError, CommandParser
+
+from annotations.console import ConsoleCommand
+from annotations.exporters.base import ExportFailed
+from annotations.exporters.registry import exporters
+from annotations.queries import NotFound, version_of
+from annotations.record_stream import records_of
+from workers.score_records import score_records_of
+
+
+class Command(ConsoleCommand):
+    help = (
+        "Write a corpus into a folder: dialogues, systems, responses, ratings and the scores of all finished metric "
+        "runs. The folder appears when it is complete."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        known = exporters()
+        parser.add_argument("slug", metavar="CORPUS")
+        parser.add_argument("--to", required=True, type=Path, metavar="DIR", help="the folder to write")
+        parser.add_argument(
+            "--format",
+            choices=list(known),
+            default="jsonl",
+            help="; ".join(f"{exporter.name}: {exporter.summary}" for exporter in known.values()) + " (default jsonl)",
+        )
+        parser.add_argument(
+            "--replace", action="store_true", help="put it in the place of a folder that holds something"
+        )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        try:
+            version = version_of(options["slug"])
+            exporters()[options["format"]].export(
+                records_of(version), options["to"], score_records_of(version), replace=options["replace"]
+            )
+        except (NotFound, ExportFailed) as refusal:
+            raise CommandError(str(refusal)) from None
+        except OSError as refusal:
+            raise CommandError(f"{options['to']} cannot be written: {refusal.strerror}") from None
+        self.stdout.write(f"{version.corpus.slug}: wrote {version.label} to {options['to']} as {options['format']}")
