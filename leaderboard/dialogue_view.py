@@ -64,13 +64,16 @@ def _chosen_turn(turns: list[Turn], wish: str) -> Turn | None:
 
 
 def _bubbles(turns: list[Turn], chosen: Turn | None) -> list[Bubble]:
-    """The longest context we have, then the gold answer to it: the whole gold conversation."""
-    if not turns:
+    """The whole gold conversation: the longest context we have and the gold answer to it. Where the chosen turn is no
+    part of it (a file may give every turn a context of its own), the chosen turn's context and answer."""
+    if chosen is None:
         return []
-    last = max(turns, key=lambda turn: len(turn.context))
-    number_at = {len(turn.context): turn.number for turn in turns}
-    spoken = [*last.context, *([[TARGET_SPEAKER, last.references[0]]] if last.references else [])]
-    chosen_place = len(chosen.context) if chosen is not None else len(spoken)
+    spoken = _conversation_to(max(turns, key=lambda turn: len(turn.context)))
+    if spoken[: len(chosen.context) + 1] != _conversation_to(chosen)[: len(spoken)]:
+        spoken = _conversation_to(chosen)
+    number_at = {len(turn.context): turn.number for turn in turns if spoken[: len(turn.context)] == list(turn.context)}
+    chosen_place = len(chosen.context)
+    number_at[chosen_place] = chosen.number
     return [
         Bubble(
             speaker=speaker,
@@ -82,6 +85,11 @@ def _bubbles(turns: list[Turn], chosen: Turn | None) -> list[Bubble]:
         )
         for place, (speaker, text) in enumerate(spoken)
     ]
+
+
+def _conversation_to(turn: Turn) -> list[list[str]]:
+    """A turn's context and, where there is one, the gold answer to it."""
+    return [*turn.context, *([[TARGET_SPEAKER, turn.references[0]]] if turn.references else [])]
 
 
 def _card(response: Response, scores: list[tuple[str, float | None, str]], aspect: str) -> Card:

@@ -1,0 +1,69 @@
+"""What people of each role are shown, and the one path that starts work from the browser."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from tests.browser.visit import Visit
+
+COMPUTE = "Compute for all systems"
+
+
+@pytest.mark.parametrize("role", ["rater", "participant"])
+def test_raters_and_participants_read_but_start_nothing(visit: Callable[..., Visit], role: str) -> None:
+    visitor = visit(role=role)
+    page = visitor.go("/corpora/demo/runs/")
+    assert page.get_by_role("button", name=COMPUTE).count() == 0
+    assert page.get_by_role("link", name="Runs").count() == 1  # the corpus's tab, none in the header
+    assert page.get_by_role("link", name="Admin").count() == 0
+    page = visitor.go("/runs/", status=403)
+    assert page.locator("h1").count() == 1
+
+
+def test_a_wrong_pass_word_is_said_and_lets_nobody_in(visit: Callable[..., Visit]) -> None:
+    page = visit().go("/accounts/login/")
+    page.get_by_label("Username").fill("organiser")
+    page.get_by_label("Password").fill("not this one")
+    page.get_by_role("button", name="Log in").click()
+    assert "do not belong together" in page.get_by_role("alert").inner_text()
+    assert page.get_by_role("link", name="Log in").is_visible()
+
+
+def test_the_log_in_page_shows_the_demo_accounts_and_leads_back(visit: Callable[..., Visit]) -> None:
+    page = visit().go("/corpora/demo/agreement/")
+    page.get_by_role("link", name="Log in").click()
+    assert page.locator(".demo-accounts code").all_inner_texts()[:2] == ["organiser", "demo-organiser"]
+    page.get_by_label("Username").fill("rater")
+    page.get_by_label("Password").fill("demo-rater")
+    page.get_by_role("button", name="Log in").click()
+    assert page.url.endswith("/corpora/demo/agreement/")
+    page.get_by_role("button", name="Log out").click()
+    assert page.get_by_role("link", name="Log in").is_visible()
+
+
+def test_an_organiser_computes_a_metric_and_the_leaderboard_gains_it(visit: Callable[..., Visit]) -> None:
+    """The whole way: form, row, message, worker process, page that follows it, leaderboard."""
+    configuration = "rouge_l[stem=true]"
+    visitor = visit(role="organiser")
+    page = visitor.go("/corpora/hostile/metrics/")
+    assert page.get_by_role("link", name=configuration, exact=True).count() == 0
+    page.get_by_role("link", name="Runs").last.click()
+    page.get_by_label("Other configurations").fill(configuration)
+    page.get_by_role("button", name=COMPUTE).click()
+    progress = page.locator("#run-progress")
+    progress.get_by_text("Nothing is under way").wait_for(timeout=60_000)
+    assert "12 of 12 runs done" in progress.inner_text()  # 3 systems, scored by three metrics before
+    page = visitor.go("/corpora/hostile/metrics/")
+    assert page.get_by_role("link", name=configuration, exact=True).is_visible()
+
+
+def test_a_metric_that_does_not_exist_is_refused_in_words(visit: Callable[..., Visit]) -> None:
+    visitor = visit(role="organiser")
+    page = visitor.go("/corpora/demo/runs/")
+    visitor.expected_status = {422}
+    page.get_by_label("Other configurations").fill("no_such_metric")
+    page.get_by_role("button", name=COMPUTE).click()
+    assert "no_such_metric" in page.locator(".field .errors").inner_text()
+    assert page.get_by_label("Other configurations").input_value() == "no_such_metric"

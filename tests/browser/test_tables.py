@@ -1,0 +1,141 @@
+"""Sorting, choosing columns and downloading, as a reader does it."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Locator, Page
+
+from tests.browser.conftest import NARROW
+from tests.browser.visit import Visit
+
+BOARD = "/corpora/demo/metrics/"
+
+
+def board(page: Page) -> Locator:
+    return page.locator("#table-metric-leaderboard")
+
+
+def column(table: Locator, key: str) -> list[str]:
+    """The values of a column, top to bottom, as the page sorts them; "" is undefined."""
+    place = table.locator(f'thead th:has([data-sort="{key}"])').evaluate("cell => cell.cellIndex")
+    return [
+        str(row) for row in table.locator("tbody tr").evaluate_all(f"rows => rows.map(r => r.cells[{place}].dataset.v)")
+    ]
+
+
+def numbers(values: list[str]) -> list[float]:
+    return [float(value) for value in values if value]
+
+
+def test_a_click_on_a_header_sorts_and_a_second_one_turns_the_order_round(visit: Callable[..., Visit]) -> None:
+    page = visit().go(BOARD)
+    header = board(page).locator('[data-sort="turn-spearman"]')
+    header.click()
+    falling = numbers(column(board(page), "turn-spearman"))
+    assert falling == sorted(falling, reverse=True)
+    header.click()
+    assert numbers(column(board(page), "turn-spearman")) == sorted(falling)
+    assert "sort=turn-spearman" in page.url
+
+
+def test_sorting_works_by_key_and_undefined_stays_last(visit: Callable[..., Visit]) -> None:
+    page = visit().go(BOARD)
+    header = board(page).locator('[data-sort="turn-n"]')  # the human ceiling has no n
+    for direction in ("descending", "ascending"):
+        header.focus()
+        page.keyboard.press("Enter")
+        assert header.locator("xpath=ancestor::th").get_attribute("aria-sort") == direction
+        assert column(board(page), "turn-n")[-1] == ""
+    assert column(board(page), "turn-n").count("") == 1
+
+
+def test_the_order_of_the_address_is_the_order_of_a_click(visit: Callable[..., Visit]) -> None:
+    """The server's order (a fresh page at the address) and the script's are one."""
+    visitor = visit()
+    page = visitor.go(BOARD)
+    board(page).locator('[data-sort="system-kendall"]').click()
+    clicked = column(board(page), "system-kendall")
+    page.reload()
+    assert column(board(page), "system-kendall") == clicked
+
+
+def test_the_choice_of_columns_survives_a_reload(visit: Callable[..., Visit]) -> None:
+    page = visit().go(BOARD)
+    board(page).get_by_text("Columns", exact=True).click()
+    board(page).locator('input[value="turn-kendall"]').uncheck()
+    hidden = board(page).locator('thead th:has([data-sort="turn-kendall"])')
+    assert not hidden.is_visible()
+    page.reload()
+    assert not hidden.is_visible()
+    assert board(page).locator('thead th:has([data-sort="turn-pearson"])').is_visible()
+
+
+@pytest.mark.parametrize(
+    ("path", "table"), [(BOARD, "metric-leaderboard"), ("/corpora/demo/systems/", "system-leaderboard")]
+)
+def test_downloads_hold_what_the_table_shows(visit: Callable[..., Visit], path: str, table: str) -> None:
+    page = visit().go(path)
+    figure = page.locator(f"#table-{table}")
+    keys = [
+        key or "" for key in figure.locator("thead [data-sort]").evaluate_all("links => links.map(l => l.dataset.sort)")
+    ]
+    shown = list(zip(*(column(figure, key) for key in keys), strict=True))
+    sheet = list(csv.DictReader(io.StringIO(fetched(page, figure, "CSV"))))
+    document = json.loads(fetched(page, figure, "JSON"))
+    assert sorted(tuple(row[key] for key in keys) for row in sheet) == sorted(shown)
+    assert sorted(tuple(as_shown(row[key]["value"]) for key in keys) for row in cells(document)) == sorted(shown)
+
+
+def fetched(page: Page, figure: Locator, form: str) -> str:
+    with page.expect_download() as download:
+        figure.get_by_role("link", name=f"Download this table as {form}").click()
+    return download.value.path().read_text(encoding="utf-8")
+
+
+def cells(document: dict[str, list[dict[str, dict[str, dict[str, object]]]]]) -> list[dict[str, dict[str, object]]]:
+    return [row["cells"] for row in document["rows"]]
+
+
+def as_shown(value: object) -> str:
+    return "" if value is None else str(value)
+
+
+def test_why_a_value_is_undefined_shows_on_focus(visit: Callable[..., Visit]) -> None:
+    page = visit().go(BOARD)
+    dash = board(page).locator("tbody button.none").first
+    reason = (dash.get_attribute("aria-label") or "").removeprefix("undefined: ")
+    page.keyboard.press("Tab")  # focus by key, which is what shows the tip
+    dash.focus()
+    assert page.locator(".tip:popover-open").inner_text() == reason != ""
+
+
+def test_a_phone_shows_cards_with_the_main_columns_and_all_on_demand(visit: Callable[..., Visit]) -> None:
+    page = visit(width=NARROW).go(BOARD)
+    card = board(page).locator("tbody tr").first
+    main, detail = card.locator('[data-label="turn level r"]'), card.locator('[data-label="turn level τ"]')
+    assert (main.is_visible(), detail.is_visible()) == (True, False)
+    board(page).get_by_label("intervals and every column").check()
+    assert detail.is_visible()
+    assert "95 % interval" in main.inner_text()
+
+
+def test_filtering_by_kind_leaves_only_that_kind(visit: Callable[..., Visit]) -> None:
+    page = visit().go("/corpora/demo/systems/")
+    page.get_by_role("checkbox", name="baseline").check()
+    page.get_by_role("button", name="Show").first.click()
+    assert set(column(page.locator("#table-system-leaderboard"), "kind")) == {"baseline"}
+
+
+def test_systems_in_one_band_share_a_letter_that_begins_with_a_and_stands_once_a_row(
+    visit: Callable[..., Visit],
+) -> None:
+    page = visit().go("/corpora/demo/systems/")
+    rows = page.locator("#table-system-leaderboard tbody tr")
+    letters = [row.locator(".band").all_inner_texts() for row in rows.all()]
+    assert all(len(row) == 1 for row in letters)
+    assert letters[0][0].split()[-1] == "a"
