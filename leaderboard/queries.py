@@ -73,7 +73,11 @@ def metric_scores(systems: Sequence[System], turns: int, only: Sequence[str] | N
     if only is not None:
         finished = finished.filter(configuration__in=only)
     rows = list(finished.values_list("configuration", "metric_version", "system_id", "turn_scores", "system_score"))
-    known = {text: configuration for text in {row[0] for row in rows} if (configuration := _present(text))}
+    known = {
+        text: configuration
+        for text, metric_version in {row[:2] for row in rows}
+        if (configuration := _present(text)) and configuration.metric.version == metric_version
+    }
     order = {name: place for place, name in enumerate(all_metrics())}
     texts = sorted(known, key=lambda text: (order[known[text].metric.name], text))
     place = {text: row for row, text in enumerate(texts)}

@@ -1,53 +1,84 @@
+"""An answer is read where it is stored for the present data, and made anew where the data has changed since."""
+
+from __future__ import annotations
+
 import pytest
 
 from annotations.actions import data_changed
 from annotations.models import CorpusVersion
 from leaderboard.actions import stored_answer
 from leaderboard.models import Analysis
-from tests.annotations.stored import stored, two_systems
+from tests.leaderboard.conftest import FOUR_RESPONSES, Rated
 
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def version(tmp_path) -> CorpusVersion:
-    return stored(two_systems(), tmp_path)
+class Question:
+    """Counts how often it is computed."""
 
+    def __init__(self) -> None:
+        self.times = 0
 
-class Counted:
-    """An answer that says how often it was computed."""
-
-    times = 0
-
-    def __call__(self):
+    def __call__(self) -> dict[str, int]:
         self.times += 1
         return {"times": self.times}
 
 
-def test_an_answer_is_computed_once_for_one_state_of_the_data(version):
-    compute = Counted()
-    answers = [stored_answer(version, "kind", "question", compute).answer for _ in range(2)]
-    assert answers == [{"times": 1}, {"times": 1}]
+@pytest.fixture
+def version(rated: Rated) -> CorpusVersion:
+    return rated(FOUR_RESPONSES)
 
 
-def test_a_change_of_the_data_makes_the_answer_anew_in_the_same_row(version):
-    compute = Counted()
-    stored_answer(version, "kind", "question", compute)
+def test_a_second_look_reads_what_is_stored(version: CorpusVersion) -> None:
+    question = Question()
+    answers = [stored_answer(version, "test", "q", question).answer for _ in range(2)]
+    assert (answers, question.times) == ([{"times": 1}, {"times": 1}], 1)
+
+
+def test_changed_data_is_asked_anew_and_replaces_the_old_answer(version: CorpusVersion) -> None:
+    question = Question()
+    stored_answer(version, "test", "q", question)
     data_changed([version.pk])
     version.refresh_from_db()
-    assert stored_answer(version, "kind", "question", compute).answer == {"times": 2}
-    assert Analysis.objects.count() == 1
+    assert stored_answer(version, "test", "q", question).answer == {"times": 2}
+    assert Analysis.objects.filter(kind="test").count() == 1
 
 
-def test_an_answer_of_other_code_is_made_anew(version):
-    compute = Counted()
-    stored_answer(version, "kind", "question", compute, made_by="older")
-    assert stored_answer(version, "kind", "question", compute, made_by="newer").answer["times"] == 2
-    assert stored_answer(version, "kind", "question", compute, made_by="newer").answer["times"] == 2
+def test_an_answer_made_while_the_data_changed_is_made_again(version: CorpusVersion) -> None:
+    question = Question()
+
+    def interrupted() -> dict[str, int]:
+        data_changed([version.pk])
+        return question()
+
+    stored_answer(version, "test", "q", interrupted)
+    version.refresh_from_db()
+    assert stored_answer(version, "test", "q", question).answer == {"times": 2}
 
 
-def test_questions_longer_than_the_column_stay_apart(version):
-    answers = [
-        stored_answer(version, "kind", "q" * 350 + end, lambda end=end: {"end": end}).answer["end"] for end in "ab"
-    ]
-    assert answers == ["a", "b"]
+def test_another_question_kind_or_version_is_another_answer(version: CorpusVersion) -> None:
+    question = Question()
+    stored_answer(version, "test", "q", question)
+    stored_answer(version, "test", "other", question)
+    stored_answer(version, "other", "q", question)
+    assert question.times == 3
+
+
+def test_an_answer_that_other_code_made_is_made_again(version: CorpusVersion) -> None:
+    question = Question()
+    for made_by in ("charts 1", "charts 1", "charts 2"):
+        answer = stored_answer(version, "test", "q", question, made_by).answer
+    assert (question.times, answer["made_by"]) == (2, "charts 2")
+
+
+def test_questions_longer_than_the_column_are_told_apart(version: CorpusVersion) -> None:
+    question = Question()
+    for last in ("a", "b", "a"):
+        stored_answer(version, "test", "system,".join(["q"] * 100) + last, question)
+    assert question.times == 2
+
+
+def test_a_corpus_takes_its_stored_answers_with_it(version: CorpusVersion) -> None:
+    stored_answer(version, "test", "q", Question())
+    version.corpus.delete()
+    assert not Analysis.objects.exists()
