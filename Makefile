@@ -41,5 +41,11 @@ browser: .venv/.dev
 	$(BIN)/pip install --quiet --disable-pip-version-check -r requirements-dev.txt
 	@touch $@
 
+# Everything measured, one after the other; bench/README.md says what each is and how to run one alone.
+bench: setup .venv/.dev
+	@for file in $$(grep -l __main__ bench/*.py); do \
+		name=$$(basename $$file .py); echo "== $$name"; $(BIN)/python -m bench.$$name || exit 1; \
+	done
+
 clean:
 	rm -rf .venv
