@@ -1,0 +1,367 @@
+"""The documents say what is there, all of it, and nothing else."""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import importlib.util
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.management import (
+    BaseCommand,
+    call_command,
+    execute_from_command_line,
+    get_commands,
+    load_command_class,
+)
+from django.urls import URLPattern, get_resolver
+
+from annotations.exporters.registry import exporters
+from annotations.importers.registry import importers
+from dialeval_site.environment import SETTINGS
+from dialeval_site.settings import VERSION
+from tests.dialeval_site.documents import (
+    ShellLine,
+    code_words,
+    documents,
+    first_table,
+    sections,
+    shell_lines,
+    table_rows,
+    text_of,
+)
+from tests.dialeval_site.small_corpora import write_corpus
+from tests.dialeval_site.test_permissions import MATRIX
+from tests.site import PROJECT
+from workers.metrics.registry import built_in_metrics
+
+PACKAGES = ("annotations", "workers", "leaderboard", "dialeval_site")
+
+# --- settings ---------------------------------------------------------------------------------------------------
+
+
+def test_the_table_of_settings_is_the_settings() -> None:
+    rows = first_table(text_of("settings.md"))
+    declared = [[f"`{one.name}`", f"`{one.default}`" if one.default else "–", one.help] for one in SETTINGS]
+    assert rows == declared
+
+
+def test_nothing_reads_a_variable_that_is_not_on_the_page() -> None:
+    """environment.py reads the settings; the page names the few modules that read another program's variables."""
+    read = {(name, module) for module in modules() for name in variables_read(module)}
+    table = sections(text_of("settings.md"))["Variables of other programs"]
+    documented = {
+        (name, module)
+        for names, module_cell, _ in table_rows(table)
+        for name in code_words(names)
+        for module in code_words(module_cell)
+    }
+    assert read == documented
+
+
+def modules() -> list[str]:
+    files = [path for package in PACKAGES for path in (PROJECT / package).rglob("*.py")]
+    names = [str(path.relative_to(PROJECT)) for path in [*files, PROJECT / "manage.py"]]
+    return [name for name in names if name != "dialeval_site/environment.py"]
+
+
+def variables_read(module: str) -> Iterator[str]:
+    """Names of variables that the module reads from the environment; ``?`` where the name is not in the code."""
+    tree = ast.parse((PROJECT / module).read_text(encoding="utf-8"))
+    constants = {
+        target.id: node.value.value
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant)
+        for target in node.targets
+        if isinstance(target, ast.Name)
+    }
+    for node in ast.walk(tree):
+        name: ast.expr | None = None
+        if isinstance(node, ast.Subscript) and is_environ(node.value) and isinstance(node.ctx, ast.Load):
+            name = node.slice
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            of_environ = is_environ(node.func.value) and node.func.attr in ("get", "pop")
+            if of_environ or node.func.attr == "getenv":
+                name = node.args[0]
+        if name is not None:
+            known = name.value if isinstance(name, ast.Constant) else constants.get(getattr(name, "id", ""), "?")
+            yield str(known)
+
+
+def is_environ(node: ast.expr) -> bool:
+    return getattr(node, "attr", getattr(node, "id", "")) == "environ"
+
+
+# --- commands ---------------------------------------------------------------------------------------------------
+
+
+def commands() -> list[str]:
+    return sorted(name for name, app in get_commands().items() if str(app) in PACKAGES)
+
+
+def parser_of(name: str) -> argparse.ArgumentParser:
+    return load_command_class(get_commands()[name], name).create_parser("manage.py", name)
+
+
+def arguments_of(name: str) -> dict[str, argparse.Action]:
+    """The command's own arguments as one writes them; Django's, which every command has, left out."""
+    common = {action.dest for action in BaseCommand().create_parser("manage.py", "x")._actions}
+    own = [action for action in parser_of(name)._actions if action.dest not in common]
+    return {action.option_strings[-1] if action.option_strings else str(action.metavar): action for action in own}
+
+
+def test_every_command_has_a_section() -> None:
+    assert sorted(sections(text_of("commands.md"))) == commands()
+
+
+@pytest.mark.parametrize("name", commands())
+def test_every_argument_is_documented(name: str) -> None:
+    rows = first_table(sections(text_of("commands.md"))[name])
+    assert [code_words(argument) for argument, _ in rows] == [[argument] for argument in arguments_of(name)]
+
+
+@pytest.mark.parametrize("name", commands())
+def test_choices_defaults_and_needs_are_documented(name: str) -> None:
+    rows = {code_words(argument)[0]: what for argument, what in first_table(sections(text_of("commands.md"))[name])}
+    for argument, action in arguments_of(name).items():
+        said = code_words(rows[argument])
+        assert {str(choice) for choice in action.choices or ()} <= set(said), argument
+        is_told = action.default is None or action.default in ("", False) or str(action.default) in said
+        assert is_told or argument == "--concurrency", argument  # that one follows the machine
+        if action.option_strings and action.required:
+            assert "required" in rows[argument], argument
+
+
+@pytest.mark.parametrize("name", commands())
+def test_help_names_every_argument(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ending:
+        execute_from_command_line(["manage.py", name, "--help"])
+    assert not ending.value.code
+    shown = capsys.readouterr().out
+    assert [argument for argument in arguments_of(name) if argument not in shown] == []
+    assert load_command_class(get_commands()[name], name).help.split(":")[0].split(".")[0][:40] in shown
+
+
+# --- examples ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("line", list(shell_lines()), ids=str)
+def test_examples_name_what_exists(line: ShellLine) -> None:
+    program, arguments = Path(line.words[0]).name, list(line.words[1:])
+    if program == "python" and arguments[0] == "manage.py":
+        program, arguments = arguments[0], arguments[1:]
+    check = CHECKS.get(program)
+    assert check is not None, f"no check for {program}"
+    check(arguments)
+
+
+def check_management(arguments: list[str]) -> None:
+    name, *rest = arguments
+    assert name in get_commands(), name
+    parser_of(name).parse_args(rest)  # raises CommandError where it does not understand
+
+
+def check_make(arguments: list[str]) -> None:
+    makefile = (PROJECT / "Makefile").read_text(encoding="utf-8")
+    for target in arguments:
+        assert re.search(rf"^{re.escape(target)}:", makefile, flags=re.MULTILINE) or "=" in target, target
+
+
+def check_module(arguments: list[str]) -> None:
+    assert arguments[0] == "-m"
+    assert importlib.util.find_spec(arguments[1]), arguments[1]
+
+
+def check_celery(arguments: list[str]) -> None:
+    import click
+    from celery.bin.worker import worker
+
+    assert arguments[:3] == ["-A", "dialeval_site", "worker"]
+    worker.make_parser(click.Context(worker)).parse_args(arguments[3:])
+
+
+def check_gunicorn(arguments: list[str]) -> None:
+    from gunicorn.config import Config
+
+    assert Config().parser().parse_args(arguments).args == ["dialeval_site.wsgi"]
+
+
+CHECKS = {
+    "manage.py": check_management,
+    "make": check_make,
+    "python": check_module,
+    "celery": check_celery,
+    "gunicorn": check_gunicorn,
+    "export": lambda arguments: None,  # settings: test_documents_name_only_settings_that_exist
+}
+
+
+def test_the_readme_s_test_command_is_what_ci_runs() -> None:
+    assert ("make", "test") in {line.words for line in shell_lines() if line.document == "README.md"}
+    assert "make test" in (PROJECT / ".ci" / "run").read_text(encoding="utf-8").splitlines()[-1]
+
+
+def test_sentences_name_only_commands_and_targets_that_exist() -> None:
+    for document in documents():
+        text = document.read_text(encoding="utf-8")
+        for name in re.findall(r"manage\.py ([a-z_]+)", text):
+            assert name in get_commands(), f"{document.name}: manage.py {name}"
+        for target in re.findall(r"`make ([a-z]+)", text):
+            check_make([target])
+
+
+def test_documents_name_only_settings_that_exist() -> None:
+    known = {setting.name for setting in SETTINGS} | {"DIALEVAL_DATA", "DIALEVAL_LOCAL_SERVER_KEY"}
+    for document in documents():
+        text = document.read_text(encoding="utf-8")
+        assert set(re.findall(r"\bDIALEVAL_[A-Z_]+\b", text)) <= known, document.name
+        exported = re.findall(r"^export ([A-Z_]+)=", text, flags=re.MULTILINE)
+        assert set(exported) <= known, document.name
+
+
+def test_links_between_documents_lead_somewhere() -> None:
+    for document in documents():
+        for target in re.findall(r"\]\(([^)\s]+)\)", document.read_text(encoding="utf-8")):
+            if re.match(r"[a-z]+:", target):
+                continue
+            path, _, anchor = target.partition("#")
+            found = document.parent / path if path else document
+            assert found.exists(), f"{document.name}: {target}"
+            if anchor:
+                assert anchor in anchors_of(found), f"{document.name}: {target}"
+
+
+def anchors_of(document: Path) -> set[str]:
+    headings = re.findall(r"^#+ (.+)$", document.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+def test_every_document_is_on_the_readme_s_map() -> None:
+    readme = (PROJECT / "README.md").read_text(encoding="utf-8")
+    for document in (PROJECT / "docs").glob("*.md"):
+        assert f"(docs/{document.name})" in readme, document.name
+
+
+def test_documents_name_no_machine_s_paths() -> None:
+    for document in documents():
+        assert not re.search(r"/(work|root|home|tmp)/", document.read_text(encoding="utf-8")), document.name
+
+
+def test_the_changelog_begins_with_this_version() -> None:
+    newest = next(iter(sections((PROJECT / "CHANGELOG.md").read_text(encoding="utf-8"))))
+    assert newest.split()[0] == VERSION
+
+
+# --- JSON shapes ------------------------------------------------------------------------------------------------
+
+SHAPES = {
+    "metrics": ["metrics"],
+    "score": ["score", "--corpus", "cooks", "--metrics", "word_f1", "--inline"],
+    "agreement": ["agreement", "--corpus", "cooks"],
+    "correlate": ["correlate", "--corpus", "cooks", "--level", "turn"],
+}
+
+
+@pytest.mark.django_db
+def test_the_documented_json_has_the_keys_of_the_real_one(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    call_command("import_corpus", "jsonl", str(write_corpus(tmp_path / "cooks.jsonl", "secret")), "--slug", "cooks")
+    text = text_of("commands.md")
+    documented = dict(re.findall(r"<!-- shape: (\w+) -->\n```json\n(.*?)```", text, flags=re.DOTALL))
+    assert set(documented) == set(SHAPES)
+    for name, arguments in SHAPES.items():
+        capsys.readouterr()
+        call_command(*arguments, "--format", "json")
+        real = json.loads(capsys.readouterr().out)
+        assert shape(json.loads(documented[name])) == shape(real), name
+
+
+def shape(value: Any, path: str = "$") -> set[str]:
+    """Where which kind of value stands; of a list, what any of its elements has."""
+    if isinstance(value, dict):
+        return {f"{path}: object"}.union(*(shape(inner, f"{path}.{key}") for key, inner in value.items()))
+    if isinstance(value, list):
+        return {f"{path}: list"}.union(*(shape(inner, f"{path}[]") for inner in value))
+    kind = "number" if isinstance(value, int | float) and not isinstance(value, bool) else type(value).__name__
+    return {f"{path}: {kind}"}
+
+
+# --- addresses, metrics, formats --------------------------------------------------------------------------------
+
+
+def test_the_table_of_addresses_is_the_url_configuration() -> None:
+    rows = first_table(text_of("endpoints.md"))
+    documented = {name.strip("`"): path.strip("`") for name, path, *_ in rows if name != "–"}
+    assert documented == dict(named_addresses())
+
+
+def named_addresses() -> Iterator[tuple[str, str]]:
+    """(name, path) of every address but the admin's, ``<int:position>`` written ``<position>``."""
+    waiting = [("/", pattern) for pattern in get_resolver().url_patterns]
+    while waiting:
+        start, pattern = waiting.pop()
+        path = start + re.sub(r"<\w+:(\w+)>", r"<\1>", str(pattern.pattern))
+        if isinstance(pattern, URLPattern):
+            yield str(pattern.name), path
+        elif pattern.namespace != "admin":
+            waiting += [(path, inner) for inner in pattern.url_patterns]
+
+
+def test_methods_and_roles_in_the_table_are_those_of_the_permission_matrix() -> None:
+    methods = {name: address.method for name, address in MATRIX.items()} | {"login": "GET, POST"}
+    rows = {row[0].strip("`"): row for row in first_table(text_of("endpoints.md")) if row[0] != "–"}
+    assert {name: row[2] for name, row in rows.items()} == methods
+    assert {name: row[3] for name, row in rows.items()} == {name: who(name) for name in MATRIX}
+
+
+def who(name: str) -> str:
+    address = MATRIX[name]
+    if "403" in address.public:
+        return "organisers"
+    return "who may see the corpus" if address.private else "everybody"
+
+
+def test_every_metric_has_a_section_with_exactly_its_options() -> None:
+    found = {}
+    for heading, text in sections(text_of("metrics.md")).items():
+        names = heading.split(", ")
+        if all(re.fullmatch(r"[a-z0-9_]+", name) for name in names):
+            paragraph = re.search(r"^Options: (.*?)(?:\. |\.$)", text, flags=re.MULTILINE | re.DOTALL)
+            options = (
+                {word for word in code_words(paragraph.group(1)) if word not in ("true", "false")}
+                if paragraph
+                else set()
+            )
+            found |= dict.fromkeys(names, options)
+    assert found == {metric.name: {option.name for option in metric.options} for metric in built_in_metrics()}
+
+
+def test_the_table_of_formats_is_the_importers_and_exporters() -> None:
+    rows = first_table(text_of("formats.md"))
+    assert {row[0].strip("`") for row in rows if row[1]} == set(importers())
+    assert {row[0].strip("`") for row in rows if row[2]} == set(exporters())
+
+
+@pytest.mark.parametrize("name", sorted(importers()))
+def test_every_importer_has_a_section(name: str) -> None:
+    assert name in sections(text_of("formats.md"))
+
+
+@pytest.mark.parametrize("name", sorted(exporters()))
+def test_every_exporter_has_a_paragraph(name: str) -> None:
+    assert f"**`{name}`** writes" in sections(text_of("formats.md"))["What holds for every export"]
+
+
+def test_every_field_of_our_own_format_is_in_its_table() -> None:
+    from dataclasses import fields
+
+    from annotations.importers.canonical import TYPE_NAMES
+
+    rows = {row[0].strip("`"): set(code_words(row[1])) for row in first_table(sections(text_of("formats.md"))["jsonl"])}
+    assert set(rows) == set(TYPE_NAMES.values())
+    for record, type_name in TYPE_NAMES.items():
+        assert {field.name for field in fields(record)} <= rows[type_name], type_name
