@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from argparse import ArgumentTypeError
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
@@ -92,5 +93,18 @@ def figure_with_interval(estimate: dict[str, Any] | None, decimals: int = 3) -> 
 
 
 def comma_list(text: str) -> list[str]:
-    """Names separated by commas, blanks around them dropped."""
-    return [name.strip() for name in text.split(",") if name.strip()]
+    """Names separated by commas, blanks around them dropped; at least one, for no name would mean all of them."""
+    names = [name.strip() for name in text.split(",") if name.strip()]
+    if not names:
+        raise ArgumentTypeError("names nothing")
+    return names
+
+
+def zero_or_more(text: str) -> int:
+    try:
+        number = int(text)
+    except ValueError:
+        raise ArgumentTypeError(f"must be a whole number, not {text!r}") from None
+    if number < 0:
+        raise ArgumentTypeError(f"cannot be negative: {number}")
+    return number

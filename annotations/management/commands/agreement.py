@@ -4,7 +4,7 @@ from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
-from annotations.console import ConsoleCommand, comma_list, figure_with_interval
+from annotations.console import ConsoleCommand, comma_list, figure_with_interval, zero_or_more
 from annotations.queries import NotFound, agreement_of, resolve_aspect, select_systems, version_of
 
 
@@ -18,8 +18,10 @@ class Command(ConsoleCommand):
         chosen = parser.add_mutually_exclusive_group()
         chosen.add_argument("--systems", type=comma_list, metavar="a,b", help="only these systems")
         chosen.add_argument("--exclude", type=comma_list, metavar="x,y", help="all but these systems")
-        parser.add_argument("--resamples", type=int, default=1000, help="bootstrap draws of dialogues (default 1000)")
-        parser.add_argument("--seed", type=int, default=0)
+        parser.add_argument(
+            "--resamples", type=zero_or_more, default=1000, help="bootstrap draws of dialogues; 0: no intervals"
+        )
+        parser.add_argument("--seed", type=zero_or_more, default=0)
         parser.add_argument("--format", choices=["table", "json"], default="table")
 
     def handle(self, *args: Any, **options: Any) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
-from annotations.console import ConsoleCommand, comma_list, figure, figure_with_interval
+from annotations.console import ConsoleCommand, comma_list, figure, figure_with_interval, zero_or_more
 from annotations.queries import NotFound, resolve_aspect, select_systems, version_of
 from leaderboard.latex import correlations_to_latex
 from leaderboard.queries import CORRELATION_LEVELS, meta_evaluation
@@ -29,13 +29,13 @@ class Command(ConsoleCommand):
         chosen = parser.add_mutually_exclusive_group()
         chosen.add_argument("--systems", type=comma_list, metavar="a,b", help="only these systems")
         chosen.add_argument("--exclude", type=comma_list, metavar="x,y", help="all but these systems")
-        parser.add_argument("--resamples", type=int, default=1000, help="bootstrap draws of dialogues; 0: no intervals")
-        parser.add_argument("--seed", type=int, default=0)
+        parser.add_argument(
+            "--resamples", type=zero_or_more, default=1000, help="bootstrap draws of dialogues; 0: no intervals"
+        )
+        parser.add_argument("--seed", type=zero_or_more, default=0)
         parser.add_argument("--format", choices=["table", "json", "csv", "latex"], default="table")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        if options["resamples"] < 0 or options["seed"] < 0:
-            raise CommandError("--resamples and --seed cannot be negative")
         try:
             version = version_of(options["corpus"])
             document = meta_evaluation(
