@@ -6,6 +6,7 @@ responses, at the level where metrics are correlated, and the coefficients are a
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Literal
 
@@ -15,11 +16,12 @@ from numpy.typing import ArrayLike, NDArray
 from annotations.agreement.matrix import RatingMatrix
 from annotations.correlation import (
     COEFFICIENTS,
+    THREADS,
     cluster_resamples,
-    correlation_estimates,
     correlation_replicates,
     with_interval,
 )
+from annotations.correlation.scores import why_undefined
 from annotations.estimates import Estimate
 from leaderboard.statistics.placed_scores import FloatArray, IntArray, SystemSums, system_sums
 from leaderboard.statistics.rowwise import correlate_rows, fixed_side, prepared_rows
@@ -64,16 +66,18 @@ def human_ceiling(
         return {level: dict.fromkeys(COEFFICIENTS, Estimate.undefined(reason)) for level in levels}
     system = np.asarray(system_of_item, dtype=np.int64)
     dialogues, dialogue = np.unique(matrix.dialogue_of_item, return_inverse=True)
-    weights = cluster_resamples(len(dialogues), resamples, seed).astype(np.float64) if resamples else None
+    weights = _all_then_resamples(len(dialogues), resamples, seed)
     left_out = [_left_out(matrix.scores, row, system, dialogue) for row in range(len(matrix.scores))]
     judged_by_two = (~np.isnan(matrix.scores)).sum(axis=0) > 1
     dialogues_used = len(np.unique(dialogue[judged_by_two]))
-    return {
-        level: _mean_over_raters(
-            [_correlation(one, level, len(dialogues), weights) for one in left_out], dialogues_used
-        )
-        for level in levels
-    }
+    with ThreadPoolExecutor(THREADS) as pool:
+        return {
+            level: _mean_over_raters(
+                list(pool.map(lambda one, level=level: _correlation(one, level, len(dialogues), weights), left_out)),
+                dialogues_used,
+            )
+            for level in levels
+        }
 
 
 def _why_no_persons(matrix: RatingMatrix) -> str:
@@ -94,9 +98,14 @@ def _left_out(scores: FloatArray, row: int, system: IntArray, dialogue: IntArray
     return _LeftOut(scores[row, both], mean_of_others, system[both], dialogue[both])
 
 
-def _correlation(
-    left_out: _LeftOut, level: CeilingLevel, dialogues: int, weights: FloatArray | None
-) -> _RaterCorrelation:
+def _all_then_resamples(dialogues: int, resamples: int, seed: int) -> FloatArray:
+    """(1 + resamples, dialogues): every dialogue once, then the redrawn ones. So the coefficient of the data comes out
+    beside those of the resamples, and nobody computes p-values that no mean over raters could use."""
+    redrawn = cluster_resamples(dialogues, resamples, seed) if resamples else np.empty((0, dialogues))
+    return np.vstack((np.ones((1, dialogues)), redrawn))
+
+
+def _correlation(left_out: _LeftOut, level: CeilingLevel, dialogues: int, weights: FloatArray) -> _RaterCorrelation:
     if level == "system":
         return _system_correlation(left_out, dialogues, weights)
     rater, others, dialogue = left_out.rater, left_out.others, left_out.dialogue
@@ -105,22 +114,30 @@ def _correlation(
         judged = rater_sums.count > 0
         rater, others = rater_sums.dialogue_means()[judged], other_sums.dialogue_means()[judged]
         dialogue = np.nonzero(judged)[1]
-    points = correlation_estimates(others, rater, dialogue)
-    if weights is None or not points["pearson"].is_defined:
-        return _RaterCorrelation(points, None)
-    return _RaterCorrelation(points, correlation_replicates(others, rater, dialogue, weights))
+    if reason := why_undefined(others, rater):
+        return _undefined(reason)
+    return _point_and_replicates(correlation_replicates(others, rater, dialogue, weights))
 
 
-def _system_correlation(left_out: _LeftOut, dialogues: int, weights: FloatArray | None) -> _RaterCorrelation:
+def _system_correlation(left_out: _LeftOut, dialogues: int, weights: FloatArray) -> _RaterCorrelation:
     rater_sums, other_sums = _sums_of_both(left_out, dialogues)
     judged = rater_sums.count.sum(axis=1) > 0
-    rater, others = rater_sums.means()[judged], other_sums.means()[judged]
-    points = correlation_estimates(others, rater, np.zeros(len(rater), dtype=np.int64))
-    if weights is None or not points["pearson"].is_defined:
-        return _RaterCorrelation(points, None)
-    redrawn_others = fixed_side(other_sums.resampled_means(weights)[:, judged])
-    redrawn_rater = prepared_rows(rater_sums.resampled_means(weights)[:, judged])
-    return _RaterCorrelation(points, correlate_rows(redrawn_others, redrawn_rater))
+    if reason := why_undefined(other_sums.means()[judged], rater_sums.means()[judged]):
+        return _undefined(reason)
+    drawn = rater_sums.drawn_counts(weights)  # both judged the same items
+    redrawn_others = fixed_side(other_sums.resampled_means(weights, drawn)[:, judged])
+    redrawn_rater = prepared_rows(rater_sums.resampled_means(weights, drawn)[:, judged])
+    return _point_and_replicates(correlate_rows(redrawn_others, redrawn_rater))
+
+
+def _undefined(reason: str) -> _RaterCorrelation:
+    return _RaterCorrelation(dict.fromkeys(COEFFICIENTS, Estimate.undefined(reason)), None)
+
+
+def _point_and_replicates(found: dict[str, FloatArray]) -> _RaterCorrelation:
+    points = {name: Estimate(value=float(values[0])) for name, values in found.items()}
+    replicates = {name: values[1:] for name, values in found.items()} if len(found["pearson"]) > 1 else None
+    return _RaterCorrelation(points, replicates)
 
 
 def _sums_of_both(left_out: _LeftOut, dialogues: int) -> tuple[SystemSums, SystemSums]:
