@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import ast
 import importlib.util
+import io
 import json
 import re
 from collections.abc import Iterator
@@ -19,6 +20,7 @@ from django.core.management import (
     get_commands,
     load_command_class,
 )
+from django.core.management.base import OutputWrapper
 from django.urls import URLPattern, get_resolver
 
 from annotations.exporters.registry import exporters
@@ -211,6 +213,16 @@ CHECKS = {
 def test_the_readme_s_test_command_is_what_ci_runs() -> None:
     assert ("make", "test") in {line.words for line in shell_lines() if line.document == "README.md"}
     assert "make test" in (PROJECT / ".ci" / "run").read_text(encoding="utf-8").splitlines()[-1]
+
+
+def test_the_readme_shows_what_run_prints() -> None:
+    printed = io.StringIO()
+    command = load_command_class("dialeval_site", "run")
+    command.stdout = OutputWrapper(printed)
+    command._greet("http://127.0.0.1:8000/", with_accounts=True)
+    shown = re.search(r"```text\n(.*?)```", (PROJECT / "README.md").read_text(encoding="utf-8"), flags=re.DOTALL)
+    assert shown
+    assert shown.group(1).replace("…/var", str(settings.HOME)) == printed.getvalue()
 
 
 def test_sentences_name_only_commands_and_targets_that_exist() -> None:
