@@ -1,0 +1,170 @@
+"""``import_corpus``, ``agreement`` and ``delete_corpus``: what they print and what they refuse."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from annotations.models import Corpus, CorpusVersion
+from annotations.queries import select_systems
+from annotations.records import RatingRecord
+from tests.annotations.stored import stored, two_systems, written
+from workers import runs
+from workers.metrics.configuration import parse
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def version(tmp_path: Path) -> CorpusVersion:
+    return stored(two_systems(), tmp_path)
+
+
+# --- import_corpus ---------------------------------------------------------------------------------------------
+
+
+def test_import_says_in_one_line_what_is_stored(tmp_path: Path, capsys) -> None:
+    path = written(two_systems(), tmp_path / "corpus.jsonl")
+    call_command("import_corpus", "jsonl", str(path), "--slug", "small")
+    label = CorpusVersion.objects.get().label
+    assert capsys.readouterr().out == (
+        f"small: stored {label} with 2 dialogues, 3 turns, 2 systems, 5 responses, 2 raters, 6 ratings\n"
+    )
+    call_command("import_corpus", "jsonl", str(path), "--slug", "small")
+    assert capsys.readouterr().out == f"small: unchanged, {label} holds this content\n"
+
+
+def test_import_names_every_problem_and_says_that_nothing_was_stored(tmp_path: Path, capsys) -> None:
+    bad = RatingRecord("d1", 0, "echo", "nobody", "no such aspect", 3)
+    path = written([*two_systems(), bad], tmp_path / "corpus.jsonl")
+    with pytest.raises(CommandError, match="nothing was stored: 2 problems"):
+        call_command("import_corpus", "jsonl", str(path), "--slug", "small")
+    told = capsys.readouterr().err
+    line = len(path.read_text().splitlines())
+    assert f"corpus.jsonl:{line}: aspect: the corpus has no aspect 'no such aspect'" in told
+    assert f"corpus.jsonl:{line}: rater: the rater 'nobody' is not known" in told
+    assert not Corpus.objects.exists()
+
+
+@pytest.mark.parametrize("slug", ["two words", "ümlaut", "a/b", ""])
+def test_import_refuses_a_slug_that_cannot_stand_in_an_address(tmp_path: Path, slug: str) -> None:
+    path = written(two_systems(), tmp_path / "corpus.jsonl")
+    with pytest.raises(CommandError, match="--slug"):
+        call_command("import_corpus", "jsonl", str(path), "--slug", slug)
+
+
+def test_import_names_the_formats_there_are(tmp_path: Path) -> None:
+    with pytest.raises(CommandError) as refusal:
+        call_command("import_corpus", "csv", str(tmp_path), "--slug", "small")
+    assert all(name in str(refusal.value) for name in ("cpdc", "usr", "grade", "fbd", "jsonl"))
+
+
+def test_a_private_corpus_is_imported_as_such(tmp_path: Path) -> None:
+    path = written(two_systems(), tmp_path / "corpus.jsonl")
+    call_command("import_corpus", "jsonl", str(path), "--slug", "small", "--private")
+    assert not Corpus.objects.get().is_public
+
+
+# --- agreement -------------------------------------------------------------------------------------------------
+
+
+def agreement(capsys, *arguments: str) -> dict:
+    capsys.readouterr()
+    call_command("agreement", "--corpus", "small", "--format", "json", *arguments)
+    return json.loads(capsys.readouterr().out)
+
+
+def test_the_document_has_the_shape_of_the_contract(version: CorpusVersion, capsys) -> None:
+    found = agreement(capsys, "--resamples", "50", "--seed", "3")
+    assert list(found) == [
+        "corpus",
+        "corpus_version",
+        "aspect",
+        "level",
+        "items",
+        "raters",
+        "ratings",
+        "krippendorff_alpha",
+        "cohen_kappa",
+        "fleiss_kappa",
+        "icc",
+        "leave_one_out",
+        "resamples",
+        "seed",
+    ]
+    assert (found["corpus"], found["corpus_version"], found["level"]) == ("small", version.label, "turn")
+    assert (found["items"], found["raters"], found["ratings"]) == (4, 2, 6)
+    assert set(found["krippendorff_alpha"]) == {"nominal", "ordinal", "interval", "ratio"}
+    assert set(found["cohen_kappa"]) == {"unweighted", "linear", "quadratic"}
+    assert set(found["icc"]) == {"icc2_1", "icc2_k"}
+    assert set(found["leave_one_out"]) == {"pearson", "spearman", "kendall"}
+    (pair,) = found["cohen_kappa"]["linear"]["pairs"]
+    assert (pair["raters"], pair["items"]) == (["ann", "bob"], 2)
+
+
+def test_cohen_kappa_worked_by_hand(version: CorpusVersion, capsys) -> None:
+    """Both judged two responses: (4, 2) and (1, 1). They agree once in two; by chance, with ann on 4 and 1 and bob on
+    2 and 1 half of the time each, 1/4. κ = (1/2 − 1/4) / (1 − 1/4) = 1/3."""
+    found = agreement(capsys, "--resamples", "0")
+    assert found["cohen_kappa"]["unweighted"]["mean"] == pytest.approx(1 / 3)
+
+
+def test_every_undefined_number_has_its_reason(version: CorpusVersion, capsys) -> None:
+    def undefined(value: object) -> list[dict]:
+        if isinstance(value, dict):
+            here = [value] if "value" in value and value["value"] is None else []
+            return here + [found for part in value.values() for found in undefined(part)]
+        if isinstance(value, list):
+            return [found for part in value for found in undefined(part)]
+        return []
+
+    found = undefined(agreement(capsys, "--level", "dialogue"))
+    assert len(found) >= 4 + 3 + 1 + 2 + 3
+    assert all(estimate["reason"] for estimate in found)
+
+
+def test_systems_may_be_left_out(version: CorpusVersion, capsys) -> None:
+    assert agreement(capsys, "--exclude", "echo")["ratings"] == 3
+    assert agreement(capsys, "--systems", "echo")["ratings"] == 3
+    assert agreement(capsys, "--exclude", "echo")["items"] == 2
+
+
+def test_the_table_says_each_coefficient_or_why_there_is_none(version: CorpusVersion, capsys) -> None:
+    call_command("agreement", "--corpus", "small", "--systems", "dull", "--resamples", "0")
+    out = capsys.readouterr().out
+    assert "Krippendorff alpha" in out
+    assert "– (" in out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["--corpus", "large"], "there is no corpus large. Corpora: small"),
+        (["--corpus", "small", "--aspect", "Grammar"], "no aspect 'Grammar'. Aspects: overall"),
+        (["--corpus", "small", "--systems", "loud"], "no system 'loud'. Systems: echo, dull"),
+        (["--corpus", "small", "--resamples", "-1"], "cannot be negative"),
+        (["--corpus", "small", "--seed", "-1"], "cannot be negative"),
+        (["--corpus", "small", "--level", "system"], "invalid choice"),
+        ([], "--corpus"),
+    ],
+)
+def test_what_is_not_known_is_named_with_what_is(version: CorpusVersion, arguments: list[str], says: str) -> None:
+    with pytest.raises(CommandError) as refusal:
+        call_command("agreement", *arguments)
+    assert says in str(refusal.value)
+
+
+# --- delete_corpus ---------------------------------------------------------------------------------------------
+
+
+def test_delete_asks_for_force_where_there_are_results(version: CorpusVersion, capsys) -> None:
+    runs.request([parse("word_f1")], select_systems(version), hint=False)
+    with pytest.raises(CommandError, match="Use --force"):
+        call_command("delete_corpus", "small")
+    assert Corpus.objects.exists()
+    call_command("delete_corpus", "small", "--force")
+    assert capsys.readouterr().out == "small: deleted\n"
+    assert not Corpus.objects.exists()

@@ -1,0 +1,157 @@
+"""``correlate``: its JSON, CSV and LaTeX, and what it refuses."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from typing import Any
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from annotations.models import CorpusVersion
+from tests.leaderboard.conftest import FOUR_RESPONSES, Rated
+from workers.models import MetricRun
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def version(rated: Rated) -> CorpusVersion:
+    """Lengths, which correlate with the human scores, and a constant, which cannot."""
+    return rated(FOUR_RESPONSES, metrics="length,constant")
+
+
+@pytest.fixture
+def correlate(version: CorpusVersion, capsys):
+    def run(*arguments: str) -> str:
+        capsys.readouterr()
+        call_command("correlate", "--corpus", "small", *arguments)
+        return capsys.readouterr().out
+
+    return run
+
+
+def test_the_document_has_the_shape_of_the_contract(correlate, version: CorpusVersion) -> None:
+    document = json.loads(correlate("--level", "turn", "--resamples", "100", "--format", "json"))
+    rows = document.pop("rows")
+    assert document == {
+        "corpus": "small",
+        "corpus_version": version.label,
+        "aspect": "overall",
+        "systems": ["echo", "dull"],
+        "resamples": 100,
+        "seed": 0,
+        "human_ceiling": document["human_ceiling"],
+    }
+    by_metric = {row["metric"]: row for row in rows}
+    length = by_metric["length"]
+    assert list(length) == [
+        "metric",
+        "signature",
+        "level",
+        "n",
+        "coverage",
+        "higher_is_better",
+        "pearson",
+        "spearman",
+        "kendall",
+    ]
+    assert (length["level"], length["n"], length["coverage"], length["higher_is_better"]) == ("turn", 4, 1.0, True)
+    assert length["pearson"]["value"] == pytest.approx(0.8)
+    assert set(length["pearson"]) >= {"value", "p", "ci"}
+    assert by_metric["constant"]["pearson"] == {"value": None, "reason": "all metric scores are equal"}
+
+
+def test_a_row_s_signature_says_how_it_was_made(correlate, version: CorpusVersion) -> None:
+    document = json.loads(correlate("--level", "turn", "--resamples", "7", "--seed", "3", "--format", "json"))
+    (signature,) = [row["signature"] for row in document["rows"] if row["metric"] == "length"]
+    assert signature == (
+        f"metric:length|version:1|corpus:small|corpus_version:{version.label}|aspect:overall|level:turn|n:4|"
+        "ci:percentile95-bootstrap-over-dialogues|resamples:7|seed:3"
+    )
+
+
+def test_the_ceiling_of_one_rater_is_undefined_with_its_reason(correlate) -> None:
+    ceiling = json.loads(correlate("--format", "json"))["human_ceiling"]
+    assert set(ceiling) == {"turn", "dialogue", "system"}
+    for level in ceiling.values():
+        assert level["pearson"]["value"] is None
+        assert level["pearson"]["reason"]
+
+
+def test_without_draws_there_are_no_intervals(correlate) -> None:
+    rows = json.loads(correlate("--resamples", "0", "--format", "json"))["rows"]
+    assert not any("ci" in row[name] for row in rows for name in ("pearson", "spearman", "kendall"))
+
+
+def test_csv_has_a_row_a_metric_and_level_and_leaves_undefined_cells_empty(correlate) -> None:
+    rows = list(csv.DictReader(io.StringIO(correlate("--level", "turn", "--resamples", "0", "--format", "csv"))))
+    by_metric: dict[str, Any] = {row["metric"]: row for row in rows}
+    length, constant = by_metric["length"], by_metric["constant"]
+    assert (length["level"], length["n"], float(length["pearson"])) == ("turn", "4", pytest.approx(0.8))
+    assert (length["pearson_reason"], length["pearson_low"]) == ("", "")
+    assert (constant["pearson"], constant["pearson_reason"]) == ("", "all metric scores are equal")
+    assert length["signature"].startswith("metric:length|")
+
+
+def test_latex_marks_the_best_and_what_is_not_significant(correlate) -> None:
+    text = correlate("--level", "turn", "--resamples", "0", "--format", "latex")
+    # n = 4: r = 0.8 has p = 0.2, hence the dagger.
+    assert r"length & \textbf{0.800}$^\dagger$ & \textbf{0.800}$^\dagger$ & \textbf{0.667}$^\dagger$ \\" in text
+    assert r"constant & -- & -- & -- \\" in text
+    assert text.count("{") == text.count("}")
+    assert (r"\begin{tabular}" in text, r"\end{tabular}" in text) == (True, True)
+
+
+def test_latex_escapes_names(correlate, version: CorpusVersion) -> None:
+    call_command("score", corpus="small", metrics="bleu_4", inline=True)
+    assert r"bleu\_4 &" in correlate("--level", "turn", "--resamples", "0", "--format", "latex")
+
+
+def test_the_table_shows_metrics_and_the_ceiling(correlate) -> None:
+    lines = correlate("--level", "turn", "--resamples", "0").splitlines()
+    assert [line.split()[0] for line in lines[2:]] == ["length", "constant", "human"]
+    assert lines[2].split() == ["length", "turn", "4", "0.800", "0.800", "0.667"]
+    assert lines[3].split() == ["constant", "turn", "4", "–", "–", "–"]
+
+
+def test_metrics_and_systems_are_chosen_by_name(correlate) -> None:
+    document = json.loads(
+        correlate("--metrics", "length", "--exclude", "dull", "--level", "turn", "--resamples", "0", "--format", "json")
+    )
+    assert [row["metric"] for row in document["rows"]] == ["length"]
+    assert (document["systems"], document["rows"][0]["n"]) == (["echo"], 3)
+
+
+def test_an_aspect_is_found_without_regard_to_case(correlate) -> None:
+    assert json.loads(correlate("--aspect", "OVERALL", "--format", "json"))["aspect"] == "overall"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["--aspect", "Grammar"], "no aspect 'Grammar'. Aspects: overall"),
+        (["--systems", "loud"], "no system 'loud'. Systems: echo, dull"),
+        (["--exclude", "loud"], "no system 'loud'"),
+        (["--metrics", "word_f1"], "not computed: word_f1. Computed: length, constant"),
+        (["--metrics", "lenght"], 'unknown metric "lenght"'),
+        (["--resamples", "-1"], "cannot be negative"),
+        (["--seed", "-1"], "cannot be negative"),
+        (["--systems", "echo", "--exclude", "dull"], "not allowed with"),
+        (["--systems", ","], "names nothing"),
+    ],
+)
+def test_what_is_not_known_is_named_with_what_is(correlate, arguments: list[str], says: str) -> None:
+    with pytest.raises(CommandError) as refusal:
+        correlate(*arguments)
+    assert says in str(refusal.value)
+
+
+def test_without_scores_it_says_how_to_get_them(version: CorpusVersion, capsys) -> None:
+    MetricRun.objects.all().delete()
+    call_command("correlate", "--corpus", "small", "--format", "json")
+    printed = capsys.readouterr()
+    assert json.loads(printed.out)["rows"] == []
+    assert "Compute metrics with: manage.py score" in printed.err

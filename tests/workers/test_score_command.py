@@ -1,0 +1,170 @@
+"""``score``: what it computes, what it leaves out, what it prints."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from annotations.models import CorpusVersion
+from tests.annotations.stored import dialogue, rated_corpus, stored, two_systems
+from workers import execution
+from workers.models import MetricRun
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def score(version: CorpusVersion, capsys):
+    """Runs the command as the command line does; returns what it printed and what it said beside."""
+
+    def run(*arguments: str, corpus: str = "small") -> tuple[str, str]:
+        capsys.readouterr()
+        call_command("score", "--corpus", corpus, "--inline", *arguments)
+        printed = capsys.readouterr()
+        return printed.out, printed.err
+
+    return run
+
+
+def test_the_document_has_the_shape_of_the_contract(score, version: CorpusVersion) -> None:
+    out, _ = score("--metrics", "length", "--format", "json")
+    signature = f"metric:length|version:1|corpus:small|corpus_version:{version.label}"
+    assert json.loads(out) == {
+        "corpus": "small",
+        "corpus_version": version.label,
+        "runs": [
+            {
+                "metric": "length",
+                "signature": f"{signature}|n:3",
+                "system": "echo",
+                "state": "done",
+                "system_score": pytest.approx(28 / 3),  # (10 + 9 + 9) / 3
+                "turn_scores": [
+                    {"dialogue": "d0", "turn": 0, "score": 10.0},
+                    {"dialogue": "d0", "turn": 1, "score": 9.0},
+                    {"dialogue": "d1", "turn": 0, "score": 9.0},
+                ],
+            },
+            {
+                "metric": "length",
+                "signature": f"{signature}|n:2",
+                "system": "dull",
+                "state": "done",
+                "system_score": 2.5,  # (3 + 2) / 2
+                "turn_scores": [
+                    {"dialogue": "d0", "turn": 0, "score": 3.0},
+                    {"dialogue": "d0", "turn": 1, "score": None, "reason": "the system gave no response at this turn"},
+                    {"dialogue": "d1", "turn": 0, "score": 2.0},
+                ],
+            },
+        ],
+    }
+
+
+def test_a_system_without_any_score_says_why(score) -> None:
+    out, _ = score("--metrics", "shy", "--systems", "echo", "--format", "json")
+    (run,) = json.loads(out)["runs"]
+    assert run["system_score"] is None
+    assert run["reason"] == "no turn has a score: it would rather not"
+
+
+def test_the_table_has_a_row_a_run(score) -> None:
+    out, err = score("--metrics", "length,constant")
+    assert [line.split() for line in out.splitlines()[2:]] == [
+        ["constant", "echo", "done", "0.5000", "0"],
+        ["constant", "dull", "done", "0.5000", "1"],
+        ["length", "echo", "done", "9.3333", "0"],
+        ["length", "dull", "done", "2.5000", "1"],
+    ]
+    assert "4 runs done, 0 failed" in err
+
+
+def test_what_is_computed_is_not_computed_again(score, monkeypatch: pytest.MonkeyPatch) -> None:
+    first, _ = score("--metrics", "length", "--format", "json")
+    finished = list(MetricRun.objects.order_by("pk").values_list("finished_at", "attempts"))
+    monkeypatch.setattr(execution, "score_run", lambda *arguments: pytest.fail("it was computed again"))
+    second, _ = score("--metrics", "length", "--format", "json")
+    assert second == first
+    assert list(MetricRun.objects.order_by("pk").values_list("finished_at", "attempts")) == finished
+
+
+def test_only_the_chosen_systems_are_scored(score) -> None:
+    score("--metrics", "length", "--systems", "dull")
+    assert list(MetricRun.objects.values_list("system__name", flat=True)) == ["dull"]
+
+
+def test_a_failed_metric_ends_with_an_error_that_says_why_and_the_others_are_done(score, capsys) -> None:
+    with pytest.raises(CommandError, match="raises: RuntimeError: the model has no opinion"):
+        score("--metrics", "raises,length", "--systems", "echo", "--format", "json")
+    states: dict[str, Any] = {run["metric"]: run for run in json.loads(capsys.readouterr().out)["runs"]}
+    assert (states["length"]["state"], states["raises"]["state"]) == ("done", "failed")
+    assert states["raises"]["error"] == "RuntimeError: the model has no opinion"
+
+
+def test_a_failed_metric_is_tried_again_when_it_is_asked_for_again(score) -> None:
+    for _ in range(2):
+        with pytest.raises(CommandError):
+            score("--metrics", "raises", "--systems", "echo")
+    assert MetricRun.objects.get().attempts == 1  # of the second request
+
+
+@pytest.fixture
+def without_references(tmp_path: Path, odd_metrics: None) -> CorpusVersion:
+    """As GRADE: no gold answers."""
+    return stored(rated_corpus([dialogue("d0", references=())], {("d0", 0, "echo"): "hi"}), tmp_path, "bare")
+
+
+def test_a_metric_that_needs_references_is_refused_where_there_are_none(score, without_references) -> None:
+    with pytest.raises(CommandError, match="bleu_4 cannot be computed on bare: the corpus has no references"):
+        score("--metrics", "length,bleu_4", corpus="bare")
+    assert not MetricRun.objects.exists()
+
+
+def test_all_leaves_out_what_cannot_be_computed_and_says_so(
+    score, without_references, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from workers.metrics import registry
+
+    metrics = {name: one for name, one in registry.all_metrics().items() if name in ("length", "constant", "bleu_4")}
+    monkeypatch.setattr(registry, "_catalogue", lambda: registry.Catalogue(metrics))
+    _, err = score("--metrics", "all", corpus="bare")
+    assert "bleu_4 is left out: the corpus has no references" in err
+    assert sorted(MetricRun.objects.values_list("metric", flat=True)) == ["constant", "length"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["--metrics", "lenght"], 'unknown metric "lenght"; nearest: length'),
+        (["--metrics", "rouge_l[stems=true]"], "its options: normalize, stem"),
+        (["--metrics", "rouge_l[stem=true"], "has no partner"),
+        (["--metrics", " , "], "no metric is named"),
+        (["--metrics", "length", "--systems", "loud"], "no system 'loud'. Systems: echo, dull"),
+        (["--metrics", "length", "--systems", ","], "names nothing"),
+    ],
+)
+def test_what_is_not_known_is_named_with_what_is(score, arguments: list[str], says: str) -> None:
+    with pytest.raises(CommandError) as refusal:
+        score(*arguments)
+    assert says in str(refusal.value)
+    assert not MetricRun.objects.exists()
+
+
+def test_a_corpus_without_systems_has_nothing_to_score(score, tmp_path: Path) -> None:
+    stored(rated_corpus([dialogue("d0")], {}), tmp_path, "prompts")
+    with pytest.raises(CommandError, match="prompts has no systems"):
+        score("--metrics", "length", corpus="prompts")
+
+
+def test_a_new_version_is_scored_anew_and_the_old_scores_stay(score, version: CorpusVersion, tmp_path: Path) -> None:
+    score("--metrics", "length")
+    changed = [one for one in two_systems() if getattr(one, "score", None) != 5]
+    second = stored(changed, tmp_path)
+    out, _ = score("--metrics", "length", "--format", "json")
+    assert json.loads(out)["corpus_version"] == second.label
+    assert MetricRun.objects.filter(system__version=version).count() == 2
+    assert MetricRun.objects.filter(system__version=second).count() == 2
