@@ -74,7 +74,7 @@ def _score(version: CorpusVersion) -> None:
 
 
 def accounts_on_this_site() -> tuple[DemoAccount, ...]:
-    """Those whose demo pass word still works here, for the log-in page."""
+    """Those that are on this site and not switched off, for the log-in page."""
     if settings.PRODUCTION:
         return ()
     users = {

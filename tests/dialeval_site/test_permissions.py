@@ -210,6 +210,20 @@ def test_log_in_leads_to_no_other_site() -> None:
     assert answer["Location"] == reverse("home")
 
 
+@pytest.mark.parametrize(("production", "is_let_in"), [(False, True), (True, False)])
+@pytest.mark.parametrize("form", ["login", "admin:login"])
+def test_a_demo_s_pass_word_opens_nothing_in_production(form: str, production: bool, is_let_in: bool, settings) -> None:
+    """It is printed in the README, and a database may have begun as a demo."""
+    settings.PRODUCTION = production
+    organiser = person("organiser")
+    organiser.is_staff = True
+    organiser.set_password("demo-organiser")
+    organiser.save()
+    client = Client()
+    client.post(reverse(form), {"username": "the-organiser", "password": "demo-organiser"})
+    assert (client.get(reverse("runs")).status_code == 200) is is_let_in
+
+
 def test_the_score_form_shows_only_to_organisers() -> None:
     action = f'action="{path("score", PUBLIC)}?version=1"'
     shown = {role: action in client_of(role).get(path("corpus-runs", PUBLIC)).content.decode() for role in ROLE_NAMES}
