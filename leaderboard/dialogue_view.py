@@ -42,11 +42,13 @@ def dialogue_context(version: CorpusVersion, dialogue: Dialogue, wish: str, aspe
     turns = list(dialogue.turns.order_by("number"))
     chosen = _chosen_turn(turns, wish)
     scores = turn_scores_at(version, chosen) if chosen else {}
+    bubbles = _bubbles(turns, chosen)
     return {
         "dialogue": dialogue,
         "turns": turns,
         "turn": chosen,
-        "bubbles": _bubbles(turns, chosen),
+        "bubbles": bubbles,
+        "has_gold_answer": any(bubble.is_chosen for bubble in bubbles),
         "cards": [
             _card(response, scores.get(response.system_id, []), aspect)
             for response in (responses_at(chosen, aspect) if chosen else ())

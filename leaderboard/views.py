@@ -59,18 +59,21 @@ def _obstacles(version: CorpusVersion, aspect: str) -> list[str]:
 
 
 def _chosen_metric(request: HttpRequest, document: dict[str, Any]) -> str:
-    """The metric whose scatter plots are shown: the one asked for, else the one that agrees best with people."""
+    """The metric whose scatter plots are shown: the one asked for, else the best by Pearson's r at the first level that
+    has one, which is the one on top of the table."""
     known = list(dict.fromkeys(row["metric"] for row in document["rows"]))
     wish = request.GET.get("metric", "")
     if wish in known:
         return wish
     if wish:
         raise Http404(f"{wish} is not computed on this corpus")
-    ranked = sorted(
-        (row for row in document["rows"] if row["pearson"]["value"] is not None),
-        key=lambda row: row["pearson"]["value"] * (1 if row["higher_is_better"] else -1),
-    )
-    return ranked[-1]["metric"] if ranked else (known[0] if known else "")
+    for level in document["human_ceiling"]:
+        defined = [row for row in document["rows"] if row["level"] == level and row["pearson"]["value"] is not None]
+        if defined:
+            return max(defined, key=lambda row: row["pearson"]["value"] * (1 if row["higher_is_better"] else -1))[
+                "metric"
+            ]
+    return known[0] if known else ""
 
 
 @require_safe

@@ -28,13 +28,14 @@ class Stage:
 
 
 def set_up(site: Site) -> Stage:
-    """Scored in this process and before the worker starts; what tests score themselves goes through the worker."""
+    """All that loading the demo asked for is scored before the worker starts: the pages then stand still, and what
+    the worker does is what a test asked it to do."""
     site.python("from dialeval_site.demo import load_demo; load_demo()")
     hostile = site.home / "hostile.jsonl"
     write_hostile_corpus(hostile)
     site.manage("import_corpus", "jsonl", hostile, "--slug", "hostile")
-    for slug in ("demo", "hostile"):
-        site.manage("score", "--corpus", slug, "--metrics", SCORED, "--inline")
+    site.manage("score", "--corpus", "demo", "--metrics", "all", "--inline")
+    site.manage("score", "--corpus", "hostile", "--metrics", SCORED, "--inline")
     site.start_worker()
     return Stage(site, site.start_web())
 
