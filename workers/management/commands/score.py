@@ -46,7 +46,10 @@ class Command(ConsoleCommand):
         runs.request(wanted, systems, hint=not options["inline"])
         if options["inline"]:
             self._compute(wanted, systems)
-        self._follow(wanted, systems)
+        try:
+            self._follow(wanted, systems)
+        except KeyboardInterrupt:
+            raise CommandError("stopped following; what is not computed yet waits for the workers") from None
         done = list(queries.runs_for(wanted, systems))
         if options["format"] == "json":
             document = {"corpus": version.corpus.slug, "corpus_version": version.label}

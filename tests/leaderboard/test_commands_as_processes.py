@@ -1,0 +1,108 @@
+"""The commands as a shell sees them: standard output, standard error, exit status."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.annotations.stored import two_systems, written
+from tests.conftest import made_site
+from tests.site import Site
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def shell(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    """One site with one scored corpus for the module. A shell is the same on every database, so once is enough."""
+    folder = tmp_path_factory.mktemp("site")
+    with made_site(folder) as site:
+        path = written(two_systems(), folder / "corpus.jsonl")
+        site.manage("import_corpus", "jsonl", path, "--slug", "small")
+        site.manage("score", "--corpus", "small", "--metrics", "word_f1,bleu_1", "--inline")
+        yield site
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("metrics",),
+        ("score", "--corpus", "small", "--metrics", "word_f1", "--inline"),
+        ("score", "--corpus", "small", "--metrics", "word_recall", "--inline"),
+        ("agreement", "--corpus", "small"),
+        ("correlate", "--corpus", "small"),
+    ],
+)
+def test_standard_output_holds_the_json_and_nothing_else(shell: Site, arguments: tuple[str, ...]) -> None:
+    finished = shell.manage(*arguments, "--format", "json")
+    json.loads(finished.stdout)
+    assert len(finished.stderr.strip().splitlines()) >= 1  # what was done
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (("score", "--corpus", "small"), "--metrics"),  # usage errors too: argparse alone would end with 2
+        (("score", "--corpus", "small", "--metrics", "word_f1", "--format", "xml"), "invalid choice: 'xml'"),
+        (("score", "--corpus", "large", "--metrics", "word_f1"), "there is no corpus large. Corpora: small"),
+        (("correlate", "--corpus", "small", "--aspect", "Grammar"), "Aspects: overall"),
+        (("agreement", "--corpus", "small", "--resamples", "-1"), "cannot be negative"),
+        (("import_corpus", "jsonl", "no-such-file", "--slug", "x"), "no-such-file: does not exist"),
+        (("delete_corpus", "small"), "Use --force"),
+        (("export_corpus", "small"), "--to"),
+    ],
+)
+def test_a_refusal_is_one_message_on_standard_error_and_exit_1(
+    shell: Site, arguments: tuple[str, ...], says: str
+) -> None:
+    finished = shell.manage(*arguments, check=False)
+    assert finished.returncode == 1
+    assert finished.stdout == ""
+    assert says in finished.stderr
+    assert "Traceback" not in finished.stderr
+
+
+def test_a_metric_that_fails_ends_with_1_and_still_prints_its_json(shell: Site, tmp_path: Path) -> None:
+    plug_in = tmp_path / "plug-in"
+    information = plug_in / "bad_metric-1.dist-info"
+    information.mkdir(parents=True)
+    (plug_in / "bad_metric.py").write_text(
+        "from tests.workers.lengths import metric, raises\nbad = metric('bad', raises)\n"
+    )
+    (information / "entry_points.txt").write_text("[dialeval.metrics]\nbad = bad_metric:bad\n")
+    (information / "METADATA").write_text("Metadata-Version: 2.1\nName: bad-metric\nVersion: 1\n")
+    before = dict(shell.settings)
+    shell.settings["PYTHONPATH"] = str(plug_in)
+    try:
+        finished = shell.manage(
+            "score", "--corpus", "small", "--metrics", "bad", "--inline", "--format", "json", check=False
+        )
+    finally:
+        shell.settings.clear()
+        shell.settings.update(before)
+    assert finished.returncode == 1
+    assert {run["state"] for run in json.loads(finished.stdout)["runs"]} == {"failed"}
+    assert finished.stderr.rstrip().endswith("bad: RuntimeError: the model has no opinion")
+
+
+def test_without_a_worker_score_says_what_it_waits_for(shell: Site) -> None:
+    """The rows wait; the command is stopped as Ctrl-C stops it, and a worker that comes later does the work."""
+    import signal
+
+    from tests.site import wait_until
+
+    follower = shell.start("score", "manage.py", "score", "--corpus", "small", "--metrics", "rouge_1")
+    wait_until(lambda: "start one with: manage.py run" in shell.logs(), 60, "the command says that no worker is there")
+    follower.send_signal(signal.SIGINT)
+    assert follower.wait(20) == 1
+    assert "stopped following" in shell.logs()
+    assert "Traceback" not in shell.logs()
+    states = (
+        "from workers.models import MetricRun as R; print(*R.objects.filter(metric='rouge_1').values_list('state'))"
+    )
+    assert shell.python(states).count("pending") == 2
+    shell.start_worker()
+    wait_until(lambda: shell.python(states).count("done") == 2, 60, "the worker that came later did it")
