@@ -50,6 +50,9 @@ def compute(run_id: int) -> bool:
         log.exception("metric run %s failed", run_id)
         runs.fail(claim, f"{type(problem).__name__}: {problem}".replace("\0", "")[:2000])
         return False
+    except KeyboardInterrupt:
+        runs.give_back(claim)
+        raise
     return runs.finish(claim, result)
 
 

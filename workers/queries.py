@@ -7,6 +7,7 @@ from functools import lru_cache
 
 from django.db.models import Count, QuerySet
 from django.db.models.fields.json import KeyTransform
+from django.utils import timezone
 
 from annotations.models import CorpusVersion, Response, System, Turn
 from annotations.records import Utterance
@@ -125,6 +126,11 @@ def states_of(runs: QuerySet[MetricRun]) -> dict[str, int]:
     counts = dict.fromkeys(MetricRun.State.values, 0)
     counts.update(dict(runs.order_by().values_list("state").annotate(Count("pk"))))
     return counts
+
+
+def is_being_computed(runs: QuerySet[MetricRun]) -> bool:
+    """Whether a worker that is alive has one of these runs."""
+    return runs.filter(state=MetricRun.State.RUNNING, lease_expires_at__gt=timezone.now()).exists()
 
 
 def versions_with_run_states() -> list[CorpusVersion]:

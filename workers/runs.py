@@ -187,6 +187,21 @@ def fail(claim: Claim, error: str) -> bool:
     )
 
 
+def give_back(claim: Claim) -> bool:
+    """Leave a run to whoever takes it next, as if it had not been begun."""
+    return bool(
+        _owned(claim).update(
+            state=State.PENDING,
+            lease_token="",
+            lease_expires_at=None,
+            attempts=F("attempts") - 1,
+            examples_done=0,
+            hinted_at=None,
+            hints=0,
+        )
+    )
+
+
 def _owned(claim: Claim):
     return MetricRun.objects.filter(pk=claim.run_id, state=State.RUNNING, lease_token=claim.token)
 

@@ -98,7 +98,7 @@ def test_without_a_worker_score_says_what_it_waits_for(shell: Site) -> None:
     wait_until(lambda: "start one with: manage.py run" in shell.logs(), 60, "the command says that no worker is there")
     follower.send_signal(signal.SIGINT)
     assert follower.wait(20) == 1
-    assert "stopped following" in shell.logs()
+    assert "stopped; what is not computed yet waits" in shell.logs()
     assert "Traceback" not in shell.logs()
     states = (
         "from workers.models import MetricRun as R; print(*R.objects.filter(metric='rouge_1').values_list('state'))"

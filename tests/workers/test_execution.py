@@ -128,3 +128,17 @@ def test_a_worker_that_lost_its_lease_while_it_scored_stores_nothing(version: Co
     monkeypatch.setattr(registry, "_catalogue", lambda: catalogue)
     run = computed(version, "robbed", "echo")
     assert (run.state, run.turn_scores, run.lease_token) == ("running", [], "somebody else")
+
+
+def test_a_run_that_is_interrupted_is_given_back_as_if_it_had_not_been_begun(
+    version: CorpusVersion, monkeypatch
+) -> None:
+    def interrupted(examples: object) -> list[float]:
+        raise KeyboardInterrupt
+
+    catalogue = registry.assemble([metric("interrupted", interrupted)], [])
+    monkeypatch.setattr(registry, "_catalogue", lambda: catalogue)
+    with pytest.raises(KeyboardInterrupt):
+        computed(version, "interrupted", "echo")
+    run = MetricRun.objects.get()
+    assert (run.state, run.attempts, run.lease_token, run.hinted_at) == ("pending", 0, "", None)

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import json
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
+from django.utils import timezone
 
 from annotations.models import CorpusVersion
+from annotations.queries import select_systems
 from tests.annotations.stored import dialogue, rated_corpus, stored, two_systems
-from workers import execution
+from workers import execution, runs
+from workers.metrics.configuration import parse
 from workers.models import MetricRun
 
 pytestmark = pytest.mark.django_db
@@ -110,6 +114,30 @@ def test_a_failed_metric_is_tried_again_when_it_is_asked_for_again(score) -> Non
         with pytest.raises(CommandError):
             score("--metrics", "raises", "--systems", "echo")
     assert MetricRun.objects.get().attempts == 1  # of the second request
+
+
+def lost_run(version: CorpusVersion) -> MetricRun:
+    """A run whose worker died: its row says running, and its lease is over."""
+    systems = select_systems(version, ["echo"])
+    runs.request([parse("length")], systems, hint=False)
+    run = MetricRun.objects.get()
+    runs.claim(run.pk)
+    MetricRun.objects.update(lease_expires_at=timezone.now() - timedelta(seconds=1))
+    return run
+
+
+def test_a_run_that_a_dead_worker_left_behind_is_taken_over(score, version: CorpusVersion) -> None:
+    lost_run(version)
+    out, _ = score("--metrics", "length", "--systems", "echo", "--format", "json")
+    assert json.loads(out)["runs"][0]["state"] == "done"
+    assert MetricRun.objects.get().attempts == 2
+
+
+def test_a_run_that_killed_every_worker_is_given_up_not_waited_for(score, version: CorpusVersion, settings) -> None:
+    settings.MAX_ATTEMPTS = 1
+    lost_run(version)
+    with pytest.raises(CommandError, match="stopped without a word"):
+        score("--metrics", "length", "--systems", "echo")
 
 
 @pytest.fixture

@@ -44,12 +44,11 @@ class Command(ConsoleCommand):
             raise CommandError(f"{version.corpus.slug} has no systems: there is nothing to score")
         started = time.monotonic()
         runs.request(wanted, systems, hint=not options["inline"])
-        if options["inline"]:
-            self._compute(wanted, systems)
+        bring_about = self._compute if options["inline"] else self._follow
         try:
-            self._follow(wanted, systems)
+            bring_about(wanted, systems)
         except KeyboardInterrupt:
-            raise CommandError("stopped following; what is not computed yet waits for the workers") from None
+            raise CommandError("stopped; what is not computed yet waits for the workers") from None
         done = list(queries.runs_for(wanted, systems))
         if options["format"] == "json":
             document = {"corpus": version.corpus.slug, "corpus_version": version.label}
@@ -84,9 +83,16 @@ class Command(ConsoleCommand):
         return offered
 
     def _compute(self, wanted: list[Configuration], systems: list[System]) -> None:
-        waiting = queries.runs_for(wanted, systems).exclude(state=MetricRun.State.DONE).values_list("pk", flat=True)
-        for run_id in tqdm(list(waiting), unit="run", file=self.stderr._out, disable=None):
-            execution.compute(run_id)
+        """One after another. A run that a worker has is waited for, and taken over when that worker fell silent."""
+        unfinished = queries.runs_for(wanted, systems).filter(
+            state__in=[MetricRun.State.PENDING, MetricRun.State.RUNNING]
+        )
+        while waiting := list(unfinished.values_list("pk", flat=True)):
+            progress = tqdm(waiting, unit="run", file=self.stderr._out, disable=None)
+            computed = [execution.compute(run_id) for run_id in progress]
+            if not any(computed):
+                runs.sweep()
+                time.sleep(POLL_SECONDS)
 
     def _follow(self, wanted: list[Configuration], systems: list[System]) -> None:
         pks = list(queries.runs_for(wanted, systems).values_list("pk", flat=True))
@@ -96,10 +102,10 @@ class Command(ConsoleCommand):
             while True:
                 states = queries.states_of(ours)
                 finished = states["done"] + states["failed"]
-                if finished != bar.n or states["running"]:
+                if finished != bar.n or queries.is_being_computed(ours):
                     last_change = time.monotonic()
                 bar.update(finished - bar.n)
-                if finished == len(pks):
+                if not states["pending"] and not states["running"]:  # some may have been withdrawn meanwhile
                     return
                 if time.monotonic() - last_change > LONELY_SECONDS:
                     self.say("No worker has taken the runs yet. They wait; start one with: manage.py run")
