@@ -103,7 +103,7 @@ def _card(response: Response, scores: list[tuple[str, float | None, str]], aspec
         badges=(system.kind,) if system.kind != "agent" else (),
         text=response.text,
         scores=scores,
-        ratings=[(rating.rater.pseudonym, f"{rating.score:g}") for rating in ratings if len(ratings) > 1],
+        ratings=[(_known_rater(rating), f"{rating.score:g}") for rating in ratings if len(ratings) > 1],
         rating_words=_rating_words(ratings, aspect),
     )
 
@@ -113,7 +113,13 @@ def _rating_words(ratings: list[Rating], aspect: str) -> str:
         return f"No human rating of {aspect}"
     if ratings[0].rater.kind == "aggregate":
         return f"Human {aspect}, mean in the file: {ratings[0].score:.2f}"
-    return f"Human {aspect}: mean {fmean(rating.score for rating in ratings):.2f} of {len(ratings)}"
+    raters = "1 rater" if len(ratings) == 1 else f"{len(ratings)} raters"
+    return f"Human {aspect}: mean {fmean(rating.score for rating in ratings):.2f} from {raters}"
+
+
+def _known_rater(rating: Rating) -> str:
+    """An anonymous rater's number is a place in a list, not a person: it is not shown as if it named one."""
+    return rating.rater.pseudonym if rating.rater.kind == "identified" else ""
 
 
 def _whole_dialogue(ratings: Iterable[Rating]) -> list[tuple[str, int, float, list[str]]]:
