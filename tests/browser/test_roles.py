@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
+from playwright.sync_api import TimeoutError
 
+from tests.browser.stage import Stage
 from tests.browser.visit import Visit
 
 COMPUTE = "Compute for all systems"
@@ -43,7 +45,7 @@ def test_the_log_in_page_shows_the_demo_accounts_and_leads_back(visit: Callable[
     assert page.get_by_role("link", name="Log in").is_visible()
 
 
-def test_an_organiser_computes_a_metric_and_the_leaderboard_gains_it(visit: Callable[..., Visit]) -> None:
+def test_an_organiser_computes_a_metric_and_the_leaderboard_gains_it(visit: Callable[..., Visit], stage: Stage) -> None:
     """The whole way: form, row, message, worker process, page that follows it, leaderboard."""
     configuration = "rouge_l[stem=true]"
     visitor = visit(role="organiser")
@@ -53,7 +55,10 @@ def test_an_organiser_computes_a_metric_and_the_leaderboard_gains_it(visit: Call
     page.get_by_label("Other configurations").fill(configuration)
     page.get_by_role("button", name=COMPUTE).click()
     progress = page.locator("#run-progress")
-    progress.get_by_text("Nothing is under way").wait_for(timeout=60_000)
+    try:
+        progress.get_by_text("Nothing is under way").wait_for(timeout=90_000)
+    except TimeoutError as late:
+        raise AssertionError(f"{progress.inner_text()}\n{stage.site.logs()}") from late
     assert "12 of 12 runs done" in progress.inner_text()  # 3 systems, scored by three metrics before
     page = visitor.go("/corpora/hostile/metrics/")
     assert page.get_by_role("link", name=configuration, exact=True).is_visible()
