@@ -54,7 +54,7 @@ def _obstacles(version: CorpusVersion, aspect: str) -> list[str]:
         obstacles.append("Nobody has rated it.")
     reasons = [why_not_offered(metric, version) for metric in all_metrics().values()]
     if all(reasons):
-        obstacles.append(f"None of the {len(reasons)} metrics can be computed: {'; '.join(dict.fromkeys(reasons))}.")
+        obstacles.append(f"No metric can be computed: {'; '.join(dict.fromkeys(reasons))}.")
     return obstacles
 
 
