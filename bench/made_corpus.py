@@ -49,8 +49,8 @@ class Size:
 
 
 COMPERDIAL = Size()
-MILLION = Size(dialogues=300, turns=7, systems=99, raters=200, raters_an_item=(4, 6))
-"""207,900 responses, about a million ratings of them."""
+MILLION = Size(raters=100, raters_an_item=(100, 100))
+"""The same responses, each rated by a hundred people: 1,039,500 ratings, and 148,500 of whole dialogues."""
 
 
 @contextmanager
