@@ -6,6 +6,8 @@ import os
 
 from celery import Celery
 
+from dialeval_site.folder_broker import SCHEME
+
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "dialeval_site.settings")
 
 HINTS_A_PROCESS = 4
@@ -21,7 +23,7 @@ app.conf.update(
     task_track_started=False,
     task_serializer="json",
     accept_content=["json"],
-    worker_prefetch_multiplier=HINTS_A_PROCESS if app.conf.broker_url.startswith("filesystem") else 1,
+    worker_prefetch_multiplier=HINTS_A_PROCESS if app.conf.broker_url.startswith(f"{SCHEME}:") else 1,
     worker_hijack_root_logger=False,
     worker_send_task_events=False,
     broker_connection_retry_on_startup=True,

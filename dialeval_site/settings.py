@@ -143,12 +143,10 @@ SECURE_REFERRER_POLICY = "same-origin"
 X_FRAME_OPTIONS = "DENY"
 
 # --- workers --------------------------------------------------------------------------------------------------
-CELERY_BROKER_URL = environment.text("CELERY_BROKER_URL") or "filesystem://localhost//"
+CELERY_BROKER_URL = environment.text("CELERY_BROKER_URL") or "folder://localhost//"
 CELERY_BROKER_TRANSPORT_OPTIONS: dict[str, object] = {}
-if CELERY_BROKER_URL.startswith("filesystem"):
+if CELERY_BROKER_URL.startswith("folder:"):
     BROKER_FOLDER = HOME / "broker"
-    for folder in ("queue", "control"):
-        (BROKER_FOLDER / folder).mkdir(parents=True, exist_ok=True)
     CELERY_BROKER_TRANSPORT_OPTIONS = {
         "data_folder_in": str(BROKER_FOLDER / "queue"),
         "data_folder_out": str(BROKER_FOLDER / "queue"),

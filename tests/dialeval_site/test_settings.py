@@ -208,7 +208,7 @@ def test_the_database_in_use_is_set_up_so() -> None:
 def test_without_a_broker_s_address_hints_are_files_in_the_home(settings_with, tmp_path: Path) -> None:
     settings = settings_with(DIALEVAL_POLL_SECONDS="0.25")
     options = settings["CELERY_BROKER_TRANSPORT_OPTIONS"]
-    assert settings["CELERY_BROKER_URL"].startswith("filesystem://")
+    assert settings["CELERY_BROKER_URL"].startswith("folder://")
     assert options["data_folder_in"] == options["data_folder_out"] == str(tmp_path / "broker" / "queue")
     assert (tmp_path / "broker" / "queue").is_dir()
     assert options["polling_interval"] == 0.25
