@@ -66,7 +66,7 @@ class Channel(filesystem.Channel):
             if binding not in table:
                 _write_whole(self._exchange_file(exchange), [binding, *table])
 
-    def _delete(self, queue: str, exchange: str, routing_key: str, pattern: str, *args: Any, **kwargs: Any) -> None:
+    def _delete(self, queue: str, exchange: str, routing_key: str, pattern: str, *_args: Any, **_kwargs: Any) -> None:
         self._purge(queue)
         binding = filesystem.exchange_queue_t(routing_key or "", pattern or "", queue or "")
         with self._changing_tables():

@@ -7,6 +7,8 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+from django.conf import settings
+
 from annotations.models import CorpusVersion
 from leaderboard.models import Analysis
 
@@ -19,20 +21,26 @@ def stored_answer(
     """The answer for the version's present data: read where it is stored, else computed and stored.
 
     The revision was read with ``version``, before the data: an answer computed while the data changes is stored
-    under the older revision and made anew at the next look. ``made_by`` names the code that makes the answer, where
-    an answer of other code would not do.
+    under the older revision and made anew at the next look. An answer of another release of dialeval does not count;
+    ``made_by`` names the code more closely where answers depend on it from day to day (drawings).
     """
+    made_by = f"dialeval {settings.VERSION} {made_by}".strip()
     if len(question) > LONGEST_QUESTION:
         question = hashlib.sha256(question.encode()).hexdigest()
     stored = Analysis.objects.filter(version=version, kind=kind, question=question).first()
-    if stored is not None and stored.revision == version.revision and stored.answer.get("made_by", "") == made_by:
+    if stored is not None and (stored.revision, stored.made_by) == (version.revision, made_by):
         return stored
     started = time.perf_counter()
-    answer = compute() | ({"made_by": made_by} if made_by else {})
+    answer = compute()
     stored, _ = Analysis.objects.update_or_create(
         version=version,
         kind=kind,
         question=question,
-        defaults={"revision": version.revision, "answer": answer, "seconds": time.perf_counter() - started},
+        defaults={
+            "revision": version.revision,
+            "made_by": made_by,
+            "answer": answer,
+            "seconds": time.perf_counter() - started,
+        },
     )
     return stored

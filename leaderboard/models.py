@@ -14,6 +14,7 @@ class Analysis(models.Model):
     kind = models.CharField(max_length=40)
     question = models.CharField(max_length=300, help_text="Canonical parameters.")
     revision = models.PositiveBigIntegerField(help_text="The version's revision that it was computed from.")
+    made_by = models.CharField(max_length=100, help_text="Release (and, for drawings, code) that computed it.")
     answer = models.JSONField()
     seconds = models.FloatField()
     computed_at = models.DateTimeField(auto_now=True)

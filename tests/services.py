@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import socket
 import subprocess
 import sys
@@ -46,6 +47,7 @@ def running_services() -> Iterator[Services]:
 
 
 def main() -> int:
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # stop the services, too
     with running_services() as services:
         environment = {
             **os.environ,

@@ -6,6 +6,7 @@ import pytest
 
 from annotations.actions import data_changed
 from annotations.models import CorpusVersion
+from dialeval_site.settings import VERSION
 from leaderboard.actions import stored_answer
 from leaderboard.models import Analysis
 from tests.leaderboard.conftest import FOUR_RESPONSES, Rated
@@ -67,8 +68,16 @@ def test_another_question_kind_or_version_is_another_answer(version: CorpusVersi
 def test_an_answer_that_other_code_made_is_made_again(version: CorpusVersion) -> None:
     question = Question()
     for made_by in ("charts 1", "charts 1", "charts 2"):
-        answer = stored_answer(version, "test", "q", question, made_by).answer
-    assert (question.times, answer["made_by"]) == (2, "charts 2")
+        stored = stored_answer(version, "test", "q", question, made_by)
+    assert (question.times, stored.made_by) == (2, f"dialeval {VERSION} charts 2")
+
+
+def test_an_answer_of_another_release_is_made_again(version: CorpusVersion, settings) -> None:
+    question = Question()
+    for release in ("0.1.0", "0.1.0", "0.2.0"):
+        settings.VERSION = release
+        stored_answer(version, "test", "q", question)
+    assert question.times == 2
 
 
 def test_questions_longer_than_the_column_are_told_apart(version: CorpusVersion) -> None:

@@ -39,7 +39,7 @@ class Command(ConsoleCommand):
         parser.add_argument("--concurrency", type=int, default=min(2, os.cpu_count() or 1), help="worker processes")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        address = f"http://{options['host']}:{options['port']}/"
+        address = f"http://{_with_port(options['host'], options['port'])}/"
         with _only_one(address) as other:
             if other:
                 self.stdout.write(f"dialeval runs already at {other}")
@@ -86,6 +86,11 @@ class Command(ConsoleCommand):
         self.stdout.flush()
 
 
+def _with_port(host: str, port: int) -> str:
+    """``127.0.0.1:8000``; an IPv6 address stands in brackets."""
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+
+
 @contextmanager
 def _only_one(address: str) -> Iterator[str]:
     """Yields "" when we are the only one, else the address of the site that runs already."""
@@ -129,7 +134,7 @@ def _start_worker(concurrency: int) -> Child:
 
 
 def _start_web(host: str, port: int) -> Child:
-    bind = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+    bind = _with_port(host, port)
     command = [
         sys.executable,
         "-m",
