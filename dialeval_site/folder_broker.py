@@ -1,7 +1,8 @@
 """The embedded broker: kombu's filesystem transport, made safe for several processes.
 
 kombu's own writes a message into the very file that a reader may already be taking, and binding tables in place: now
-and then a worker reads half of one, fails on it and consumes no more. Here every file appears whole, by a rename, and a message is taken by a rename inside the broker's folder.
+and then a worker reads half of one, fails on it and consumes no more. Here every file appears whole, by a rename, and
+a message is taken by a rename inside the broker's folder.
 """
 
 from __future__ import annotations
