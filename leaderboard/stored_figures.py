@@ -11,9 +11,9 @@ from typing import Any
 from annotations.tables import Cell, Column, Row, Table
 from leaderboard.figures import Figure
 
-DRAWN_BY = hashlib.sha256(
-    b"".join((Path(__file__).parent / name).read_bytes() for name in ("figures.py", "plots.py", "stored_figures.py"))
-).hexdigest()[:16]
+_HERE = Path(__file__).parent
+_DRAWING_CODE = [*sorted((_HERE / "figures").glob("*.py")), _HERE / "plots.py", _HERE / "stored_figures.py"]
+DRAWN_BY = hashlib.sha256(b"".join(file.read_bytes() for file in _DRAWING_CODE)).hexdigest()[:16]
 """A figure that older code drew is not shown by newer code: the drawing changes without any change of the data."""
 
 

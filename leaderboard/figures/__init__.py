@@ -1,0 +1,27 @@
+"""From rows to figures: plotly dictionaries with a caption, a text alternative and the data. Pure; draws nothing.
+
+One file a figure: ``scatter`` (with its points, names, lines and tables), ``system_means``, ``metric_correlations``.
+All are made of ``figure`` and ``drawing``.
+"""
+
+from leaderboard.figures.figure import CorrelationName, Figure, Level, Point, SystemMean
+from leaderboard.figures.metric_correlations import metric_correlations
+from leaderboard.figures.scatter import metric_vs_human_scatter
+from leaderboard.figures.scatter_names import SYSTEMS_NAMED
+from leaderboard.figures.scatter_points import POINTS_DRAWN
+from leaderboard.figures.scatter_tables import ROWS_BENEATH
+from leaderboard.figures.system_means import system_means
+
+__all__ = [
+    "POINTS_DRAWN",
+    "ROWS_BENEATH",
+    "SYSTEMS_NAMED",
+    "CorrelationName",
+    "Figure",
+    "Level",
+    "Point",
+    "SystemMean",
+    "metric_correlations",
+    "metric_vs_human_scatter",
+    "system_means",
+]

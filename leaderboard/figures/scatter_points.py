@@ -1,0 +1,95 @@
+"""The markers of a scatter: which points are drawn, how far equal scores are spread, what stands under the pointer."""
+
+from __future__ import annotations
+
+import random
+import textwrap
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any
+
+from annotations.tables.markers import colour, colour_number, shape
+from annotations.tables.numerals import written
+from leaderboard.figures.drawing import escaped_words, whiskers
+from leaderboard.figures.figure import Level, Point
+from leaderboard.figures.scatter_names import middle_score, name_side
+
+POINTS_DRAWN = 2000
+"""More SVG points than this make a page slow and a cloud unreadable; the rest is left out of the drawing, only."""
+JITTER_SHARE = 0.36
+"""Of the smallest gap between two scores: equal scores spread this far to either side, so that none pass the middle
+between two scores."""
+JITTER_LIMIT = 0.18
+"""In scale points: more would look as if the scores were not whole."""
+POINTS_A_SCORE = 3
+"""Scores that are shared by this many points on average hide each other and are spread; fewer are left alone."""
+HOVER_WIDTH = 60
+
+
+def points_to_draw(points: Sequence[Point], seed: int) -> Sequence[Point]:
+    if len(points) <= POINTS_DRAWN:
+        return points
+    chosen = sorted(random.Random(seed).sample(range(len(points)), POINTS_DRAWN))
+    return [points[number] for number in chosen]
+
+
+def sideways_spread(points: Sequence[Point]) -> float:
+    """How far to either side equal human scores are spread; 0 where the scores are rarely equal."""
+    scores = sorted({point.human for point in points})
+    if len(points) < POINTS_A_SCORE * len(scores):
+        return 0.0
+    smallest_gap = min((high - low for low, high in pairwise(scores)), default=1.0)
+    return min(JITTER_LIMIT, JITTER_SHARE * smallest_gap)
+
+
+def sideways_offsets(count: int, width: float, seed: int) -> list[float]:
+    source = random.Random(seed)
+    return [source.uniform(-width, width) for _ in range(count)]
+
+
+def system_traces(
+    points: Sequence[Point], offsets: Sequence[float], level: Level, *, labelled: bool
+) -> list[dict[str, Any]]:
+    """One trace a system, in the order of their numbers, so that legend, colour and marker agree on every page."""
+    by_system: dict[tuple[int, str], list[tuple[Point, float]]] = {}
+    for point, offset in zip(points, offsets, strict=True):
+        by_system.setdefault((point.swatch, point.system), []).append((point, offset))
+    middle = middle_score(points)
+    return [
+        _system_trace(swatch, system, members, level, labelled=labelled, middle=middle)
+        for (swatch, system), members in sorted(by_system.items())
+    ]
+
+
+def _system_trace(
+    swatch: int, system: str, members: list[tuple[Point, float]], level: Level, *, labelled: bool, middle: float
+) -> dict[str, Any]:
+    large = level == "system"
+    trace: dict[str, Any] = {
+        "type": "scatter",
+        "mode": "markers+text" if labelled else "markers",
+        "name": escaped_words(system),
+        "x": [point.human + offset for point, offset in members],
+        "y": [point.metric for point, _ in members],
+        "marker": {"color": colour(swatch), "symbol": shape(swatch), "size": 9 if large else 6},
+        "opacity": 1.0 if large else 0.75,
+        "meta": {"series": colour_number(swatch)},
+        "hovertext": [_hover(point) for point, _ in members],
+        "hoverinfo": "text",
+    }
+    if labelled:
+        trace |= {"text": [escaped_words(system)] * len(members), "cliponaxis": False}
+        trace |= {"textposition": [name_side(point.human, middle) for point, _ in members]}
+    if large:
+        trace |= whiskers("error_x", [(point.human, point.human_ci) for point, _ in members])
+        trace |= whiskers("error_y", [(point.metric, point.metric_ci) for point, _ in members])
+    return trace
+
+
+def _hover(point: Point) -> str:
+    """Plotly reads a little HTML in these texts, so what a system said is escaped and wrapped here. Bold and the like
+    are left out: plotly makes style attributes of them, which the content security policy refuses."""
+    head = escaped_words(point.system) + (f", {escaped_words(point.item)}" if point.item else "")
+    scores = f"human {written(point.human, 2)}, metric {written(point.metric, 3)}"
+    lines = textwrap.wrap(point.hover, HOVER_WIDTH, max_lines=12, placeholder=" …")
+    return "<br>".join([head, scores, *(escaped_words(line) for line in lines)])
