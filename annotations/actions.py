@@ -7,11 +7,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from django.conf import settings
+from django.core.validators import slug_re
 from django.db import transaction
 from django.db.models import F, Max
 
 from annotations.importers.base import Importer, ImportFailed, PartSurvey, Problem, survey
 from annotations.importers.canonical import Digest
+from annotations.importers.texts import text_fault
 from annotations.models import Corpus, CorpusVersion, Dialogue, Rater, Rating, Response, System, Turn
 from annotations.records import (
     CorpusRecord,
@@ -47,6 +49,8 @@ def import_corpus(
     """
     _refuse_oversize(path)
     surveys = survey(importer, path)
+    if problems := [problem for part in surveys for problem in _naming_problems(path, slug, name, part)]:
+        raise ImportFailed(problems)
     with transaction.atomic():
         return [_store_part(importer, path, slug, name, is_public, part) for part in surveys]
 
@@ -57,13 +61,33 @@ def _refuse_oversize(path: Path) -> None:
         raise ImportFailed([Problem(path.name, "", "", f"the file is larger than {limit} MB (DIALEVAL_MAX_IMPORT_MB)")])
 
 
+def _naming_problems(path: Path, slug: str, name: str, part: PartSurvey) -> list[Problem]:
+    """A corpus whose slug cannot stand in an address would break every page that lists it."""
+    part_slug, part_name = _slug_of(slug, part), _name_of(slug, name, part)
+    most_slug, most_name = (Corpus._meta.get_field(field).max_length for field in ("slug", "name"))
+    found = []
+    if not slug_re.match(part_slug) or len(part_slug) > most_slug:
+        rule = f"letters, figures, hyphens and underscores only, at most {most_slug}"
+        found.append(f"the corpus cannot have the slug {part_slug!r}: {rule}")
+    if fault := text_fault(part_name, most_name):
+        found.append(f"the corpus's name {fault}")
+    return [Problem(path.name, "", "", message) for message in found]
+
+
+def _slug_of(slug: str, part: PartSurvey) -> str:
+    return f"{slug}-{part.part}" if part.part else slug
+
+
+def _name_of(slug: str, name: str, part: PartSurvey) -> str:
+    if name and part.part:
+        return f"{name} {part.part}"
+    return name or part.corpus.name or _slug_of(slug, part)
+
+
 def _store_part(
     importer: Importer, path: Path, slug: str, name: str, is_public: bool, part: PartSurvey
 ) -> ImportOutcome:
-    part_slug = f"{slug}-{part.part}" if part.part else slug
-    part_name = name or part.corpus.name or part_slug
-    if name and part.part:
-        part_name = f"{name} {part.part}"
+    part_slug, part_name = _slug_of(slug, part), _name_of(slug, name, part)
     Corpus.objects.get_or_create(slug=part_slug, defaults={"name": part_name, "is_public": is_public})
     corpus = Corpus.objects.select_for_update().get(slug=part_slug)  # one import of a corpus at a time
     known = corpus.versions.filter(digest=part.digest).first()

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 from argparse import ArgumentTypeError
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, NoReturn
 
+from django.conf import settings
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
+
+MAX_DRAWS = 100_000
+"""Draws of dialogues. An interval's ends stand still long before; a slip of the finger would ask for terabytes."""
 
 
 class ConsoleCommand(BaseCommand):
@@ -20,6 +26,7 @@ class ConsoleCommand(BaseCommand):
     reads_database = True
 
     def execute(self, *args: Any, **options: Any) -> Any:
+        _refuse_broken_texts(options)
         if self.reads_database:
             make_database_ready()
         return super().execute(*args, **options)
@@ -46,15 +53,38 @@ class ConsoleCommand(BaseCommand):
         self.stdout.write(text_table(header, rows))
 
 
+def _refuse_broken_texts(options: dict[str, Any]) -> None:
+    """Bytes that are no UTF-8 reach us as half surrogate pairs, which no database takes."""
+    for name, value in options.items():
+        for text in value if isinstance(value, list) else [value]:
+            if isinstance(text, str) and any("\ud800" <= character <= "\udfff" for character in text):
+                raise CommandError(f"{name}: {text!r} is not UTF-8")
+
+
 def make_database_ready() -> None:
     """A first command on a fresh folder makes its SQLite database. Other databases are the operator's to migrate."""
-    executor = MigrationExecutor(connection)
-    plan = executor.migration_plan(executor.loader.graph.leaf_nodes())
-    if not plan:
+    if not _missing_migrations():
         return
-    if connection.vendor != "sqlite" or executor.loader.applied_migrations:
-        raise CommandError(f"the database lacks {len(plan)} migrations; run: manage.py migrate")
-    call_command("migrate", interactive=False, verbosity=0)
+    with one_migrates():  # another command may have been at it, and be done now
+        missing = _missing_migrations()
+        if not missing:
+            return
+        if connection.vendor != "sqlite" or MigrationExecutor(connection).loader.applied_migrations:
+            raise CommandError(f"the database lacks {missing} migrations; run: manage.py migrate")
+        call_command("migrate", interactive=False, verbosity=0)
+
+
+@contextmanager
+def one_migrates() -> Iterator[None]:
+    """One process of this machine at a time makes or changes the database."""
+    with (settings.HOME / "migrate.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def _missing_migrations() -> int:
+    executor = MigrationExecutor(connection)
+    return len(executor.migration_plan(executor.loader.graph.leaf_nodes()))
 
 
 def text_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
@@ -100,11 +130,18 @@ def comma_list(text: str) -> list[str]:
     return names
 
 
-def zero_or_more(text: str) -> int:
-    try:
-        number = int(text)
-    except ValueError:
-        raise ArgumentTypeError(f"must be a whole number, not {text!r}") from None
-    if number < 0:
-        raise ArgumentTypeError(f"cannot be negative: {number}")
-    return number
+def whole_number(least: int, most: int | None = None) -> Callable[[str], int]:
+    """The type of an argument that is a whole number from ``least``, up to ``most`` where there is an end."""
+
+    def read(text: str) -> int:
+        try:
+            number = int(text)
+        except ValueError:
+            raise ArgumentTypeError(f"must be a whole number, not {text!r}") from None
+        if number < least:
+            raise ArgumentTypeError(f"must be {least} or more, not {number}")
+        if most is not None and number > most:
+            raise ArgumentTypeError(f"must be at most {most:,}, not {number:,}")
+        return number
+
+    return read

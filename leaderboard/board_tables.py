@@ -73,7 +73,7 @@ def _metric_row(document: dict[str, Any], metric: str, by_level: dict[str, dict[
 
 def _coverage_note(row: dict[str, Any]) -> str:
     parts = [row["note"]] if row.get("note") else []
-    if row["coverage"] < 1:
+    if row["coverage"] is not None and row["coverage"] < 1:
         parts.append(f"{row['coverage']:.0%} of what people rated has a score")
     return "; ".join(parts)
 
@@ -235,7 +235,7 @@ def _system_row(system: dict[str, Any]) -> Row:
         "items": Cell(system["items"]),
     }
     for number, score in enumerate(system["scores"]):
-        cells[f"metric-{number}"] = Cell(reason="not computed or undefined") if score is None else Cell(score)
+        cells[f"metric-{number}"] = Cell(reason=score["reason"]) if isinstance(score, dict) else Cell(score)
     badges = (system["kind"],) if system["kind"] != "agent" else ()
     return Row(f"system-{system['position']}", cells, badges=badges, swatch=system["position"])
 

@@ -32,6 +32,7 @@ from workers.models import MetricRun
 
 RESAMPLES, SEED = 1000, 0
 CORRELATION_LEVELS = LEVELS
+NOT_COMPUTED = "not computed for this system"
 
 
 # --- metric scores ---------------------------------------------------------------------------------------------
@@ -316,7 +317,12 @@ def metric_means(human: HumanSide, scores: MetricScores) -> list[Estimate]:
     level only has no dialogues to draw from, and so no interval."""
     if scores.is_system_only(0):
         reason = "the metric has no scores below system level"
-        return [Estimate(value=float(score), reason=reason) for score in scores.system[0]]
+        return [
+            Estimate.undefined("the metric has no score for this system")
+            if np.isnan(score)
+            else Estimate(value=float(score), reason=reason)
+            for score in scores.system[0]
+        ]
     placed = _placed_metrics(human, scores.select([0]))
     return [rank.mean for rank in rank_systems(placed, len(human.systems), RESAMPLES, SEED)]
 
@@ -336,6 +342,7 @@ def system_standing(
     chosen = list(systems if systems is not None else select_systems(version))
     human = human_side(version, aspect, chosen)
     scores = metric_scores(chosen, len(human.order.turn_pks))
+    reasons = _why_no_system_score(chosen)
     items = human.at("system")
     nobody = PlacedScores(np.empty((1, 0)), np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64))
     ranks = rank_systems(_placed(items) if items else nobody, len(chosen), resamples, seed)
@@ -364,11 +371,24 @@ def system_standing(
                 "rank": rank.rank,
                 "worst_rank": rank.worst_rank,
                 "band": rank.band,
-                "scores": [None if np.isnan(score) else float(score) for score in scores.system[:, number]],
+                "scores": [
+                    {"value": None, "reason": reasons.get((system.pk, one.text, one.metric.version), NOT_COMPUTED)}
+                    if np.isnan(score)
+                    else float(score)
+                    for one, score in zip(scores.configurations, scores.system[:, number], strict=True)
+                ],
             }
             for number, (system, rank) in enumerate(zip(chosen, ranks, strict=True))
         ],
     }
+
+
+def _why_no_system_score(systems: Sequence[System]) -> dict[tuple[int, str, str], str]:
+    """(system pk, configuration, metric version) → the reason, for finished runs without a system score."""
+    undefined = MetricRun.objects.filter(
+        system__in=systems, state=MetricRun.State.DONE, system_score__isnull=True
+    ).values_list("system_id", "configuration", "metric_version", "system_reason")
+    return {(system, text, version): reason for system, text, version, reason in undefined}
 
 
 def agreement(version: CorpusVersion, aspect: str, level: CeilingLevel) -> dict[str, Any]:

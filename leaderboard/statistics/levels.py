@@ -27,8 +27,8 @@ class MetricCorrelation:
 
     n: int
     """Pairs of a human and a metric score: responses, dialogues of a system, or systems."""
-    coverage: float
-    """n divided by what people rated: 1.0 where the metric scored all of it; 0.0 where nothing was rated."""
+    coverage: float | None
+    """n divided by what people rated: 1.0 where the metric scored all of it; None where nothing was rated."""
     pearson: Estimate
     spearman: Estimate
     kendall: Estimate
@@ -124,7 +124,7 @@ def correlate_systems(
 
 
 def _result(found: dict[str, Estimate], n: int, rated: int, note: str = "") -> MetricCorrelation:
-    coverage = n / rated if rated else 0.0
+    coverage = n / rated if rated else None
     return MetricCorrelation(n, coverage, found["pearson"], found["spearman"], found["kendall"], note)
 
 

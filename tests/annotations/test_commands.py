@@ -56,6 +56,29 @@ def test_import_refuses_a_slug_that_cannot_stand_in_an_address(tmp_path: Path, s
         call_command("import_corpus", "jsonl", str(path), "--slug", slug)
 
 
+def test_import_refuses_a_slug_or_a_name_that_does_not_fit(tmp_path: Path, capsys) -> None:
+    path = written(two_systems(), tmp_path / "corpus.jsonl")
+    for arguments, says in (
+        (("--slug", "a" * 81), "at most 80"),
+        (("--slug", "a", "--name", "b" * 201), "name has 201"),
+    ):
+        with pytest.raises(CommandError, match="nothing was stored"):
+            call_command("import_corpus", "jsonl", str(path), *arguments)
+        assert says in capsys.readouterr().err
+    assert not Corpus.objects.exists()
+
+
+def test_import_refuses_a_part_whose_name_cannot_stand_in_an_address(tmp_path: Path, capsys, client) -> None:
+    row = {"ID": "0", "DialogModel": "echo", "Context": "hi", "Response": "hi", "HumanScores": "[1, 2]"}
+    path = tmp_path / "grade.json"
+    path.write_text(json.dumps([{**row, "Dataset": "good_eval"}, {**row, "Dataset": "My Set/ä?_eval"}]))
+    with pytest.raises(CommandError, match="nothing was stored: 1 problem"):
+        call_command("import_corpus", "grade", str(path), "--slug", "g")
+    assert "grade.json: the corpus cannot have the slug 'g-my set/ä?'" in capsys.readouterr().err
+    assert not Corpus.objects.exists()
+    assert client.get("/").status_code == 200
+
+
 def test_import_names_the_formats_there_are(tmp_path: Path) -> None:
     with pytest.raises(CommandError) as refusal:
         call_command("import_corpus", "csv", str(tmp_path), "--slug", "small")
@@ -145,8 +168,8 @@ def test_the_table_says_each_coefficient_or_why_there_is_none(version: CorpusVer
         (["--corpus", "large"], "there is no corpus large. Corpora: small"),
         (["--corpus", "small", "--aspect", "Grammar"], "no aspect 'Grammar'. Aspects: overall"),
         (["--corpus", "small", "--systems", "loud"], "no system 'loud'. Systems: echo, dull"),
-        (["--corpus", "small", "--resamples", "-1"], "cannot be negative"),
-        (["--corpus", "small", "--seed", "-1"], "cannot be negative"),
+        (["--corpus", "small", "--resamples", "-1"], "must be 0 or more"),
+        (["--corpus", "small", "--seed", "-1"], "must be 0 or more"),
         (["--corpus", "small", "--level", "system"], "invalid choice"),
         ([], "--corpus"),
     ],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -49,7 +50,15 @@ def test_standard_output_holds_the_json_and_nothing_else(shell: Site, arguments:
         (("score", "--corpus", "small", "--metrics", "word_f1", "--format", "xml"), "invalid choice: 'xml'"),
         (("score", "--corpus", "large", "--metrics", "word_f1"), "there is no corpus large. Corpora: small"),
         (("correlate", "--corpus", "small", "--aspect", "Grammar"), "Aspects: overall"),
-        (("agreement", "--corpus", "small", "--resamples", "-1"), "cannot be negative"),
+        (("agreement", "--corpus", "small", "--resamples", "-1"), "must be 0 or more, not -1"),
+        (("agreement", "--corpus", "small", "--resamples", "1000000000000"), "must be at most 100,000"),
+        (("correlate", "--corpus", "\udcff"), "is not UTF-8"),
+        (("correlate", "--corpus", "small", "--resamples", "1000000000000"), "must be at most 100,000"),
+        (("import_corpus", "jsonl", "no-such-file", "--slug", "x", "--name", "\udcff"), "is not UTF-8"),
+        (("run", "--port", "99999999"), "must be at most 65,535"),
+        (("run", "--port", "0"), "must be 1 or more"),
+        (("run", "--host", ""), "--host names nothing"),
+        (("run", "--concurrency", "0"), "must be 1 or more"),
         (("import_corpus", "jsonl", "no-such-file", "--slug", "x"), "no-such-file: does not exist"),
         (("delete_corpus", "small"), "Use --force"),
         (("export_corpus", "small"), "--to"),
@@ -106,3 +115,11 @@ def test_without_a_worker_score_says_what_it_waits_for(shell: Site) -> None:
     assert shell.python(states).count("pending") == 2
     shell.start_worker()
     wait_until(lambda: shell.python(states).count("done") == 2, 60, "the worker that came later did it")
+
+
+def test_two_first_commands_at_once_make_one_database(tmp_path: Path) -> None:
+    path = written(two_systems(), tmp_path / "corpus.jsonl")
+    site = Site(tmp_path / "home", {"DATABASE_URL": "", "CELERY_BROKER_URL": ""})
+    with ThreadPoolExecutor(3) as pool:
+        said = list(pool.map(lambda _: site.manage("import_corpus", "jsonl", path, "--slug", "small").stdout, range(3)))
+    assert sorted(line.split()[1] for line in said) == ["stored", "unchanged,", "unchanged,"]

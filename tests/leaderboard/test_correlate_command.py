@@ -5,12 +5,15 @@ from __future__ import annotations
 import csv
 import io
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
 
 from annotations.models import CorpusVersion
+from annotations.records import Record
+from tests.annotations.stored import dialogue, rated_corpus, stored
 from tests.leaderboard.conftest import FOUR_RESPONSES, Rated
 from workers.models import MetricRun
 
@@ -137,8 +140,8 @@ def test_an_aspect_is_found_without_regard_to_case(correlate) -> None:
         (["--exclude", "loud"], "no system 'loud'"),
         (["--metrics", "word_f1"], "not computed: word_f1. Computed: length, constant"),
         (["--metrics", "lenght"], 'unknown metric "lenght"'),
-        (["--resamples", "-1"], "cannot be negative"),
-        (["--seed", "-1"], "cannot be negative"),
+        (["--resamples", "-1"], "must be 0 or more"),
+        (["--seed", "-1"], "must be 0 or more"),
         (["--systems", "echo", "--exclude", "dull"], "not allowed with"),
         (["--systems", ","], "names nothing"),
     ],
@@ -155,3 +158,17 @@ def test_without_scores_it_says_how_to_get_them(version: CorpusVersion, capsys) 
     printed = capsys.readouterr()
     assert json.loads(printed.out)["rows"] == []
     assert "Compute metrics with: manage.py score" in printed.err
+
+
+def test_the_table_gives_the_human_ceiling_its_interval(tmp_path: Path, capsys) -> None:
+    stored(two_raters_of_five(), tmp_path)
+    call_command("correlate", "--corpus", "small", "--level", "turn", "--resamples", "50")
+    (line,) = [line for line in capsys.readouterr().out.splitlines() if line.startswith("human ceiling")]
+    assert line.count("[") == line.count("]") == 3
+
+
+def two_raters_of_five() -> list[Record]:
+    places = [(f"d{number}", 0, "echo") for number in range(5)]
+    given = ((1.0, 2.0), (2.0, 1.0), (3.0, 3.0), (4.0, 5.0), (5.0, 4.0))
+    scores = {place: {"ann": ann, "bob": bob} for place, (ann, bob) in zip(places, given, strict=True)}
+    return rated_corpus([dialogue(name) for name, _, _ in places], dict.fromkeys(places, "hi"), scores)

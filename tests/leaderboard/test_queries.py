@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from django.utils import timezone
 
 from annotations.queries import NotFound, resolve_aspect, select_systems
+from leaderboard.board_tables import system_board
 from leaderboard.queries import meta_evaluation, rated_levels, system_standing
 from tests.leaderboard.conftest import FOUR_RESPONSES, Rated
 from workers.metrics.configuration import parse
@@ -221,3 +223,20 @@ def test_an_unrated_system_has_no_rank(rated: Rated) -> None:
     (new,) = [one for one in system_standing(version, "overall", resamples=50)["systems"] if one["system"] == "new"]
     assert (new["human"]["value"], new["rank"], new["scores"]) == (None, None, [2.0])
     assert new["human"]["reason"]
+
+
+def test_a_missing_metric_score_says_whether_it_is_undefined_or_not_computed(rated: Rated) -> None:
+    version = rated(FOUR_RESPONSES, metrics="length,shy")
+    MetricRun.objects.get(configuration="length", system__name="dull").delete()
+    document = system_standing(version, "overall", resamples=50)
+    scores = {one["system"]: one["scores"] for one in document["systems"]}
+    reason = MetricRun.objects.filter(configuration="shy").values_list("system_reason", flat=True)[0]
+    assert "it would rather not" in reason
+    undefined = {"value": None, "reason": reason}
+    assert scores == {
+        "echo": [2.0, undefined],
+        "dull": [{"value": None, "reason": "not computed for this system"}, undefined],
+    }
+    board = system_board(document, timezone.now())
+    dull = next(row for row in board.rows if row.cell("system").value == "dull")
+    assert [dull.cell(key).reason for key in ("metric-0", "metric-1")] == ["not computed for this system", reason]

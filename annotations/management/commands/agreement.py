@@ -4,7 +4,7 @@ from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
-from annotations.console import ConsoleCommand, comma_list, figure_with_interval, zero_or_more
+from annotations.console import MAX_DRAWS, ConsoleCommand, comma_list, figure_with_interval, whole_number
 from annotations.queries import NotFound, agreement_of, resolve_aspect, select_systems, version_of
 
 
@@ -19,9 +19,12 @@ class Command(ConsoleCommand):
         chosen.add_argument("--systems", type=comma_list, metavar="a,b", help="only these systems")
         chosen.add_argument("--exclude", type=comma_list, metavar="x,y", help="all but these systems")
         parser.add_argument(
-            "--resamples", type=zero_or_more, default=1000, help="bootstrap draws of dialogues; 0: no intervals"
+            "--resamples",
+            type=whole_number(0, MAX_DRAWS),
+            default=1000,
+            help=f"bootstrap draws of dialogues, up to {MAX_DRAWS:,}; 0: no intervals",
         )
-        parser.add_argument("--seed", type=zero_or_more, default=0)
+        parser.add_argument("--seed", type=whole_number(0), default=0)
         parser.add_argument("--format", choices=["table", "json"], default="table")
 
     def handle(self, *args: Any, **options: Any) -> None:

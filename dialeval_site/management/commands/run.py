@@ -17,7 +17,7 @@ from django.core.management import call_command
 from django.core.management.base import CommandError, CommandParser
 from django.db import connections
 
-from annotations.console import ConsoleCommand
+from annotations.console import ConsoleCommand, one_migrates, whole_number
 from dialeval_site.demo import DEMO_ACCOUNTS, load_demo
 from dialeval_site.processes import Child
 
@@ -34,11 +34,15 @@ class Command(ConsoleCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--host", default="127.0.0.1")
-        parser.add_argument("--port", type=int, default=8000)
+        parser.add_argument("--port", type=whole_number(1, 65535), default=8000)
         parser.add_argument("--no-demo", action="store_true", help="do not load the demo corpus and its log-ins")
-        parser.add_argument("--concurrency", type=int, default=min(2, os.cpu_count() or 1), help="worker processes")
+        parser.add_argument(
+            "--concurrency", type=whole_number(1), default=min(2, os.cpu_count() or 1), help="worker processes"
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
+        if not options["host"].strip():
+            raise CommandError("--host names nothing")
         address = f"http://{_with_port(options['host'], options['port'])}/"
         with _only_one(address) as other:
             if other:
@@ -49,7 +53,8 @@ class Command(ConsoleCommand):
             self._serve(address, options)
 
     def _prepare(self, with_demo: bool) -> None:
-        call_command("migrate", interactive=False, verbosity=0, stdout=self.stderr)
+        with one_migrates():
+            call_command("migrate", interactive=False, verbosity=0, stdout=self.stderr)
         if settings.PRODUCTION:
             call_command("collectstatic", interactive=False, verbosity=0)
         if with_demo:

@@ -6,7 +6,7 @@ from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
-from annotations.console import ConsoleCommand, comma_list, figure, figure_with_interval, zero_or_more
+from annotations.console import MAX_DRAWS, ConsoleCommand, comma_list, figure, figure_with_interval, whole_number
 from annotations.queries import NotFound, resolve_aspect, select_systems, version_of
 from leaderboard.latex import correlations_to_latex
 from leaderboard.queries import CORRELATION_LEVELS, meta_evaluation
@@ -30,9 +30,12 @@ class Command(ConsoleCommand):
         chosen.add_argument("--systems", type=comma_list, metavar="a,b", help="only these systems")
         chosen.add_argument("--exclude", type=comma_list, metavar="x,y", help="all but these systems")
         parser.add_argument(
-            "--resamples", type=zero_or_more, default=1000, help="bootstrap draws of dialogues; 0: no intervals"
+            "--resamples",
+            type=whole_number(0, MAX_DRAWS),
+            default=1000,
+            help=f"bootstrap draws of dialogues, up to {MAX_DRAWS:,}; 0: no intervals",
         )
-        parser.add_argument("--seed", type=zero_or_more, default=0)
+        parser.add_argument("--seed", type=whole_number(0), default=0)
         parser.add_argument("--format", choices=["table", "json", "csv", "latex"], default="table")
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -78,13 +81,15 @@ def _rows(document: dict[str, Any]) -> list[list[str]]:
 
 def _ceiling_rows(document: dict[str, Any]) -> list[list[str]]:
     return [
-        ["human ceiling", level, "", *(_plain(values[name]) for name in COEFFICIENTS)]
+        ["human ceiling", level, "", *(_ceiling_figure(values, name) for name in COEFFICIENTS)]
         for level, values in document["human_ceiling"].items()
     ]
 
 
-def _plain(value: Any) -> str:
-    return figure(value if isinstance(value, float) else None)
+def _ceiling_figure(values: dict[str, Any], name: str) -> str:
+    if isinstance(values[name], dict):
+        return figure(None)
+    return figure_with_interval({"value": values[name], "ci": values.get("ci", {}).get(name)})
 
 
 def _csv(document: dict[str, Any]) -> str:

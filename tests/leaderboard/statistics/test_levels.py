@@ -46,6 +46,7 @@ def test_a_metric_without_any_score_is_undefined_with_coverage_zero():
 def test_nothing_rated_is_undefined_and_no_error():
     found = correlate_items(np.full(5, np.nan), np.ones((1, 5)), np.arange(5))[0]
     assert found.pearson.value is None
+    assert found.coverage is None
 
 
 def test_the_seed_decides_the_interval():
