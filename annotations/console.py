@@ -44,7 +44,7 @@ class ConsoleCommand(BaseCommand):
         return parser
 
     def say(self, line: str) -> None:
-        self.stderr.write(line, self.style.NOTICE if self.stderr.isatty() else None)
+        self.stderr.write(line, str)  # in plain colour: Django paints standard error red, and this is no error
 
     def print_json(self, document: Any) -> None:
         self.stdout.write(json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False))
