@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from django.db.models import Count
 from django.urls import reverse
 
-from annotations.models import CorpusVersion, Dialogue, Rater
+from annotations.models import CorpusVersion, Dialogue
 from annotations.tables import Cell, Column, Row, Table
 
 _COUNT = {"kind": "number", "decimals": 0}
@@ -97,11 +97,3 @@ def _opening(dialogue: Dialogue) -> Cell:
     if first_turn is None or not first_turn.context:
         return Cell(reason="no utterance comes before the answer")
     return Cell(first_turn.context[0][1])
-
-
-def why_no_raters(version: CorpusVersion) -> str:
-    if not version.raters.exists():
-        return "nobody has rated this corpus yet"
-    if not version.raters.exclude(kind=Rater.Kind.AGGREGATE).exists():
-        return "the file holds mean scores, not the scores of raters"
-    return ""

@@ -189,7 +189,7 @@ def system_board(document: dict[str, Any], updated: datetime, kinds: Collection[
     ]
     columns += [
         Column(
-            f"metric-{number}",
+            _metric_key(metric["metric"]),
             metric["metric"],
             "number",
             group="metrics",
@@ -199,9 +199,10 @@ def system_board(document: dict[str, Any], updated: datetime, kinds: Collection[
             + " is better.",
             detail=True,
         )
-        for number, metric in enumerate(document["metrics"])
+        for metric in document["metrics"]
     ]
-    rows = tuple(_system_row(system) for system in document["systems"] if not kinds or system["kind"] in kinds)
+    keys = [_metric_key(metric["metric"]) for metric in document["metrics"]]
+    rows = tuple(_system_row(system, keys) for system in document["systems"] if not kinds or system["kind"] in kinds)
     table = Table(
         id="system-leaderboard",
         caption=f"Systems, {document['corpus']}, aspect {document['aspect']}",
@@ -219,7 +220,12 @@ def system_board(document: dict[str, Any], updated: datetime, kinds: Collection[
     return mark_best(table)
 
 
-def _system_row(system: dict[str, Any]) -> Row:
+def _metric_key(configuration: str) -> str:
+    """What a column is called in addresses and files. A comma separates columns there, so it cannot be part of one."""
+    return f"metric-{configuration.replace(',', ';')}"
+
+
+def _system_row(system: dict[str, Any], metric_keys: list[str]) -> Row:
     # The ranking counts bands from 1, cells from 0.
     band = None if system["band"] is None else system["band"] - 1
     rank = (
@@ -234,8 +240,8 @@ def _system_row(system: dict[str, Any]) -> Row:
         "rank": rank,
         "items": Cell(system["items"]),
     }
-    for number, score in enumerate(system["scores"]):
-        cells[f"metric-{number}"] = Cell(reason=score["reason"]) if isinstance(score, dict) else Cell(score)
+    for key, score in zip(metric_keys, system["scores"], strict=True):
+        cells[key] = Cell(reason=score["reason"]) if isinstance(score, dict) else Cell(score)
     badges = (system["kind"],) if system["kind"] != "agent" else ()
     return Row(f"system-{system['position']}", cells, badges=badges, swatch=system["position"])
 

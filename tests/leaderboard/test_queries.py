@@ -8,6 +8,7 @@ import pytest
 from django.utils import timezone
 
 from annotations.queries import NotFound, resolve_aspect, select_systems
+from annotations.tables.arrange import choose_columns
 from leaderboard.board_tables import system_board
 from leaderboard.queries import meta_evaluation, rated_levels, system_standing
 from tests.leaderboard.conftest import FOUR_RESPONSES, Rated
@@ -239,4 +240,15 @@ def test_a_missing_metric_score_says_whether_it_is_undefined_or_not_computed(rat
     }
     board = system_board(document, timezone.now())
     dull = next(row for row in board.rows if row.cell("system").value == "dull")
-    assert [dull.cell(key).reason for key in ("metric-0", "metric-1")] == ["not computed for this system", reason]
+    told = [dull.cell(key).reason for key in ("metric-length", "metric-shy")]
+    assert told == ["not computed for this system", reason]
+
+
+def test_a_metric_keeps_its_column_whatever_else_is_computed(rated: Rated) -> None:
+    version = rated(FOUR_RESPONSES, metrics="rouge_l[normalize=false,stem=true],length")
+    board = system_board(system_standing(version, "overall", resamples=50), timezone.now())
+    keys = [column.key for column in board.columns if column.group == "metrics"]
+    assert sorted(keys) == ["metric-length", "metric-rouge_l[normalize=false;stem=true]"]
+    for key in keys:
+        assert choose_columns(board, key).columns[-1].key == key
+        assert board.rows[0].cell(key).is_defined
