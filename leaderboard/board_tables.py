@@ -91,7 +91,8 @@ def ceiling_cell(values: dict[str, Any], name: str) -> Cell:
     value = values[name]
     if isinstance(value, dict):
         return Cell(reason=value["reason"])
-    return Cell(value, ci=_interval(values.get("ci", {}).get(name)))
+    estimate = {"value": value, "ci": values.get("ci", {}).get(name)}
+    return cell_of({**estimate, "ci_reason": values.get("ci_reason", {}).get(name)})
 
 
 def cell_of(estimate: dict[str, Any], note: str = "") -> Cell:

@@ -35,16 +35,37 @@ def correlations_to_latex(document: dict[str, Any]) -> str:
             for level in levels
             for name, _ in COEFFICIENTS
         ]
-        lines.append(" & ".join([escaped(metric), *cells]) + r" \\")
-    lines += [r"\midrule", " & ".join(["Human ceiling", *_ceiling_cells(document, levels)]) + r" \\"]
+        found = [by_place.get((metric, level)) for level in levels]
+        intervals = [row[name].get("ci") if row else None for row in found for name, _ in COEFFICIENTS]
+        lines += _with_intervals([escaped(metric), *cells], intervals)
+    lines.append(r"\midrule")
+    lines += _with_intervals(["Human ceiling", *_ceiling_cells(document, levels)], _ceiling_intervals(document, levels))
     lines += [r"\bottomrule", r"\end{tabular}", _note(document)]
+    lines += [f"% {row['signature']}" for row in document["rows"]]
     return "\n".join(lines)
 
 
+def _with_intervals(cells: list[str], intervals: list[list[float] | None]) -> list[str]:
+    """The row of values and, where any has one, the row of their intervals beneath it."""
+    lines = [" & ".join(cells) + r" \\"]
+    if any(intervals):
+        small = [
+            "" if ends is None else rf"{{\scriptsize [{_number(ends[0])}, {_number(ends[1])}]}}" for ends in intervals
+        ]
+        lines.append(" & ".join(["", *small]) + r" \\")
+    return lines
+
+
+def _number(value: float) -> str:
+    return f"{value:.3f}".replace("-", "$-$")
+
+
 def _best(rows: list[dict[str, Any]], level: str, name: str) -> float | None:
-    """The strongest correlation in the metric's own direction (a distance should correlate negatively)."""
+    """The strongest correlation in the metric's own direction (a distance should correlate negatively); None where
+    fewer than two compete."""
     strengths = [_strength(row, name) for row in rows if row["level"] == level]
-    return max((strength for strength in strengths if strength is not None), default=None)
+    defined = [strength for strength in strengths if strength is not None]
+    return max(defined) if len(defined) > 1 else None
 
 
 def _strength(row: dict[str, Any], name: str) -> float | None:
@@ -55,7 +76,7 @@ def _strength(row: dict[str, Any], name: str) -> float | None:
 def _cell(row: dict[str, Any] | None, name: str, best: float | None) -> str:
     if row is None or row[name]["value"] is None:
         return "--"
-    text = f"{row[name]['value']:.3f}".replace("-", "$-$")
+    text = _number(row[name]["value"])
     if best is not None and _strength(row, name) == best:
         text = rf"\textbf{{{text}}}"
     if row[name].get("p", 0.0) >= 0.05:
@@ -65,7 +86,11 @@ def _cell(row: dict[str, Any] | None, name: str, best: float | None) -> str:
 
 def _ceiling_cells(document: dict[str, Any], levels: list[str]) -> list[str]:
     values = [document["human_ceiling"].get(level, {}).get(name) for level in levels for name, _ in COEFFICIENTS]
-    return [f"{value:.3f}" if isinstance(value, float) else "--" for value in values]
+    return [_number(value) if isinstance(value, float) else "--" for value in values]
+
+
+def _ceiling_intervals(document: dict[str, Any], levels: list[str]) -> list[list[float] | None]:
+    return [document["human_ceiling"][level].get("ci", {}).get(name) for level in levels for name, _ in COEFFICIENTS]
 
 
 def _note(document: dict[str, Any]) -> str:

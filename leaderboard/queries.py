@@ -295,7 +295,8 @@ def _row_document(
 def ceiling_document(
     human: HumanSide, levels: Sequence[CeilingLevel], resamples: int = RESAMPLES, seed: int = SEED
 ) -> dict[str, Any]:
-    """``{level: {coefficient: value}}``; where undefined, ``{"value": null, "reason"}``; intervals under ``"ci"``."""
+    """``{level: {coefficient: value}}``; where undefined, ``{"value": null, "reason"}``; intervals under ``"ci"``, and
+    under ``"ci_reason"`` why there is none."""
     document: dict[str, Any] = {}
     for level in levels:
         items = human.at(level)
@@ -308,7 +309,16 @@ def ceiling_document(
             name: estimate.as_json() if estimate.value is None else estimate.value for name, estimate in found.items()
         }
         intervals = {name: list(estimate.ci) for name, estimate in found.items() if estimate.ci}
-        document[level] = {**values, **({"ci": intervals} if intervals else {})}
+        without = {
+            name: estimate.reason
+            for name, estimate in found.items()
+            if estimate.is_defined and not estimate.ci and estimate.reason
+        }
+        document[level] = {
+            **values,
+            **({"ci": intervals} if intervals else {}),
+            **({"ci_reason": without} if without else {}),
+        }
     return document
 
 

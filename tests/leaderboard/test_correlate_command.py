@@ -100,12 +100,28 @@ def test_csv_has_a_row_a_metric_and_level_and_leaves_undefined_cells_empty(corre
 
 
 def test_latex_marks_the_best_and_what_is_not_significant(correlate) -> None:
+    call_command("score", corpus="small", metrics="bleu_1", inline=True)  # no word matches: 0 throughout, undefined
+    alone = correlate("--level", "turn", "--resamples", "0", "--format", "latex")
+    assert r"length & 0.800$^\dagger$ &" in alone  # nothing competes with it
+    call_command("score", corpus="small", metrics="short_only", inline=True)  # lengths 1, 3, 2: r = 0.5 with 1, 2, 3
     text = correlate("--level", "turn", "--resamples", "0", "--format", "latex")
     # n = 4: r = 0.8 has p = 0.2, hence the dagger.
     assert r"length & \textbf{0.800}$^\dagger$ & \textbf{0.800}$^\dagger$ & \textbf{0.667}$^\dagger$ \\" in text
     assert r"constant & -- & -- & -- \\" in text
     assert text.count("{") == text.count("}")
     assert (r"\begin{tabular}" in text, r"\end{tabular}" in text) == (True, True)
+
+
+def test_latex_gives_intervals_and_signatures(correlate, version: CorpusVersion) -> None:
+    text = correlate("--level", "turn", "--resamples", "100", "--format", "latex")
+    (row,) = json.loads(correlate("--level", "turn", "--resamples", "100", "--metrics", "length", "--format", "json"))[
+        "rows"
+    ]
+    low, high = (f"{end:.3f}".replace("-", "$-$") for end in row["pearson"]["ci"])
+    lines = text.splitlines()
+    beneath = lines[lines.index(next(line for line in lines if line.startswith("length "))) + 1]
+    assert beneath.startswith(rf" & {{\scriptsize [{low}, {high}]}} & ")
+    assert f"% {row['signature']}" in lines
 
 
 def test_latex_escapes_names(correlate, version: CorpusVersion) -> None:
@@ -172,3 +188,14 @@ def two_raters_of_five() -> list[Record]:
     given = ((1.0, 2.0), (2.0, 1.0), (3.0, 3.0), (4.0, 5.0), (5.0, 4.0))
     scores = {place: {"ann": ann, "bob": bob} for place, (ann, bob) in zip(places, given, strict=True)}
     return rated_corpus([dialogue(name) for name, _, _ in places], dict.fromkeys(places, "hi"), scores)
+
+
+def test_a_ceiling_without_an_interval_says_why(tmp_path: Path, capsys) -> None:
+    places = [("d0", turn, "echo") for turn in range(4)]
+    scores = {place: {"ann": float(turn + 1), "bob": float(5 - turn)} for turn, place in enumerate(places)}
+    stored(rated_corpus([dialogue("d0", turns=4)], dict.fromkeys(places, "hi"), scores), tmp_path)
+    call_command("correlate", "--corpus", "small", "--level", "turn", "--format", "json")
+    ceiling = json.loads(capsys.readouterr().out)["human_ceiling"]["turn"]
+    assert ceiling["pearson"] == pytest.approx(-1.0)
+    assert "ci" not in ceiling
+    assert "dialogue" in ceiling["ci_reason"]["pearson"]
