@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import hashlib
+import logging
 import time
 from collections.abc import Callable
 from typing import Any
 
 from django.conf import settings
+from django.db import IntegrityError, OperationalError
+from django.utils import timezone
 
 from annotations.models import CorpusVersion
 from leaderboard.models import Analysis
+
+log = logging.getLogger(__name__)
 
 LONGEST_QUESTION = 300
 
@@ -32,15 +37,17 @@ def stored_answer(
         return stored
     started = time.perf_counter()
     answer = compute()
-    stored, _ = Analysis.objects.update_or_create(
-        version=version,
-        kind=kind,
-        question=question,
-        defaults={
-            "revision": version.revision,
-            "made_by": made_by,
-            "answer": answer,
-            "seconds": time.perf_counter() - started,
-        },
-    )
+    made = {
+        "revision": version.revision,
+        "made_by": made_by,
+        "answer": answer,
+        "seconds": time.perf_counter() - started,
+    }
+    asked = {"version": version, "kind": kind, "question": question}
+    try:
+        stored, _ = Analysis.objects.update_or_create(**asked, defaults=made)
+    except (OperationalError, IntegrityError) as problem:
+        # SQLite has one writer, and a long import may be at it; or the corpus was deleted meanwhile. The answer stands.
+        log.warning("the %s of %s were computed but not stored (%s)", kind, version, problem)
+        return Analysis(**asked, **made, computed_at=timezone.now())
     return stored

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from django.db import OperationalError
 
 from annotations.actions import data_changed
 from annotations.models import CorpusVersion
@@ -85,6 +86,17 @@ def test_questions_longer_than_the_column_are_told_apart(version: CorpusVersion)
     for last in ("a", "b", "a"):
         stored_answer(version, "test", "system,".join(["q"] * 100) + last, question)
     assert question.times == 2
+
+
+def test_an_answer_that_cannot_be_stored_is_given_all_the_same(version: CorpusVersion, monkeypatch) -> None:
+    """A long import holds SQLite's only write lock."""
+
+    def locked(**_: object) -> None:
+        raise OperationalError("database is locked")
+
+    monkeypatch.setattr(Analysis.objects, "update_or_create", locked)
+    found = stored_answer(version, "test", "q", Question())
+    assert (found.answer, found.pk, found.computed_at is None) == ({"times": 1}, None, False)
 
 
 def test_a_corpus_takes_its_stored_answers_with_it(version: CorpusVersion) -> None:
