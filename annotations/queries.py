@@ -92,7 +92,7 @@ def dialogues_with_counts(version: CorpusVersion) -> QuerySet[Dialogue]:
 
 
 def resolve_aspect(version: CorpusVersion, aspect: str | None) -> str:
-    """The aspect as the corpus spells it; the main one where none, or the main one's general name, is asked for."""
+    """The aspect as the corpus spells it; the main one where none is asked for. Case does not matter."""
     if not aspect:
         return version.main_aspect
     for known in version.aspects:

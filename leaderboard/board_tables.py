@@ -67,8 +67,14 @@ def _metric_row(document: dict[str, Any], metric: str, by_level: dict[str, dict[
         for name, _ in COEFFICIENTS:
             cells[f"{level}-{name}"] = cell_of(row[name], note=_coverage_note(row))
         cells[f"{level}-n"] = Cell(row["n"])
-    badges = () if next(iter(by_level.values()))["higher_is_better"] else ("lower is better",)
-    return Row(f"metric-{metric}", cells, badges=badges)
+    first = next(iter(by_level.values()))
+    badges = () if first["higher_is_better"] else ("lower is better",)
+    return Row(f"metric-{metric}", cells, badges=badges, signature=_of_all_levels(first["signature"]))
+
+
+def _of_all_levels(signature: str) -> str:
+    """Level and n differ from column to column and stand there; the rest of the signature is one for the row."""
+    return "|".join(fact for fact in signature.split("|") if fact.partition(":")[0] not in ("level", "n"))
 
 
 def _coverage_note(row: dict[str, Any]) -> str:
@@ -197,7 +203,7 @@ def system_board(document: dict[str, Any], updated: datetime, kinds: Collection[
             higher_is_better=metric["higher_is_better"],
             help="Mean over the system's turns; "
             + ("higher" if metric["higher_is_better"] else "lower")
-            + " is better.",
+            + f" is better. {metric['signature']}",
             detail=True,
         )
         for metric in document["metrics"]

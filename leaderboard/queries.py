@@ -365,6 +365,7 @@ def system_standing(
         "metrics": [
             {
                 "metric": configuration.text,
+                "signature": configuration.signature(corpus=version.corpus.slug, corpus_version=version.label),
                 "higher_is_better": configuration.metric.higher_is_better,
                 "range": list(configuration.metric.value_range),
             }

@@ -19,7 +19,7 @@ from annotations.estimates import Undefined
 from annotations.models import CorpusVersion
 from workers import queries, runs
 from workers.metrics import configuration as configurations
-from workers.metrics.base import Score
+from workers.metrics.base import Example, Score
 from workers.metrics.configuration import Configuration
 from workers.models import MetricRun
 
@@ -66,6 +66,8 @@ def score_run(run: MetricRun, reporter: _Reporter) -> runs.RunResult:
     examples = queries.examples_of(run.system)
     given = [example for example in examples if example is not None]
     reporter.start(len(given))
+    if "turn" not in configuration.metric.levels:
+        return _system_result(configuration, run.system.version, given, reporter)
     scores = list(_scorer(run.configuration).score(given, reporter.progress))
     if len(scores) != len(given):
         raise ValueError(f"{configuration.text} gave {len(scores)} scores for {len(given)} responses")
@@ -75,6 +77,23 @@ def score_run(run: MetricRun, reporter: _Reporter) -> runs.RunResult:
         for example in examples
     ]
     return _result(configuration, run.system.version, by_turn)
+
+
+def _system_result(
+    configuration: Configuration, version: CorpusVersion, given: list[Example], reporter: _Reporter
+) -> runs.RunResult:
+    """A metric of whole systems (a distance between distributions): one score, and none for a turn."""
+    human = queries.human_examples_of(version)
+    score = _checked(configuration, _scorer(configuration.text).score_system(given, human, reporter.progress))
+    return runs.RunResult(
+        signature=configuration.signature(
+            corpus=version.corpus.slug, corpus_version=version.label, n=len(given), n_human=len(human)
+        ),
+        system_score=None if isinstance(score, Undefined) else score,
+        system_reason=score.reason[:300] if isinstance(score, Undefined) else "",
+        turn_scores=[],
+        undefined={},
+    )
 
 
 def _checked(configuration: Configuration, score: Score) -> Score:

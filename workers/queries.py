@@ -49,6 +49,13 @@ def examples_of(system: System) -> list[Example | None]:
     return [_with_response(example, responses.get(turn_pk)) for turn_pk, example in _turns_of(system.version_id)]
 
 
+def human_examples_of(version: CorpusVersion) -> list[Example]:
+    """The human side that a system is compared with: every reference as the response at its turn, in order."""
+    return [
+        _with_response(example, reference) for _, example in _turns_of(version.pk) for reference in example.references
+    ]
+
+
 def _with_response(example: Example, response: str | None) -> Example | None:
     if response is None:
         return None

@@ -12,11 +12,12 @@ from annotations.agreement.intervals import Resampling
 from annotations.agreement.krippendorff import MEASUREMENTS, Measurement, krippendorff_alphas
 from annotations.agreement.leave_one_out import LeaveOneOut, leave_one_out
 from annotations.agreement.matrix import RatingMatrix
-from annotations.agreement.tabulation import tabulate
+from annotations.agreement.tabulation import Tabulation, tabulate
 from annotations.correlation import COEFFICIENTS
 from annotations.estimates import Estimate
 
 AGGREGATE = "the file holds mean scores, not raters"
+NOBODY = "nobody rated"
 ANONYMOUS = "the raters are anonymous: a position in the list of scores is not a person"
 
 
@@ -57,16 +58,10 @@ def agreement_report(matrix: RatingMatrix, *, resamples: int = 1000, seed: int =
     the matrix does not fit together.
     """
     table = tabulate(matrix)
+    if not table.ratings:
+        return _without_agreement(table, NOBODY)
     if matrix.rater_kind == "aggregate":
-        unknown = Estimate.undefined(AGGREGATE)
-        return AgreementReport(
-            table.items,
-            0,
-            table.ratings,
-            krippendorff_alpha=dict.fromkeys(MEASUREMENTS, unknown),
-            fleiss_kappa=FleissKappa(unknown),
-            **_undefined_for_persons(AGGREGATE),
-        )
+        return _without_agreement(table, AGGREGATE)
     resampling = Resampling.draw(table.dialogues, resamples, seed)
     for_persons = (
         _undefined_for_persons(ANONYMOUS)
@@ -84,6 +79,18 @@ def agreement_report(matrix: RatingMatrix, *, resamples: int = 1000, seed: int =
         krippendorff_alpha=krippendorff_alphas(table, resampling),
         fleiss_kappa=fleiss_kappa(table, resampling),
         **for_persons,
+    )
+
+
+def _without_agreement(table: Tabulation, reason: str) -> AgreementReport:
+    unknown = Estimate.undefined(reason)
+    return AgreementReport(
+        table.items,
+        0,
+        table.ratings,
+        krippendorff_alpha=dict.fromkeys(MEASUREMENTS, unknown),
+        fleiss_kappa=FleissKappa(unknown),
+        **_undefined_for_persons(reason),
     )
 
 

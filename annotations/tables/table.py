@@ -88,6 +88,8 @@ class Row:
     cells: Mapping[str, Cell]
     badges: tuple[str, ...] = ()
     swatch: int | None = None
+    signature: str = ""
+    """How this row's numbers were made, where the table's own signature does not say all of it. In downloads."""
 
     def cell(self, key: str) -> Cell:
         return self.cells.get(key, NOTHING)

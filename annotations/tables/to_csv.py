@@ -33,7 +33,7 @@ def table_to_csv(table: Table) -> str:
     if any(row.badges for row in table.rows):
         fields.append(("badges", lambda row: safe_text("; ".join(row.badges))))
     if table.signature:
-        fields.append(("signature", lambda _row: safe_text(table.signature)))
+        fields.append(("signature", lambda row: safe_text(row.signature or table.signature)))
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\r\n")
     writer.writerow([safe_text(name) for name, _ in fields])

@@ -9,7 +9,8 @@ from annotations.tables.table import Cell, Column, Row, Table
 
 
 def table_document(table: Table) -> dict[str, Any]:
-    """``{"id", "caption", "signature", "updated", "notes", "columns": [...], "rows": [{"id", "badges", "cells"}]}``.
+    """``{"id", "caption", "signature", "updated", "notes", "columns": [...], "rows": [{"id", "badges", "cells",
+    "signature"?}]}``.
 
     A defined cell is ``{"value", "ci"?, "p"?, "note"?, "band"?}``, an undefined one ``{"value": null, "reason"}``.
     """
@@ -41,7 +42,8 @@ def _column_document(column: Column) -> dict[str, Any]:
 
 def _row_document(row: Row, table: Table) -> dict[str, Any]:
     cells = {column.key: _cell_document(row.cell(column.key)) for column in table.columns}
-    return {"id": row.id, "badges": list(row.badges), "cells": cells}
+    document = {"id": row.id, "badges": list(row.badges), "cells": cells}
+    return document | ({"signature": row.signature} if row.signature else {})
 
 
 def _cell_document(cell: Cell) -> dict[str, Any]:

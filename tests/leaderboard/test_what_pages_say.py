@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 from pathlib import Path
 
@@ -10,7 +11,11 @@ from django.test import Client
 
 from annotations import actions
 from annotations.importers.registry import importers
+from annotations.queries import select_systems, version_of
+from workers import execution, runs
+from workers.metrics.configuration import parse
 from workers.metrics.registry import all_metrics
+from workers.models import MetricRun
 
 pytestmark = pytest.mark.django_db
 
@@ -87,3 +92,15 @@ def test_anonymous_raters_have_no_names(client: Client, tmp_path: Path) -> None:
 def test_without_a_gold_answer_the_page_says_where_systems_answer(client: Client, tmp_path: Path) -> None:
     store(tmp_path, references=[])
     assert "the systems answer here; the corpus has no gold answer" in page(client, "dialogues/0/")
+
+
+def test_a_download_says_how_each_metric_s_numbers_were_made(client: Client, tmp_path: Path) -> None:
+    store(tmp_path, references=["Leeks and salt."])
+    version = version_of("small")
+    runs.request([parse("bleu_4[normalize=false]")], select_systems(version), hint=False)
+    for run in MetricRun.objects.all():
+        execution.compute(run.pk)
+    table = client.get("/corpora/small/metrics/?download=metric-leaderboard.csv").content.decode()
+    (row,) = [row for row in csv.DictReader(table.splitlines()) if row["metric"].startswith("bleu_4")]
+    assert row["signature"].startswith("metric:bleu_4|version:1|normalize:false|")
+    assert f"|corpus_version:{version.label}|" in row["signature"]

@@ -9,7 +9,7 @@ import pytest
 
 from annotations.models import CorpusVersion
 from tests.annotations.stored import stored, two_systems
-from tests.workers.lengths import ODD, metric
+from tests.workers.lengths import ODD, SYSTEM_LENGTH, metric
 from workers import execution, queries
 from workers.metrics import registry
 
@@ -17,7 +17,9 @@ from workers.metrics import registry
 @pytest.fixture
 def odd_metrics(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """The built-in metrics and those of ``lengths``, as if a package had brought them."""
-    catalogue = registry.assemble([*registry.built_in_metrics(), *(metric(*one) for one in ODD.items())], [])
+    catalogue = registry.assemble(
+        [*registry.built_in_metrics(), *(metric(*one) for one in ODD.items()), SYSTEM_LENGTH], []
+    )
     monkeypatch.setattr(registry, "_catalogue", lambda: catalogue)
     forget()
     yield

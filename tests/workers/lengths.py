@@ -29,6 +29,26 @@ def metric(name: str, function: Callable[[Sequence[Example]], Any], version: str
     )
 
 
+class SystemLengths:
+    """A metric of whole systems: how much longer the system's mean response is than the people's."""
+
+    def score_system(self, examples: Sequence[Example], human: Sequence[Example], progress: Any = None) -> Any:
+        if not human:
+            return Undefined("there is no human side to compare with")
+        return sum(lengths(examples)) / len(examples) - sum(lengths(human)) / len(human)
+
+
+SYSTEM_LENGTH = Metric(
+    name="system_length",
+    version="1",
+    summary="For tests.",
+    citation="for tests",
+    build=lambda options: SystemLengths(),
+    levels=frozenset({"system"}),
+    value_range=(None, None),
+)
+
+
 def lengths(examples: Sequence[Example]) -> list[float]:
     """The number of characters of each response."""
     return [float(len(example.response)) for example in examples]

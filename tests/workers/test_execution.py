@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from billiard.exceptions import SoftTimeLimitExceeded
 
-from annotations.models import CorpusVersion
+from annotations.models import CorpusVersion, Turn
 from annotations.queries import select_systems
 from tests.workers.lengths import metric
 from workers import execution, runs
@@ -52,6 +52,22 @@ def test_an_undefined_turn_keeps_the_metric_s_reason(version: CorpusVersion) -> 
 def test_the_signature_names_metric_version_corpus_and_n(version: CorpusVersion) -> None:
     run = computed(version, "length", "dull")
     assert run.signature == f"metric:length|version:1|corpus:small|corpus_version:{version.label}|n:2"
+
+
+def test_a_metric_of_whole_systems_has_one_score_against_the_references(version: CorpusVersion) -> None:
+    run = computed(version, "system_length", "echo")
+    references = [text for turn in Turn.objects.filter(dialogue__version=version) for text in turn.references]
+    # "the answer" 10, "the reply" 9, "an answer" 9: mean 28 / 3
+    assert run.system_score == pytest.approx(28 / 3 - sum(map(len, references)) / len(references))
+    assert (run.state, run.turn_scores, run.undefined) == ("done", [], {})
+    assert run.signature.endswith(f"|n:3|n_human:{len(references)}")
+
+
+def test_a_metric_of_whole_systems_without_a_human_side_says_why(version: CorpusVersion) -> None:
+    Turn.objects.update(references=[])
+    run = computed(version, "system_length", "echo")
+    assert (run.state, run.system_score) == ("done", None)
+    assert run.system_reason == "there is no human side to compare with"
 
 
 def test_scores_may_come_from_a_generator(version: CorpusVersion) -> None:

@@ -196,3 +196,10 @@ def test_a_new_version_is_scored_anew_and_the_old_scores_stay(score, version: Co
     assert json.loads(out)["corpus_version"] == second.label
     assert MetricRun.objects.filter(system__version=version).count() == 2
     assert MetricRun.objects.filter(system__version=second).count() == 2
+
+
+def test_a_metric_of_whole_systems_has_no_turn_scores(score) -> None:
+    out, _ = score("--metrics", "system_length", "--systems", "echo", "--format", "json")
+    (run,) = json.loads(out)["runs"]
+    assert (run["state"], run["turn_scores"]) == ("done", [])
+    assert isinstance(run["system_score"], float)

@@ -221,3 +221,11 @@ def test_usr_counts() -> None:
     assert (document["items"], document["raters"], document["ratings"]) == (300, 4, 900)
     assert document["fleiss_kappa"]["items"] == 300
     assert document["icc"]["icc2_k"]["k"] == 3
+
+
+def test_where_nobody_rated_every_coefficient_says_so() -> None:
+    nothing = RatingMatrix(np.empty((0, 4)), np.zeros(4, dtype=np.int64), ())
+    document = agreement_report(nothing).as_json()
+    assert document["ratings"] == 0
+    assert document["krippendorff_alpha"]["ordinal"] == {"value": None, "reason": "nobody rated"}
+    assert document["fleiss_kappa"] == {"value": None, "reason": "nobody rated"}

@@ -34,6 +34,8 @@ class Command(ConsoleCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
+        if options["to"] == Path():
+            raise CommandError("--to names no folder")
         try:
             version = version_of(options["slug"])
             exporters()[options["format"]].export(

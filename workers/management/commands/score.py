@@ -134,6 +134,8 @@ def _document(run: MetricRun, places: list[dict[str, Any]]) -> dict[str, Any]:
         return {**document, "error": run.error}
     if run.system_score is None:
         document["reason"] = run.system_reason
+    if not run.turn_scores:  # a metric of whole systems
+        return {**document, "turn_scores": []}
     document["turn_scores"] = [
         {**place, "score": score}
         if score is not None
