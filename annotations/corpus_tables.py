@@ -93,7 +93,6 @@ def dialogues_table(version: CorpusVersion, dialogues: Iterable[Dialogue]) -> Ta
 
 
 def _opening(dialogue: Dialogue) -> Cell:
-    first_turn = dialogue.turns.order_by("number").first()
-    if first_turn is None or not first_turn.context:
+    if not dialogue.opening:
         return Cell(reason="no utterance comes before the answer")
-    return Cell(first_turn.context[0][1])
+    return Cell(dialogue.opening[0][1])

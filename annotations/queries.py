@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from django.db.models import Count, Prefetch, QuerySet
+from django.db.models import Count, OuterRef, Prefetch, QuerySet, Subquery
 from numpy.typing import NDArray
 
 from annotations.agreement.matrix import RatingMatrix
@@ -88,7 +88,10 @@ def counts_of(version: CorpusVersion) -> Counts:
 
 
 def dialogues_with_counts(version: CorpusVersion) -> QuerySet[Dialogue]:
-    return version.dialogues.annotate(turn_count=Count("turns")).order_by("position")
+    """Each with ``turn_count`` and ``opening``, the context of its first turn (None where it has no turn)."""
+    first_context = Turn.objects.filter(dialogue=OuterRef("pk")).order_by("number").values("context")[:1]
+    counted = version.dialogues.annotate(turn_count=Count("turns"), opening=Subquery(first_context))
+    return counted.order_by("position")
 
 
 def resolve_aspect(version: CorpusVersion, aspect: str | None) -> str:

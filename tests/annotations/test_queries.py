@@ -10,12 +10,13 @@ import pytest
 from django.contrib.auth.models import AnonymousUser
 
 from annotations.actions import CorpusHasResults, delete_corpus
-from annotations.models import Corpus, CorpusVersion, Dialogue, Rating, Response
+from annotations.models import Corpus, CorpusVersion, Dialogue, Rating, Response, Turn
 from annotations.queries import (
     NotFound,
     RatedItems,
     agreement_of,
     counts_of,
+    dialogues_with_counts,
     rated_items,
     resolve_aspect,
     select_systems,
@@ -284,3 +285,11 @@ def test_results_of_an_older_version_keep_the_corpus_too(version: CorpusVersion,
     assert stored(changed, tmp_path).number == 2
     with pytest.raises(CorpusHasResults):
         delete_corpus(version.corpus)
+
+
+def test_a_list_of_dialogues_is_one_question_however_many_they_are(tmp_path: Path, django_assert_num_queries) -> None:
+    version = stored(two_systems(), tmp_path)
+    with django_assert_num_queries(1):
+        listed = [(found.external_id, found.turn_count, found.opening[0]) for found in dialogues_with_counts(version)]
+    first = {turn.dialogue.external_id: turn.context[0] for turn in Turn.objects.filter(number=0)}
+    assert listed == [("d0", 2, first["d0"]), ("d1", 1, first["d1"])]
