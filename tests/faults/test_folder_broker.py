@@ -73,6 +73,24 @@ def test_every_message_is_read_whole_and_once(tmp_path: Path) -> None:
     assert list((tmp_path / "queue").iterdir()) == []
 
 
+def test_a_message_that_is_being_written_cannot_be_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write_whole = Path.write_text
+    looked: list[str] = []
+
+    def write_half_and_look(path: Path, text: str) -> int:
+        write_whole(path, text[: len(text) // 2])
+        with pytest.raises(Empty):
+            channel._get("cpu")
+        looked.append(path.name)
+        return write_whole(path, text)
+
+    with connection("folder", tmp_path).channel() as channel:
+        monkeypatch.setattr(Path, "write_text", write_half_and_look)
+        channel._put("cpu", {"message": 1})
+        assert len(looked) == 1
+        assert channel._get("cpu") == {"message": 1}
+
+
 def bind(folder: Path, name: int) -> None:
     with connection("folder", folder).channel() as channel:
         for number in range(50):
