@@ -61,6 +61,22 @@ def _refuse_broken_texts(options: dict[str, Any]) -> None:
                 raise CommandError(f"{name}: {text!r} is not UTF-8")
 
 
+def add_ratings_arguments(parser: CommandParser) -> None:
+    """Which ratings a statistic is of, and how its intervals are drawn: the same for every command that makes one."""
+    parser.add_argument("--corpus", required=True, metavar="S")
+    parser.add_argument("--aspect", help="default: the corpus's main aspect")
+    chosen = parser.add_mutually_exclusive_group()
+    chosen.add_argument("--systems", type=comma_list, metavar="a,b", help="only these systems")
+    chosen.add_argument("--exclude", type=comma_list, metavar="x,y", help="all but these systems")
+    parser.add_argument(
+        "--resamples",
+        type=whole_number(0, MAX_DRAWS),
+        default=1000,
+        help=f"bootstrap draws of dialogues, up to {MAX_DRAWS:,}; 0: no intervals",
+    )
+    parser.add_argument("--seed", type=whole_number(0), default=0)
+
+
 def make_database_ready() -> None:
     """A first command on a fresh folder makes its SQLite database. Other databases are the operator's to migrate."""
     if not _missing_migrations():

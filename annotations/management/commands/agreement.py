@@ -4,7 +4,7 @@ from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
-from annotations.console import MAX_DRAWS, ConsoleCommand, comma_list, figure_with_interval, whole_number
+from annotations.console import ConsoleCommand, add_ratings_arguments, figure_with_interval
 from annotations.queries import NotFound, agreement_of, resolve_aspect, select_systems, version_of
 
 
@@ -12,19 +12,8 @@ class Command(ConsoleCommand):
     help = "How far the raters agree: Krippendorff's alpha, Cohen's and Fleiss' kappa, ICC, leave-one-out correlation."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("--corpus", required=True, metavar="S")
-        parser.add_argument("--aspect", help="default: the corpus's main aspect")
+        add_ratings_arguments(parser)
         parser.add_argument("--level", choices=["turn", "dialogue"], default="turn")
-        chosen = parser.add_mutually_exclusive_group()
-        chosen.add_argument("--systems", type=comma_list, metavar="a,b", help="only these systems")
-        chosen.add_argument("--exclude", type=comma_list, metavar="x,y", help="all but these systems")
-        parser.add_argument(
-            "--resamples",
-            type=whole_number(0, MAX_DRAWS),
-            default=1000,
-            help=f"bootstrap draws of dialogues, up to {MAX_DRAWS:,}; 0: no intervals",
-        )
-        parser.add_argument("--seed", type=whole_number(0), default=0)
         parser.add_argument("--format", choices=["table", "json"], default="table")
 
     def handle(self, *args: Any, **options: Any) -> None:

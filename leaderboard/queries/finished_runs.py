@@ -1,0 +1,97 @@
+"""The scores of finished runs, as arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from annotations.models import System
+from annotations.queries import (
+    NotFound,
+)
+from workers.metrics.configuration import Configuration, ConfigurationError, parse
+from workers.metrics.registry import all_metrics
+from workers.models import MetricRun
+
+
+@dataclass(frozen=True)
+class MetricScores:
+    """The scores of finished runs. ``turn``: metrics × systems × turns, ``system``: metrics × systems; NaN where a
+    score is undefined or not computed. A metric in ``system_only`` has no turn scores at all."""
+
+    configurations: tuple[Configuration, ...]
+    systems: tuple[System, ...]
+    turn: NDArray[np.float64]
+    system: NDArray[np.float64]
+    runs_done: NDArray[np.int64]
+    """How many of the systems each metric has been computed for."""
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        return tuple(configuration.text for configuration in self.configurations)
+
+    def is_system_only(self, row: int) -> bool:
+        return "turn" not in self.configurations[row].metric.levels
+
+    def select(self, rows: Sequence[int]) -> MetricScores:
+        return MetricScores(
+            tuple(self.configurations[row] for row in rows),
+            self.systems,
+            self.turn[list(rows)],
+            self.system[list(rows)],
+            self.runs_done[list(rows)],
+        )
+
+
+def metric_scores(systems: Sequence[System], turns: int, only: Sequence[str] | None = None) -> MetricScores:
+    """All finished runs of these systems, in the present version of each metric, in the registry's order.
+    ``only`` names the configurations to read, where others are not wanted."""
+    finished = MetricRun.objects.filter(system__in=systems, state=MetricRun.State.DONE)
+    if only is not None:
+        finished = finished.filter(configuration__in=only)
+    rows = list(finished.values_list("configuration", "metric_version", "system_id", "turn_scores", "system_score"))
+    known = {
+        text: configuration
+        for text, metric_version in {row[:2] for row in rows}
+        if (configuration := _present(text)) and configuration.metric.version == metric_version
+    }
+    order = {name: place for place, name in enumerate(all_metrics())}
+    texts = sorted(known, key=lambda text: (order[known[text].metric.name], text))
+    place = {text: row for row, text in enumerate(texts)}
+    system_place = {system.pk: number for number, system in enumerate(systems)}
+    turn = np.full((len(texts), len(systems), turns), np.nan)
+    system_scores = np.full((len(texts), len(systems)), np.nan)
+    runs_done = np.zeros(len(texts), dtype=np.int64)
+    for text, metric_version, system_id, turn_scores, system_score in rows:
+        if text not in place or known[text].metric.version != metric_version:
+            continue
+        at = place[text], system_place[system_id]
+        if turn_scores:
+            turn[at] = np.array(turn_scores, dtype=np.float64)  # None becomes NaN
+        if system_score is not None:
+            system_scores[at] = system_score
+        runs_done[at[0]] += 1
+    return MetricScores(tuple(known[text] for text in texts), tuple(systems), turn, system_scores, runs_done)
+
+
+def _present(text: str) -> Configuration | None:
+    """The configuration, or None where its metric is no longer registered (a plug-in that was taken out)."""
+    try:
+        return parse(text)
+    except ConfigurationError:
+        return None
+
+
+def chosen_metrics(scores: MetricScores, wanted: Sequence[Configuration] | None) -> MetricScores:
+    """Those asked for, in that order; all where none is asked for. Raises NotFound for one that is not computed."""
+    if not wanted:
+        return scores
+    place = {text: row for row, text in enumerate(scores.texts)}
+    missing = [configuration.text for configuration in wanted if configuration.text not in place]
+    if missing:
+        known = ", ".join(place) or "none yet"
+        raise NotFound(f"not computed: {', '.join(missing)}. Computed: {known}. Compute more with: manage.py score")
+    return scores.select([place[configuration.text] for configuration in wanted])

@@ -1,0 +1,103 @@
+"""How systems stand with people and on every metric, and how far the raters agree."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from annotations.models import CorpusVersion, System
+from annotations.queries import (
+    agreement_of,
+    has_dialogue_ratings,
+    has_turn_ratings,
+    select_systems,
+)
+from leaderboard.queries.defaults import RESAMPLES, SEED
+from leaderboard.queries.finished_runs import metric_scores
+from leaderboard.queries.human_scores import human_side, placed_human
+from leaderboard.statistics.human_ceiling import CeilingLevel
+from leaderboard.statistics.placed_scores import PlacedScores
+from leaderboard.statistics.system_ranking import rank_systems
+from workers.models import MetricRun
+
+NOT_COMPUTED = "not computed for this system"
+
+
+def system_standing(
+    version: CorpusVersion,
+    aspect: str,
+    systems: Sequence[System] | None = None,
+    *,
+    resamples: int = RESAMPLES,
+    seed: int = SEED,
+) -> dict[str, Any]:
+    """Every system's mean human rating with interval, rank range and band, and its score on every metric."""
+    chosen = list(systems if systems is not None else select_systems(version))
+    human = human_side(version, aspect, chosen)
+    scores = metric_scores(chosen, len(human.order.turn_pks))
+    reasons = _why_no_system_score(chosen)
+    items = human.at("system")
+    nobody = PlacedScores(np.empty((1, 0)), np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64))
+    ranks = rank_systems(placed_human(items) if items else nobody, len(chosen), resamples, seed)
+    return {
+        "corpus": version.corpus.slug,
+        "corpus_version": version.label,
+        "aspect": aspect,
+        "resamples": resamples,
+        "seed": seed,
+        "metrics": [
+            {
+                "metric": configuration.text,
+                "signature": configuration.signature(corpus=version.corpus.slug, corpus_version=version.label),
+                "higher_is_better": configuration.metric.higher_is_better,
+                "range": list(configuration.metric.value_range),
+            }
+            for configuration in scores.configurations
+        ],
+        "systems": [
+            {
+                "system": system.name,
+                "kind": system.kind,
+                "position": system.position,
+                "human": rank.mean.as_json(),
+                "items": rank.items,
+                "dialogues": rank.dialogues,
+                "rank": rank.rank,
+                "worst_rank": rank.worst_rank,
+                "band": rank.band,
+                "scores": [
+                    {"value": None, "reason": reasons.get((system.pk, one.text, one.metric.version), NOT_COMPUTED)}
+                    if np.isnan(score)
+                    else float(score)
+                    for one, score in zip(scores.configurations, scores.system[:, number], strict=True)
+                ],
+            }
+            for number, (system, rank) in enumerate(zip(chosen, ranks, strict=True))
+        ],
+    }
+
+
+def _why_no_system_score(systems: Sequence[System]) -> dict[tuple[int, str, str], str]:
+    """(system pk, configuration, metric version) → the reason, for finished runs without a system score."""
+    undefined = MetricRun.objects.filter(
+        system__in=systems, state=MetricRun.State.DONE, system_score__isnull=True
+    ).values_list("system_id", "configuration", "metric_version", "system_reason")
+    return {(system, text, version): reason for system, text, version, reason in undefined}
+
+
+def agreement(version: CorpusVersion, aspect: str, level: CeilingLevel) -> dict[str, Any]:
+    return agreement_of(version, aspect, "dialogue" if level == "dialogue" else "turn", resamples=RESAMPLES, seed=SEED)
+
+
+def rated_levels(version: CorpusVersion, aspect: str) -> list[str]:
+    """The levels at which people rated this aspect."""
+    return [
+        level
+        for level, is_rated in (
+            ("turn", has_turn_ratings(version, aspect)),
+            ("dialogue", has_dialogue_ratings(version, aspect)),
+        )
+        if is_rated
+    ]
