@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -101,3 +102,15 @@ def _fresh_broker() -> str:
     url = os.environ["CELERY_BROKER_URL"].removesuffix("/0") + "/1"
     redis.Redis.from_url(url).flushdb()
     return url
+
+
+@pytest.fixture(autouse=True)
+def no_corpus_of_another_test() -> Iterator[None]:
+    """A worker process keeps the turns of versions, which never change and whose keys a database never gives twice.
+
+    A test's rollback gives them twice.
+    """
+    yield
+    queries = sys.modules.get("workers.queries")
+    if queries is not None:
+        queries._turns_of.cache_clear()
