@@ -35,6 +35,7 @@ def start(site: Site, port: int) -> subprocess.Popen[str]:
         stderr=subprocess.PIPE,
         text=True,
         start_new_session=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN),  # as a shell starts a background job
     )
     site.processes.append(process)  # type: ignore[arg-type]
     return process

@@ -63,7 +63,9 @@ class Command(ConsoleCommand):
         connections.close_all()
 
     def _serve(self, address: str, options: dict[str, Any]) -> None:
-        signal.signal(signal.SIGTERM, _as_interrupt)
+        # SIGINT, too: a shell starts background jobs deaf to it, and whoever sends it to us means us.
+        for asked_to_stop in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(asked_to_stop, _as_interrupt)
         children: list[Child] = []
         try:
             children.append(_start_worker(options["concurrency"]))
