@@ -1,4 +1,4 @@
-from django.urls import path
+from django.urls import include, path
 
 from annotations import views
 
@@ -6,4 +6,5 @@ urlpatterns = [
     path("", views.home, name="home"),
     path("corpora/<slug:slug>/", views.corpus, name="corpus"),
     path("corpora/<slug:slug>/dialogues/", views.dialogues, name="dialogues"),
+    path("", include("annotations.campaigns.urls")),
 ]

@@ -53,6 +53,19 @@ SETTINGS: tuple[Setting, ...] = (
     Setting("DIALEVAL_SWEEP_SECONDS", "5", "How often lost hints and expired leases are looked for."),
     Setting("DIALEVAL_MAX_ATTEMPTS", "3", "How often a metric run is started before it counts as failed."),
     Setting("DIALEVAL_TASK_SECONDS", "3600", "Longest time one metric run may take."),
+    Setting(
+        "DIALEVAL_RATING_LEASE_SECONDS",
+        "600",
+        "How long a rater may be silent before an item in hand is offered to another. An open page is not silent.",
+    ),
+    Setting(
+        "DIALEVAL_LLM_URL",
+        "",
+        "OpenAI-compatible endpoint of everything that asks a language model, such as `https://api.example.org/v1`. "
+        "Empty: `manage.py run` starts the packaged model on loopback.",
+    ),
+    Setting("DIALEVAL_LLM_MODEL", "", "The model asked for at DIALEVAL_LLM_URL."),
+    Setting("DIALEVAL_LLM_KEY", "", "The key of DIALEVAL_LLM_URL."),
     Setting("DIALEVAL_MAX_IMPORT_MB", "200", "Largest file that is imported, in megabytes."),
     Setting(
         "DIALEVAL_ENCODER",

@@ -24,6 +24,7 @@ INSTALLED_APPS = [
     "dialeval_site",
     "leaderboard",
     "workers",
+    "annotations.campaigns",
     "annotations",
     "django.contrib.admin",
     "django.contrib.auth",
@@ -160,6 +161,11 @@ LEASE_SECONDS = environment.seconds("DIALEVAL_LEASE_SECONDS")
 SWEEP_SECONDS = environment.seconds("DIALEVAL_SWEEP_SECONDS")
 MAX_ATTEMPTS = environment.whole("DIALEVAL_MAX_ATTEMPTS")
 TASK_SECONDS = environment.seconds("DIALEVAL_TASK_SECONDS")
+
+RATING_LEASE_SECONDS = environment.seconds("DIALEVAL_RATING_LEASE_SECONDS")
+LLM_URL = environment.text("DIALEVAL_LLM_URL")
+LLM_MODEL = environment.text("DIALEVAL_LLM_MODEL")
+LLM_KEY = environment.text("DIALEVAL_LLM_KEY")
 
 MAX_IMPORT_BYTES = environment.whole("DIALEVAL_MAX_IMPORT_MB") * 1_000_000
 ENCODER = environment.text("DIALEVAL_ENCODER")

@@ -1,0 +1,83 @@
+"""Who may open which page of a campaign. What one may not see does not exist."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+from django.contrib.auth.views import redirect_to_login
+from django.core.exceptions import PermissionDenied
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import redirect
+from django.urls import reverse
+from django.utils.translation import gettext as _
+
+from annotations.campaigns.models import Campaign, Participation
+from annotations.roles import is_organiser
+
+View = Callable[..., HttpResponse]
+
+
+def organisers_page(view: View) -> View:
+    """Who is not logged in is led to the log-in page and back; others than organisers are told 403."""
+
+    @wraps(view)
+    def guarded(request: HttpRequest, *arguments: Any, **named: Any) -> HttpResponse:
+        if not request.user.is_authenticated:
+            back = request.get_full_path() if request.method in ("GET", "HEAD") else reverse("campaigns")
+            return redirect_to_login(back)
+        if not is_organiser(request.user):
+            raise PermissionDenied(_("only organisers set up rating campaigns"))
+        return view(request, *arguments, **named)
+
+    return guarded
+
+
+def campaign_or_404(slug: str) -> Campaign:
+    campaign = Campaign.objects.select_related("version__corpus").filter(slug=slug).first()
+    if campaign is None:
+        raise Http404(f"there is no campaign {slug}")
+    return campaign
+
+
+def raters_page(view: View) -> View:
+    """The view gets the rater's participation instead of the slug. Who does not take part is led to the campaign's
+    start page if allowed to join, and else told that there is no such campaign: not even its being is public."""
+
+    @wraps(view)
+    def guarded(request: HttpRequest, slug: str, **named: Any) -> HttpResponse:
+        if not request.user.is_authenticated:
+            if wants_json(request):
+                return login_needed()
+            back = (
+                request.get_full_path() if request.method in ("GET", "HEAD") else reverse("rating-start", args=[slug])
+            )
+            return redirect_to_login(back)
+        participation = (
+            Participation.objects.select_related("campaign__version__corpus", "user")
+            .filter(campaign__slug=slug, user=request.user)
+            .exclude(campaign__state=Campaign.State.DRAFT)
+            .first()
+        )
+        if participation is None:
+            if may_join(request.user, slug):
+                return redirect("rating-start", slug)
+            raise Http404(f"there is no campaign {slug}")
+        return view(request, participation, **named)
+
+    return guarded
+
+
+def may_join(user: Any, slug: str) -> bool:
+    """Members of the campaign's groups may, without an invitation, while it is open."""
+    return Campaign.objects.filter(slug=slug, state=Campaign.State.OPEN, groups__user=user).exists()
+
+
+def wants_json(request: HttpRequest) -> bool:
+    return "application/json" in request.headers.get("Accept", "")
+
+
+def login_needed() -> HttpResponse:
+    """For the page's own requests: a redirect would be followed and look like success."""
+    return JsonResponse({"stored": False, "login": reverse("login")}, status=401)

@@ -1,0 +1,24 @@
+"""Rating campaigns: what is asked, of whom, who holds what, and every word that was answered."""
+
+from annotations.campaigns.models.assignment import Assignment, Item, RatingRevision, Slot
+from annotations.campaigns.models.campaign import Campaign, Guidelines
+from annotations.campaigns.models.collection import Line, Room
+from annotations.campaigns.models.conversation import ChatSystem, Conversation, Message
+from annotations.campaigns.models.people import Conflict, Invitation, Participation
+
+__all__ = [
+    "Assignment",
+    "Campaign",
+    "ChatSystem",
+    "Conflict",
+    "Conversation",
+    "Guidelines",
+    "Invitation",
+    "Item",
+    "Line",
+    "Message",
+    "Participation",
+    "RatingRevision",
+    "Room",
+    "Slot",
+]

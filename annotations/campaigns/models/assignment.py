@@ -1,0 +1,193 @@
+"""Items, their slots, who holds them, and what was said of them."""
+
+from __future__ import annotations
+
+import secrets
+
+from django.db import models
+from django.db.models import Q
+from django.utils.translation import gettext_lazy as _
+
+from annotations.campaigns.models.campaign import Campaign, Guidelines
+from annotations.campaigns.models.people import Participation
+from annotations.models import Dialogue, Response, System, Turn
+
+LONGEST_COMMENT = 4000
+
+
+def public_id() -> str:
+    """What the browser calls an item. Random: it neither names nor orders anything."""
+    return secrets.token_urlsafe(12)
+
+
+class Item(models.Model):
+    """What is judged. Of a turn campaign a response; of a dialogue campaign a system in a dialogue; of an interactive
+    one a chat system playing a dialogue's persona B.
+
+    Training and attention items are judged by every rater and hold no slots. Theirs may be ``texts`` of the organiser's
+    own: one response at turn level, one for each turn at dialogue level. ``lowest`` to ``highest`` is the range that
+    counts as right.
+    """
+
+    class Role(models.TextChoices):
+        REGULAR = "regular", _("regular")
+        TRAINING = "training", _("training")
+        ATTENTION = "attention", _("attention")
+
+    campaign = models.ForeignKey(Campaign, on_delete=models.CASCADE, related_name="items")
+    public_id = models.CharField(max_length=24, unique=True, default=public_id)
+    role = models.CharField(max_length=9, choices=Role, default=Role.REGULAR)
+    position = models.PositiveIntegerField(default=0, help_text="Order of training items.")
+    dialogue = models.ForeignKey(Dialogue, on_delete=models.CASCADE, related_name="+")
+    turn = models.ForeignKey(Turn, null=True, blank=True, on_delete=models.CASCADE, related_name="+")
+    system = models.ForeignKey(System, null=True, blank=True, on_delete=models.CASCADE, related_name="+")
+    response = models.ForeignKey(Response, null=True, blank=True, on_delete=models.CASCADE, related_name="items")
+    chat_system = models.ForeignKey(
+        "campaigns.ChatSystem", null=True, blank=True, on_delete=models.PROTECT, related_name="items"
+    )
+    texts = models.JSONField(default=list, blank=True)
+    lowest = models.PositiveSmallIntegerField(null=True, blank=True)
+    highest = models.PositiveSmallIntegerField(null=True, blank=True)
+    feedback = models.TextField(blank=True, help_text="Shown after a training item.")
+
+    class Meta:
+        ordering = ["campaign", "pk"]
+        constraints = [
+            models.CheckConstraint(condition=Q(role__in=["regular", "training", "attention"]), name="item_role"),
+            models.UniqueConstraint(
+                fields=["campaign", "response"],
+                condition=Q(role="regular", response__isnull=False),
+                name="response_is_one_item",
+            ),
+            models.UniqueConstraint(
+                fields=["campaign", "system", "dialogue"],
+                condition=Q(role="regular", response__isnull=True, system__isnull=False),
+                name="system_in_dialogue_is_one_item",
+            ),
+            models.UniqueConstraint(
+                fields=["campaign", "chat_system", "dialogue"],
+                condition=Q(role="regular", chat_system__isnull=False),
+                name="chat_system_with_persona_is_one_item",
+            ),
+            models.CheckConstraint(
+                condition=Q(role="regular") | Q(lowest__gte=1, highest__lte=5, highest__gte=models.F("lowest")),
+                name="checked_item_has_a_range",
+            ),
+        ]
+        indexes = [models.Index(fields=["campaign", "role", "position"], name="item_role")]
+
+    def __str__(self) -> str:
+        return f"item {self.public_id}"
+
+
+class Assignment(models.Model):
+    """An item given to a rater: one row however often it is given, so nobody judges an item twice.
+
+    ``position`` counts this rater's items from 0; ``propensity`` is the probability with which this item was drawn from
+    those that could have been, None where nothing was drawn (training).
+    """
+
+    class State(models.TextChoices):
+        LEASED = "leased", _("in hand")
+        DONE = "done", _("rated")
+        SKIPPED = "skipped", _("skipped")
+        RETURNED = "returned", _("given back")
+
+    participation = models.ForeignKey(Participation, on_delete=models.CASCADE, related_name="assignments")
+    item = models.ForeignKey(Item, on_delete=models.CASCADE, related_name="assignments")
+    state = models.CharField(max_length=8, choices=State, default=State.LEASED)
+    position = models.PositiveIntegerField()
+    propensity = models.FloatField(null=True, blank=True)
+    lease_expires_at = models.DateTimeField(null=True, blank=True)
+    skip_reason = models.CharField(max_length=500, blank=True)
+    current = models.OneToOneField(
+        "campaigns.RatingRevision", null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
+    )
+    claimed_at = models.DateTimeField()
+    finished_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["participation", "position"]
+        constraints = [
+            models.UniqueConstraint(fields=["participation", "item"], name="same_item_never_twice"),
+            models.UniqueConstraint(fields=["participation", "position"], name="assignment_position_once"),
+            models.CheckConstraint(
+                condition=Q(state__in=["leased", "done", "skipped", "returned"]), name="assignment_state"
+            ),
+            models.CheckConstraint(
+                condition=~Q(state="leased") | Q(lease_expires_at__isnull=False), name="item_in_hand_is_leased"
+            ),
+            models.CheckConstraint(condition=~Q(state="done") | Q(current__isnull=False), name="done_item_is_rated"),
+            models.CheckConstraint(condition=~Q(state="skipped") | ~Q(skip_reason=""), name="skip_says_why"),
+            models.CheckConstraint(
+                condition=Q(propensity__isnull=True) | Q(propensity__gt=0, propensity__lte=1), name="propensity_range"
+            ),
+        ]
+        indexes = [
+            models.Index(fields=["lease_expires_at"], condition=Q(state="leased"), name="assignment_lease"),
+            models.Index(fields=["participation", "state"], name="assignment_of_rater"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.item_id} for {self.participation_id}"
+
+
+class Slot(models.Model):
+    """One of an item's k places for a rater. Free while nobody holds it; the database lets an assignment hold one.
+
+    ``ordinal`` is the place in the campaign's order, in which dialogues take turns: who takes slots from anywhere in it
+    meets all dialogues evenly.
+    """
+
+    campaign = models.ForeignKey(Campaign, on_delete=models.CASCADE, related_name="slots")
+    item = models.ForeignKey(Item, on_delete=models.CASCADE, related_name="slots")
+    place = models.PositiveSmallIntegerField(help_text="1 to k.")
+    ordinal = models.PositiveIntegerField()
+    holder = models.OneToOneField(Assignment, null=True, blank=True, on_delete=models.SET_NULL, related_name="slot")
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["item", "place"], name="slot_once"),
+            models.UniqueConstraint(fields=["campaign", "ordinal"], name="slot_ordinal_once"),
+            models.CheckConstraint(condition=Q(place__gte=1), name="slot_place_from_1"),
+        ]
+        indexes = [
+            models.Index(fields=["campaign", "ordinal"], condition=Q(holder__isnull=True), name="free_slot"),
+        ]
+
+    def __str__(self) -> str:
+        return f"slot {self.place} of {self.item_id}"
+
+
+class RatingRevision(models.Model):
+    """What a rater said of an item, once: never changed; a second thought is another row. The last one counts.
+
+    ``low_axes`` is None where axes were not asked, else the keys of those marked low. Times are the browser's, in
+    milliseconds from showing the item; ``active_ms`` leaves out the time in which nothing was done.
+    """
+
+    assignment = models.ForeignKey(Assignment, on_delete=models.CASCADE, related_name="revisions")
+    number = models.PositiveIntegerField()
+    key = models.CharField(max_length=64, help_text="Made by the page; the same key is the same rating, sent again.")
+    score = models.PositiveSmallIntegerField()
+    low_axes = models.JSONField(null=True, blank=True)
+    flagged = models.BooleanField(default=False)
+    comment = models.TextField(blank=True, max_length=LONGEST_COMMENT)
+    guidelines = models.ForeignKey(Guidelines, null=True, blank=True, on_delete=models.PROTECT)
+    first_key_ms = models.PositiveIntegerField(null=True, blank=True)
+    submit_ms = models.PositiveIntegerField(null=True, blank=True)
+    active_ms = models.PositiveIntegerField(null=True, blank=True)
+    shown_at = models.DateTimeField(null=True, blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["assignment", "number"]
+        constraints = [
+            models.UniqueConstraint(fields=["assignment", "number"], name="revision_number_once"),
+            models.UniqueConstraint(fields=["assignment", "key"], name="revision_key_once"),
+            models.CheckConstraint(condition=Q(score__gte=1, score__lte=5), name="score_is_1_to_5"),
+            models.CheckConstraint(condition=Q(number__gte=1), name="revision_number_from_1"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.score} for {self.assignment_id}"

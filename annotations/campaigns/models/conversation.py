@@ -1,0 +1,96 @@
+"""Systems that one can chat with, and the chats."""
+
+from __future__ import annotations
+
+from django.core.validators import MaxValueValidator, MinValueValidator
+from django.db import models
+from django.db.models import Q
+
+from annotations.campaigns.models.assignment import Assignment, public_id
+
+LONGEST_MESSAGE = 2000
+
+
+class ChatSystem(models.Model):
+    """A model behind an OpenAI-compatible endpoint, with what it is told before the chat.
+
+    Where ``base_url`` is empty it is the site's own endpoint (DIALEVAL_LLM_URL, or the packaged model). The key itself
+    is in the workers' environment, under ``key_variable``: it is never stored and never sent to a browser.
+    """
+
+    name = models.CharField(max_length=100, unique=True)
+    base_url = models.URLField(max_length=300, blank=True)
+    model = models.CharField(max_length=200, blank=True)
+    key_variable = models.CharField(max_length=100, blank=True)
+    instructions = models.TextField(max_length=8000, help_text="{persona} stands for the persona it plays.")
+    temperature = models.FloatField(default=0.7, validators=[MinValueValidator(0), MaxValueValidator(2)])
+    max_tokens = models.PositiveIntegerField(default=120, validators=[MinValueValidator(1), MaxValueValidator(4000)])
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["name"]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Conversation(models.Model):
+    """A rater's chat with a system. The rater is speaker A, the system B, with the personas of the item's dialogue."""
+
+    assignment = models.OneToOneField(Assignment, on_delete=models.CASCADE, related_name="conversation")
+    public_id = models.CharField(max_length=24, unique=True, default=public_id)
+    created_at = models.DateTimeField(auto_now_add=True)
+    finished_at = models.DateTimeField(null=True, blank=True)
+
+    def __str__(self) -> str:
+        return f"conversation {self.public_id}"
+
+
+class Message(models.Model):
+    """An utterance of a chat. The rater's is done when stored; the system's is a worker's work, with this row as truth."""
+
+    class State(models.TextChoices):
+        PENDING = "pending", "pending"
+        RUNNING = "running", "running"
+        DONE = "done", "done"
+        FAILED = "failed", "failed"
+
+    conversation = models.ForeignKey(Conversation, on_delete=models.CASCADE, related_name="messages")
+    number = models.PositiveIntegerField(help_text="From 0; even ones are the rater's.")
+    speaker = models.CharField(max_length=1, choices=[("A", "A"), ("B", "B")])
+    text = models.TextField(blank=True, max_length=LONGEST_MESSAGE)
+    key = models.CharField(max_length=64, blank=True, help_text="Made by the page; the same key is the same message.")
+    state = models.CharField(max_length=8, choices=State, default=State.DONE)
+    attempts = models.PositiveSmallIntegerField(default=0)
+    lease_token = models.CharField(max_length=32, blank=True)
+    lease_expires_at = models.DateTimeField(null=True, blank=True)
+    hinted_at = models.DateTimeField(null=True, blank=True)
+    hints = models.PositiveIntegerField(default=0)
+    error = models.TextField(blank=True, help_text="For the organiser; a rater never sees it.")
+    signature = models.CharField(max_length=500, blank=True, help_text="Model, settings and seed that wrote it.")
+    created_at = models.DateTimeField(auto_now_add=True)
+    finished_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["conversation", "number"]
+        constraints = [
+            models.UniqueConstraint(fields=["conversation", "number"], name="message_number_once"),
+            models.UniqueConstraint(fields=["conversation", "key"], condition=~Q(key=""), name="message_key_once"),
+            models.CheckConstraint(
+                condition=Q(state__in=["pending", "running", "done", "failed"]), name="message_state"
+            ),
+            models.CheckConstraint(
+                condition=~Q(state="running") | (Q(lease_expires_at__isnull=False) & ~Q(lease_token="")),
+                name="running_message_is_leased",
+            ),
+            models.CheckConstraint(condition=~Q(state="done") | ~Q(text=""), name="done_message_has_text"),
+            models.CheckConstraint(condition=~Q(state="failed") | ~Q(error=""), name="failed_message_says_why"),
+        ]
+        indexes = [
+            models.Index(
+                fields=["state", "lease_expires_at"], condition=Q(state__in=["pending", "running"]), name="message_work"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.text[:80]

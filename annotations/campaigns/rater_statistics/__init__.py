@@ -1,0 +1,1 @@
+"""How one rater rates beside the others. Pure: no Django here."""

@@ -1,0 +1,10 @@
+"""Addresses of campaigns: what organisers set up, where raters work, where pairs write dialogues."""
+
+from django.urls import include, path
+
+urlpatterns = [
+    path("campaigns/", include("annotations.campaigns.urls.organising")),
+    path("campaigns/", include("annotations.campaigns.urls.quality")),
+    path("rate/", include("annotations.campaigns.urls.rating")),
+    path("", include("annotations.campaigns.urls.collecting")),
+]

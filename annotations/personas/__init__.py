@@ -1,0 +1,1 @@
+"""Personas made from a knowledge file and fictional personal information. Pure: no Django here."""
