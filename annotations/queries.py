@@ -26,7 +26,18 @@ class NotFound(Exception):
 
 def visible_corpora(user: Any) -> QuerySet[Corpus]:
     corpora = Corpus.objects.filter(versions__isnull=False).distinct()
-    return corpora if is_organiser(user) else corpora.filter(is_public=True)
+    if is_organiser(user):
+        return corpora
+    return corpora.filter(is_public=True).exclude(pk__in=corpora_in_rating(user))
+
+
+def corpora_in_rating(user: Any) -> QuerySet[Corpus]:
+    """Those that the user is rating: their pages name the systems, and a rater must not know them."""
+    if not user.is_authenticated:
+        return Corpus.objects.none()
+    return Corpus.objects.filter(
+        versions__campaigns__participations__user=user, versions__campaigns__state__in=["open", "paused"]
+    )
 
 
 def visible_version(user: Any, slug: str, number: int | None = None) -> CorpusVersion:
