@@ -28,16 +28,17 @@ def visible_corpora(user: Any) -> QuerySet[Corpus]:
     corpora = Corpus.objects.filter(versions__isnull=False).distinct()
     if is_organiser(user):
         return corpora
-    return corpora.filter(is_public=True).exclude(pk__in=corpora_in_rating(user))
+    return corpora.filter(is_public=True).exclude(pk__in=corpora_kept_from(user))
 
 
-def corpora_in_rating(user: Any) -> QuerySet[Corpus]:
-    """Those that the user is rating: their pages name the systems, and a rater must not know them."""
-    if not user.is_authenticated:
+def corpora_kept_from(user: Any) -> QuerySet[Corpus]:
+    """Public ones that the user is rating: their pages name the systems, and a rater must not know them."""
+    if not user.is_authenticated or is_organiser(user):
         return Corpus.objects.none()
+    taking_part = {"versions__campaigns__participations__user": user}
     return Corpus.objects.filter(
-        versions__campaigns__participations__user=user, versions__campaigns__state__in=["open", "paused"]
-    )
+        is_public=True, versions__campaigns__state__in=["open", "paused"], **taking_part
+    ).distinct()
 
 
 def visible_version(user: Any, slug: str, number: int | None = None) -> CorpusVersion:

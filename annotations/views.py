@@ -17,7 +17,13 @@ DIALOGUES_A_PAGE = 50
 def home(request: HttpRequest) -> HttpResponse:
     versions = queries.corpora_with_counts(request.user)
     table = corpora_table(versions)
-    return page(request, "annotations/home.html", {"section": "corpora", "versions": versions, "table": table}, [table])
+    context = {
+        "section": "corpora",
+        "versions": versions,
+        "hidden": queries.corpora_kept_from(request.user).count(),
+        "table": table,
+    }
+    return page(request, "annotations/home.html", context, [table])
 
 
 @require_safe
