@@ -2,7 +2,7 @@
 
 from annotations.campaigns.models.assignment import Assignment, Item, RatingRevision, Slot
 from annotations.campaigns.models.campaign import Campaign, Guidelines
-from annotations.campaigns.models.collection import Line, Room
+from annotations.campaigns.models.collection import CollectedCorpus, Line, Room
 from annotations.campaigns.models.conversation import ChatSystem, Conversation, Message
 from annotations.campaigns.models.people import Conflict, Invitation, Participation
 
@@ -10,6 +10,7 @@ __all__ = [
     "Assignment",
     "Campaign",
     "ChatSystem",
+    "CollectedCorpus",
     "Conflict",
     "Conversation",
     "Guidelines",

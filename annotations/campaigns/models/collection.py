@@ -10,6 +10,7 @@ from annotations.campaigns.models.assignment import public_id
 from annotations.campaigns.models.campaign import Campaign
 from annotations.campaigns.models.conversation import LONGEST_MESSAGE
 from annotations.campaigns.models.people import Participation
+from annotations.models import Corpus
 
 
 class Room(models.Model):
@@ -38,6 +39,9 @@ class Room(models.Model):
     created_at = models.DateTimeField(auto_now_add=True)
     finished_at = models.DateTimeField(null=True, blank=True)
     end_reason = models.CharField(max_length=300, blank=True)
+    left_out = models.BooleanField(
+        default=False, help_text="The organiser keeps a finished dialogue out of the corpus; another is wanted for it."
+    )
 
     class Meta:
         ordering = ["campaign", "number"]
@@ -82,3 +86,16 @@ class Line(models.Model):
 
     def __str__(self) -> str:
         return self.text[:80]
+
+
+class CollectedCorpus(models.Model):
+    """Which corpus a collection's dialogues go to, so that a second harvest is its next version and never another's."""
+
+    campaign = models.OneToOneField(Campaign, on_delete=models.CASCADE, related_name="collected")
+    corpus = models.OneToOneField(Corpus, on_delete=models.CASCADE, related_name="collected_by")
+
+    class Meta:
+        verbose_name_plural = "collected corpora"
+
+    def __str__(self) -> str:
+        return f"corpus {self.corpus_id} of campaign {self.campaign_id}"
