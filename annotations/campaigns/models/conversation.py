@@ -9,6 +9,9 @@ from django.db.models import Q
 from annotations.campaigns.models.assignment import Assignment, public_id
 
 LONGEST_MESSAGE = 2000
+KEY_VARIABLE_PREFIX = "DIALEVAL_CHAT_KEY_"
+"""Only variables of this name are read as keys: nobody can have a worker send another of its secrets somewhere."""
+HOTTEST, MOST_TOKENS = 2, 4000
 
 
 class ChatSystem(models.Model):
@@ -19,28 +22,59 @@ class ChatSystem(models.Model):
     """
 
     name = models.CharField(max_length=100, unique=True)
-    base_url = models.URLField(max_length=300, blank=True)
+    base_url = models.CharField(max_length=300, blank=True)
     model = models.CharField(max_length=200, blank=True)
     key_variable = models.CharField(max_length=100, blank=True)
     instructions = models.TextField(max_length=8000, help_text="{persona} stands for the persona it plays.")
-    temperature = models.FloatField(default=0.7, validators=[MinValueValidator(0), MaxValueValidator(2)])
-    max_tokens = models.PositiveIntegerField(default=120, validators=[MinValueValidator(1), MaxValueValidator(4000)])
+    temperature = models.FloatField(default=0.7, validators=[MinValueValidator(0), MaxValueValidator(HOTTEST)])
+    max_tokens = models.PositiveIntegerField(
+        default=120, validators=[MinValueValidator(1), MaxValueValidator(MOST_TOKENS)]
+    )
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
         ordering = ["name"]
+        constraints = [
+            models.CheckConstraint(condition=Q(base_url="") | ~Q(model=""), name="endpoint_has_a_model"),
+            models.CheckConstraint(condition=Q(key_variable="") | ~Q(base_url=""), name="key_goes_to_its_endpoint"),
+            models.CheckConstraint(
+                condition=Q(key_variable="") | Q(key_variable__startswith=KEY_VARIABLE_PREFIX),
+                name="key_variable_has_its_prefix",
+            ),
+            models.CheckConstraint(
+                condition=Q(temperature__gte=0, temperature__lte=HOTTEST), name="chat_temperature_range"
+            ),
+            models.CheckConstraint(
+                condition=Q(max_tokens__gte=1, max_tokens__lte=MOST_TOKENS), name="chat_max_tokens_range"
+            ),
+        ]
 
     def __str__(self) -> str:
         return self.name
 
 
 class Conversation(models.Model):
-    """A rater's chat with a system. The rater is speaker A, the system B, with the personas of the item's dialogue."""
+    """A rater's chat with a system. The rater is speaker A, the system B, with the personas of the item's dialogue.
 
-    assignment = models.OneToOneField(Assignment, on_delete=models.CASCADE, related_name="conversation")
+    Or an organiser's trial of a system: then there is no assignment, and nothing of it is ever rated.
+    """
+
+    assignment = models.OneToOneField(
+        Assignment, null=True, blank=True, on_delete=models.CASCADE, related_name="conversation"
+    )
+    trial_of = models.ForeignKey(ChatSystem, null=True, blank=True, on_delete=models.CASCADE, related_name="trials")
     public_id = models.CharField(max_length=24, unique=True, default=public_id)
     created_at = models.DateTimeField(auto_now_add=True)
     finished_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(assignment__isnull=False, trial_of__isnull=True)
+                | Q(assignment__isnull=True, trial_of__isnull=False),
+                name="conversation_is_an_item_or_a_trial",
+            ),
+        ]
 
     def __str__(self) -> str:
         return f"conversation {self.public_id}"
@@ -83,6 +117,7 @@ class Message(models.Model):
                 condition=~Q(state="running") | (Q(lease_expires_at__isnull=False) & ~Q(lease_token="")),
                 name="running_message_is_leased",
             ),
+            models.CheckConstraint(condition=Q(speaker="B") | Q(state="done"), name="a_s_message_is_done"),
             models.CheckConstraint(condition=~Q(state="done") | ~Q(text=""), name="done_message_has_text"),
             models.CheckConstraint(condition=~Q(state="failed") | ~Q(error=""), name="failed_message_says_why"),
         ]
