@@ -61,6 +61,9 @@ class Participation(models.Model):
     position = models.PositiveIntegerField(help_text="Order of joining, from 0.")
     seed = models.BigIntegerField(default=random_seed)
     start = models.PositiveIntegerField(default=0, help_text="Ordinal of the slot where this rater's order begins.")
+    cursor = models.PositiveIntegerField(
+        default=0, help_text="From start to here no slot was left for this rater: where the next search begins. A hint."
+    )
     offered = models.PositiveIntegerField(default=0, help_text="How many items this rater has been given.")
     invitation = models.ForeignKey(Invitation, null=True, blank=True, on_delete=models.SET_NULL)
     guidelines_read = models.ForeignKey(Guidelines, null=True, blank=True, on_delete=models.SET_NULL)
