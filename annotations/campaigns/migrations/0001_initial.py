@@ -209,6 +209,7 @@ class Migration(migrations.Migration):
                 ('position', models.PositiveIntegerField(help_text='Order of joining, from 0.')),
                 ('seed', models.BigIntegerField(default=annotations.campaigns.models.campaign.random_seed)),
                 ('start', models.PositiveIntegerField(default=0, help_text="Ordinal of the slot where this rater's order begins.")),
+                ('cursor', models.PositiveIntegerField(default=0, help_text='From start to here no slot was left for this rater: where the next search begins. A hint.')),
                 ('offered', models.PositiveIntegerField(default=0, help_text='How many items this rater has been given.')),
                 ('qualification', models.CharField(choices=[('open', 'not yet'), ('passed', 'passed'), ('failed', 'failed')], default='open', max_length=6)),
                 ('state', models.CharField(choices=[('active', 'active'), ('excluded', 'excluded')], default='active', max_length=8)),
