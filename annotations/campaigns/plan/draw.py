@@ -1,0 +1,66 @@
+"""Which of the slots that a rater could get next is the one. Every draw can be made again from the rater's seed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from random import Random
+
+RECENT_ITEMS = 8
+"""Dialogues of so many of a rater's latest items are avoided where others are left."""
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A free slot that the rater may be given."""
+
+    slot: int
+    item: int
+    dialogue: int
+    ordinal: int
+
+
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    candidate: Candidate
+    propensity: float
+    """With which probability the candidate's item was drawn, 0 < p ≤ 1."""
+
+
+def draw(candidates: Sequence[Candidate], latest_dialogues: Sequence[int], seed: int, position: int) -> Drawn:
+    """One slot for the rater's item number ``position``, each eligible one with the same probability.
+
+    ``latest_dialogues``: of the rater's items so far, the newest first. As many of them as possible, at most
+    ``RECENT_ITEMS``, are avoided: all where enough other dialogues are left, at the end of a campaign perhaps none.
+    Raises ``ValueError`` where there is no candidate.
+    """
+    if not candidates:
+        raise ValueError("there is nothing to draw from")
+    eligible = _away_from(latest_dialogues[:RECENT_ITEMS], candidates)
+    chosen = _random(seed, position, "slot").choice(eligible)
+    same_item = sum(candidate.item == chosen.item for candidate in eligible)
+    return Drawn(chosen, same_item / len(eligible))
+
+
+def _away_from(latest: Sequence[int], candidates: Sequence[Candidate]) -> Sequence[Candidate]:
+    """Forgets the oldest of the latest dialogues first."""
+    for length in range(len(latest), 0, -1):
+        avoided = set(latest[:length])
+        if eligible := [candidate for candidate in candidates if candidate.dialogue not in avoided]:
+            return eligible
+    return candidates
+
+
+def attention_is_due(every: int | None, seed: int, position: int) -> bool:
+    """Whether the rater's item number ``position`` is to be an attention item: one in ``every``, on average."""
+    return every is not None and _random(seed, position, "attention").random() < 1 / every
+
+
+def pick(items: Sequence[int], seed: int, position: int) -> int:
+    """One of the attention items. Raises ``IndexError`` where there is none."""
+    return _random(seed, position, "pick").choice(items)
+
+
+def _random(seed: int, position: int, purpose: str) -> Random:
+    """Named by text: text seeds give the same numbers in every Python, and neighbouring seeds have nothing in common."""
+    return Random(f"{seed} {position} {purpose}")
