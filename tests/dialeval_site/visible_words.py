@@ -1,0 +1,122 @@
+"""Which words a template or a script would show in English whatever the reader's language: what no translation reaches."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from html.parser import HTMLParser
+
+from django.template.base import Lexer, Token, TokenType
+
+WORD = re.compile(r"[A-Za-z]{2,}")
+LABELS = {"aria-label", "aria-description", "aria-valuetext", "aria-roledescription", "title", "placeholder", "alt"}
+FILLED = "\ue000"
+"""Stands where the template puts a value: no letter, so a text made of values has no word of its own."""
+NO_WORDS_OF_ITS_OWN = {"dialeval", "CSV", "JSON", "UTF-8", "html", "url", "POST", "GET"}
+LITERAL = re.compile(r"""(?<!_\()(?P<quote>["'])(?P<text>(?:(?!(?P=quote)).)*)(?P=quote)""")
+SHOWN_BY_FILTER = re.compile(r"""\|\s*(?:default|default_if_none|yesno|add)\s*:\s*(_\()?(["'])(.*?)\2""")
+
+
+def is_word(text: str) -> bool:
+    return any(found not in NO_WORDS_OF_ITS_OWN for found in WORD.findall(text))
+
+
+class Texts(HTMLParser):
+    """Text between tags, and attributes that are read out or shown."""
+
+    def __init__(self) -> None:
+        super().__init__(convert_charrefs=True)
+        self.found: list[str] = []
+        self._unseen = 0
+        self._key = 0
+
+    def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
+        self._unseen += tag in ("script", "style", "code")
+        self._key += tag == "kbd"
+        given = {name: value or "" for name, value in attributes}
+        shown = [value for name, value in given.items() if name in LABELS or _is_text_for_scripts(name)]
+        if tag == "input" and given.get("type") in ("submit", "button", "reset"):
+            shown.append(given.get("value", ""))
+        if tag == "meta" and given.get("name") == "description":
+            shown.append(given.get("content", ""))
+        self.found.extend(shown)
+
+    def handle_endtag(self, tag: str) -> None:
+        self._unseen -= tag in ("script", "style", "code")
+        self._key -= tag == "kbd"
+
+    def handle_data(self, data: str) -> None:
+        if not self._unseen:
+            self.found.append(data)
+
+
+def _is_text_for_scripts(name: str) -> bool:
+    return name.startswith("data-") and name.endswith(("-text", "-label", "-message"))
+
+
+def words_of_html(html: str) -> list[str]:
+    texts = Texts()
+    texts.feed(html)
+    texts.close()
+    return [" ".join(text.split()) for text in texts.found if is_word(text)]
+
+
+def untranslated(template: str) -> list[str]:
+    """What the template says by itself, outside ``translate`` and ``blocktranslate``."""
+    return words_of_html("".join(_html_of(template))) + list(_literals_shown(template))
+
+
+def _html_of(template: str) -> Iterator[str]:
+    closing = ""
+    for token in Lexer(template).tokenize():
+        if closing:
+            closing = "" if token.token_type is TokenType.BLOCK and token.contents.split()[0] == closing else closing
+        elif token.token_type is TokenType.TEXT:
+            yield token.contents
+        elif token.token_type is TokenType.VAR:
+            yield FILLED
+        elif token.token_type is TokenType.BLOCK:
+            name = token.contents.split()[0]
+            closing = f"end{name}" if name in ("blocktranslate", "blocktrans", "comment") else ""
+            yield "" if closing == "endcomment" else FILLED if closing or name in ("translate", "trans", "url") else " "
+
+
+def _literals_shown(template: str) -> Iterator[str]:
+    """Words handed to a part as they are, or shown where a value is missing."""
+    for token in Lexer(template).tokenize():
+        if token.token_type is TokenType.VAR:
+            yield from _of_filters(token)
+        elif token.token_type is TokenType.BLOCK and token.contents.split()[0] in ("include", "with"):
+            yield from _of_filters(token)
+            arguments = token.contents.partition(" with ")[2] or token.contents
+            values = (match["text"] for match in LITERAL.finditer(arguments))
+            yield from (value for value in values if is_word(value) and (" " in value or value[0].isupper()))
+
+
+def _of_filters(token: Token) -> Iterator[str]:
+    for marked, _, text in SHOWN_BY_FILTER.findall(token.contents):
+        if not marked and is_word(text) and not text.startswith("/"):
+            yield text
+
+
+# --- scripts ----------------------------------------------------------------------------------------------------
+
+SCRIPT_TOKENS = re.compile(
+    r"""(?P<comment>//[^\n]*|/\*.*?\*/)"""
+    r"""|(?P<text>"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|`(?:\\.|[^`\\])*`)"""
+    r"""|(?P<pattern>(?<=[(,=:\[!&|?{};\n])\s*/(?![/*])(?:\\.|\[(?:\\.|[^\]\\\n])*\]|[^/\\\n\[])+/[a-z]*)""",
+    re.DOTALL,
+)
+SENTENCE = re.compile(r"[A-Za-z]{2,}[,.:;]? +[A-Za-z]{2,}|[A-Za-z]{2,}[.?!…]$")
+NO_SENTENCE = re.compile(r"use strict|[\[\]#=<>{}()]|^\.|[\s,]\.[a-z]|^[a-z]+(?: [a-z-]+)*-[a-z-]+(?: [a-z-]+)*$")
+"""Selectors, media queries and lists of classes hold spaces, too."""
+
+
+def sentences_of_script(script: str) -> list[str]:
+    """String literals that read as English. Filled-in places of template strings are no words."""
+    found = []
+    for match in SCRIPT_TOKENS.finditer(script):
+        text = re.sub(r"\$\{[^}]*\}", "", (match["text"] or "  ")[1:-1])
+        if SENTENCE.search(text) and not NO_SENTENCE.search(text):
+            found.append(text)
+    return found
