@@ -1,4 +1,4 @@
-"""Which words a template or a script would show in English whatever the reader's language: what no translation reaches."""
+"""Words that a template or a script would show in English whatever the reader's language."""
 
 from __future__ import annotations
 
