@@ -85,6 +85,9 @@ class Campaign(models.Model):
         max_length=100, blank=True, help_text="Under which aspect its ratings stand among the corpus's human scores."
     )
     published_at = models.DateTimeField(null=True, blank=True)
+    publication = models.JSONField(
+        default=dict, blank=True, help_text="What its publication changed in the corpus version, to be undone."
+    )
     changes = models.PositiveIntegerField(
         default=0, help_text="Counts what changes its statistics other than ratings: a rater excluded or taken back."
     )

@@ -1,0 +1,194 @@
+"""A campaign's ratings as human scores of its corpus, and their removal. Until published, no leaderboard sees them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from django.db import transaction
+from django.db.models import Max
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from annotations.actions import data_changed
+from annotations.campaigns.models import Campaign
+from annotations.campaigns.queries.ratings import OVERALL, counted_ratings
+from annotations.campaigns.scale import HIGHEST, LOWEST
+from annotations.importers.texts import text_fault
+from annotations.models import CorpusVersion, Rater, Rating
+
+LONGEST_ASPECT = 100
+ROWS_AT_A_TIME = 2000
+
+
+class CannotPublish(Exception):
+    """The message says why, in the organiser's language. Nothing was written."""
+
+
+def publish(campaign: Campaign, aspect: str = "") -> int:
+    """Copy the ratings that count into the corpus version under an aspect; returns how many there are.
+
+    Without an aspect it is the one published under before, else ``overall``, or ``overall (<slug>)`` where the corpus has
+    human scores of that name. Publishing again replaces. Axes and comments are not published. Raises ``CannotPublish``.
+    """
+    with transaction.atomic():
+        campaign, version = _locked(campaign)
+        _refuse_unless_ready(campaign)
+        aspect = _aspect_for(campaign, version, aspect.strip())
+        if campaign.published_aspect:
+            _remove(campaign, version)
+        _refuse_taken(version, aspect)
+        undo = _announce(version, aspect)
+        undo["raters"] = _free_prefix(campaign, version)
+        count = _copy(campaign, version, aspect, undo["raters"])
+        campaign.published_aspect, campaign.published_at, campaign.publication = aspect, timezone.now(), undo
+        campaign.save(update_fields=["published_aspect", "published_at", "publication"])
+        data_changed([version.pk])
+        return count
+
+
+def unpublish(campaign: Campaign) -> int:
+    """Take all of it out of the corpus version again, which is then as it was; returns how many ratings that were."""
+    with transaction.atomic():
+        campaign, version = _locked(campaign)
+        if not campaign.published_aspect:
+            return 0
+        removed = _remove(campaign, version)
+        campaign.published_aspect, campaign.published_at, campaign.publication = "", None, {}
+        campaign.save(update_fields=["published_aspect", "published_at", "publication"])
+        data_changed([version.pk])
+        return removed
+
+
+def default_aspect(campaign: Campaign) -> str:
+    """What ``publish`` would call the ratings now."""
+    if campaign.published_aspect:
+        return campaign.published_aspect
+    return f"{OVERALL} ({campaign.slug})"[:LONGEST_ASPECT] if _is_taken(campaign.version, OVERALL) else OVERALL
+
+
+def _locked(campaign: Campaign) -> tuple[Campaign, CorpusVersion]:
+    """The campaign, then the version: whoever else publishes on either waits here."""
+    fresh = Campaign.objects.select_for_update(of=("self",)).get(pk=campaign.pk)
+    if fresh.version_id is None:
+        raise CannotPublish(_("a campaign that collects dialogues has no ratings to publish"))
+    return fresh, CorpusVersion.objects.select_for_update(of=("self",)).get(pk=fresh.version_id)
+
+
+def _refuse_unless_ready(campaign: Campaign) -> None:
+    if campaign.kind not in (Campaign.Kind.TURN, Campaign.Kind.DIALOGUE):
+        raise CannotPublish(_("chats are rated, not responses of the corpus: there is nothing they could stand under"))
+    if campaign.state not in (Campaign.State.PAUSED, Campaign.State.CLOSED):
+        raise CannotPublish(_("pause or close the campaign first, so that what is published stands still"))
+    if not counted_ratings(campaign).exists():
+        raise CannotPublish(_("no rating counts yet"))
+
+
+def _aspect_for(campaign: Campaign, version: CorpusVersion, wish: str) -> str:
+    if not wish:
+        campaign.version = version
+        return default_aspect(campaign)
+    if fault := text_fault(wish, LONGEST_ASPECT):
+        raise CannotPublish(_("the aspect's name %(fault)s") % {"fault": fault})
+    return wish
+
+
+def _refuse_taken(version: CorpusVersion, aspect: str) -> None:
+    if _is_taken(version, aspect):
+        raise CannotPublish(
+            _("the corpus has human scores named %(aspect)s already; choose another name") % {"aspect": aspect}
+        )
+
+
+def _is_taken(version: CorpusVersion, aspect: str) -> bool:
+    """Whether human scores of that name are there. A name that differs in case only would be mistaken for it; a name
+    that the file announces and gives no score for is free."""
+    alike = [known for known in version.aspects if known.casefold() == aspect.casefold()]
+    if [known for known in alike if known != aspect]:
+        return True
+    return bool(alike) and Rating.objects.filter(rater__version=version, aspect=aspect).exists()
+
+
+def _announce(version: CorpusVersion, aspect: str) -> dict[str, Any]:
+    """Add the aspect to the version; the main one where nobody had rated it. Returns what undoes it."""
+    undo: dict[str, Any] = {
+        "announced": aspect in version.aspects,
+        "scale": version.scales.get(aspect),
+        "main_aspect": version.main_aspect,
+    }
+    if not undo["announced"]:
+        version.aspects = [*version.aspects, aspect]
+    version.scales = {**version.scales, aspect: [LOWEST, HIGHEST]}
+    if not Rating.objects.filter(rater__version=version).exists():
+        version.main_aspect = aspect
+    version.save(update_fields=["aspects", "scales", "main_aspect"])
+    return undo
+
+
+def _free_prefix(campaign: Campaign, version: CorpusVersion) -> str:
+    """The campaign's slug, which a file with a former publication of another campaign of that name may have taken."""
+    prefix, number = campaign.slug, 1
+    while version.raters.filter(name__startswith=f"{prefix}/rater ").exists():
+        number += 1
+        prefix = f"{campaign.slug}-{number}"
+    return prefix
+
+
+def _copy(campaign: Campaign, version: CorpusVersion, aspect: str, prefix: str) -> int:
+    ratings = counted_ratings(campaign)
+    people = campaign.participations.filter(pk__in=ratings.values("participation")).order_by("position")
+    next_position = (version.raters.aggregate(last=Max("position"))["last"] or 0) + 1 if version.raters.exists() else 0
+    raters = Rater.objects.bulk_create(
+        Rater(
+            version=version, position=next_position + number, name=f"{prefix}/{person.pseudonym}", user_id=person.user_id
+        )
+        for number, person in enumerate(people)
+    )
+    rater_of = {person.pk: rater for person, rater in zip(people, raters, strict=True)}
+    count = 0
+    for rows in _portions(campaign):
+        Rating.objects.bulk_create(
+            Rating(
+                rater=rater_of[person],
+                aspect=aspect,
+                score=score,
+                **({"response_id": response} if response else {"system_id": system, "dialogue_id": dialogue}),
+            )
+            for _pk, person, response, system, dialogue, score in rows
+        )
+        count += len(rows)
+    return count
+
+
+def _portions(campaign: Campaign) -> Iterator[list[tuple]]:
+    """In the order of the campaign's items, some at a time: a million ratings are not held at once."""
+    of_item = ("item__response_id", "item__system_id", "item__dialogue_id")
+    last = 0
+    while True:
+        rows = list(
+            counted_ratings(campaign)
+            .filter(pk__gt=last)
+            .order_by("pk")
+            .values_list("pk", "participation_id", *of_item, "current__score")[:ROWS_AT_A_TIME]
+        )
+        if not rows:
+            return
+        yield rows
+        last = rows[-1][0]
+
+
+def _remove(campaign: Campaign, version: CorpusVersion) -> int:
+    aspect, undo = campaign.published_aspect, campaign.publication
+    raters = version.raters.filter(name__startswith=f"{undo['raters']}/rater ")
+    removed, _kinds = Rating.objects.filter(rater__in=raters, aspect=aspect).delete()
+    raters.delete()
+    version.scales = {name: scale for name, scale in version.scales.items() if name != aspect}
+    if undo["announced"]:
+        version.scales |= {aspect: undo["scale"]} if undo["scale"] is not None else {}
+    else:
+        version.aspects = [name for name in version.aspects if name != aspect]
+    if version.main_aspect == aspect:
+        known = version.aspects
+        version.main_aspect = undo["main_aspect"] if undo["main_aspect"] in known else next(iter(known), "")
+    version.save(update_fields=["aspects", "scales", "main_aspect"])
+    return removed

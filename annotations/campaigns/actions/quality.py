@@ -1,0 +1,131 @@
+"""Whose ratings count: raters excluded and taken back, and stakes in systems. Nothing that was rated is ever deleted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from django.db import transaction
+from django.db.models import F, QuerySet
+from django.utils import timezone
+
+from annotations.campaigns.models import Assignment, Campaign, Conflict, Item, Participation, Slot
+from annotations.importers.texts import text_fault
+from annotations.models import System
+
+LONGEST_REASON = 500
+ROWS_AT_A_TIME = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Restored:
+    """How many of a rater's ratings count again, and how many do not because others have filled the items' places."""
+
+    counted: int
+    full: int
+
+
+def exclude(participation: Participation, reason: str) -> int:
+    """The rater gets nothing more and none of the rater's ratings counts; their places are free for others at once.
+
+    Returns how many ratings no longer count. Excluding again only changes the reason. Raises ``ValueError`` for a reason
+    that is empty or too long.
+    """
+    reason = reason.strip()
+    if fault := text_fault(reason, LONGEST_REASON):
+        raise ValueError(f"the reason {fault}")
+    with transaction.atomic():
+        rater = _locked(participation)
+        if rater.state == Participation.State.EXCLUDED:
+            Participation.objects.filter(pk=rater.pk).update(exclusion_reason=reason)
+            return 0
+        Participation.objects.filter(pk=rater.pk).update(
+            state=Participation.State.EXCLUDED, exclusion_reason=reason, excluded_at=timezone.now()
+        )
+        return _free_places(rater.campaign_id, Assignment.objects.filter(participation=rater))
+
+
+def restore(participation: Participation) -> Restored:
+    """The rater may work again, and every rating counts again for which the item still has a free place."""
+    with transaction.atomic():
+        rater = _locked(participation)
+        if rater.state == Participation.State.ACTIVE:
+            return Restored(0, 0)
+        Participation.objects.filter(pk=rater.pk).update(
+            state=Participation.State.ACTIVE, exclusion_reason="", excluded_at=None
+        )
+        stakes = Conflict.objects.filter(user=rater.user_id).values_list("system_id", flat=True)
+        return _take_places_back(
+            rater.campaign_id, Assignment.objects.filter(participation=rater).exclude(item__system__in=list(stakes))
+        )
+
+
+def declare_conflict(user: Any, system: System) -> int:
+    """The person has a stake in the system: from now on it is never given to this person, in any campaign, and ratings
+    of it that this person has made no longer count. Returns how many."""
+    with transaction.atomic():
+        Conflict.objects.get_or_create(user=user, system=system)
+        return sum(
+            _free_places(rater.campaign_id, Assignment.objects.filter(participation=rater, item__system=system))
+            for rater in _participations_with(user, system)
+        )
+
+
+def withdraw_conflict(user: Any, system: System) -> Restored:
+    """It was a mistake: ratings of the system count again where their items still have free places."""
+    with transaction.atomic():
+        if not Conflict.objects.filter(user=user, system=system).delete()[0]:
+            return Restored(0, 0)
+        taken = [
+            _take_places_back(rater.campaign_id, Assignment.objects.filter(participation=rater, item__system=system))
+            for rater in _participations_with(user, system)
+            if rater.state == Participation.State.ACTIVE
+        ]
+    return Restored(sum(one.counted for one in taken), sum(one.full for one in taken))
+
+
+def _participations_with(user: Any, system: System) -> list[Participation]:
+    """Locked in the order of their keys, as everywhere."""
+    of_version = Participation.objects.filter(user=user, campaign__version=system.version_id)
+    return list(of_version.select_for_update().order_by("pk"))
+
+
+def _locked(participation: Participation) -> Participation:
+    """The row as it is now. Whoever rates, claims or is excluded at this moment does so one after the other."""
+    return Participation.objects.select_for_update().get(pk=participation.pk)
+
+
+def _free_places(campaign_id: int, assignments: QuerySet[Assignment]) -> int:
+    """What is rated stays rated but holds no place; what is in hand goes back."""
+    done = assignments.filter(state=Assignment.State.DONE, slot__isnull=False).count()
+    Slot.objects.filter(holder__in=assignments).update(holder=None)
+    assignments.filter(state=Assignment.State.LEASED).update(state=Assignment.State.RETURNED, lease_expires_at=None)
+    _statistics_changed(campaign_id)
+    return done
+
+
+def _take_places_back(campaign_id: int, assignments: QuerySet[Assignment]) -> Restored:
+    waiting = dict(
+        assignments.filter(
+            state=Assignment.State.DONE, slot__isnull=True, item__role=Item.Role.REGULAR
+        ).values_list("item_id", "pk")
+    )
+    taken = []
+    for items in _portions(sorted(waiting)):
+        free = Slot.objects.select_for_update().filter(item__in=items, holder__isnull=True).order_by("pk")
+        first_free = {slot.item_id: slot for slot in reversed(free)}
+        for item, slot in first_free.items():
+            slot.holder_id = waiting[item]
+        Slot.objects.bulk_update(first_free.values(), ["holder"])
+        taken += first_free
+    _statistics_changed(campaign_id)
+    return Restored(len(taken), len(waiting) - len(taken))
+
+
+def _portions(items: list[int]) -> Iterable[list[int]]:
+    return (items[start : start + ROWS_AT_A_TIME] for start in range(0, len(items), ROWS_AT_A_TIME))
+
+
+def _statistics_changed(campaign_id: int) -> None:
+    Campaign.objects.filter(pk=campaign_id).update(changes=F("changes") + 1)

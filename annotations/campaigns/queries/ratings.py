@@ -1,0 +1,252 @@
+"""A campaign's ratings as statistics read them: rater × item matrices, and what is said of them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from django.db.models import QuerySet
+from numpy.typing import NDArray
+
+from annotations.agreement.matrix import RatingMatrix
+from annotations.agreement.report import agreement_report
+from annotations.campaigns.models import Assignment, Campaign, ChatSystem, Item, Participation, RatingRevision
+from annotations.campaigns.scale import SCORES
+from annotations.queries import NotFound
+from annotations.records import Level
+
+OVERALL = "overall"
+"""The aspect that every campaign asks. The others are its axes, by key: 1 where marked low, 0 where asked and not."""
+
+
+@dataclass(frozen=True)
+class CampaignItems:
+    """The regular items of a campaign, and the raters × items matrix of one aspect.
+
+    ``system`` and ``dialogue`` are indices into ``systems`` and ``dialogue_ids``; ``turn`` is the turn's number, −1 at
+    dialogue level. Every item of the chosen systems is there, rated or not; raters without a rating of them are not.
+    """
+
+    level: Level
+    systems: tuple[str, ...]
+    dialogue_ids: tuple[str, ...]
+    dialogue_positions: tuple[int, ...]
+    item_pks: NDArray[np.int64]
+    system: NDArray[np.int64]
+    dialogue: NDArray[np.int64]
+    turn: NDArray[np.int64]
+    matrix: RatingMatrix
+
+
+def level_of(campaign: Campaign) -> Level:
+    """A chat is judged as a whole, as a dialogue is."""
+    return "turn" if campaign.kind == Campaign.Kind.TURN else "dialogue"
+
+
+def aspects_of(campaign: Campaign) -> list[tuple[str, str]]:
+    """(key, name): the overall score, then the axes where the campaign asks for them."""
+    axes = campaign.axes if campaign.axes_below is not None else []
+    return [(OVERALL, OVERALL), *((axis["key"], axis["name"]) for axis in axes)]
+
+
+def resolve_campaign_aspect(campaign: Campaign, wish: str | None) -> str:
+    """The aspect by its key or name; the overall score where none is asked for. Raises ``NotFound``."""
+    known = aspects_of(campaign)
+    for key, name in known:
+        if not wish or wish.casefold() in (key.casefold(), name.casefold()):
+            return key
+    raise NotFound(f"{campaign.slug} has no aspect {wish!r}. Aspects: {', '.join(key for key, _ in known)}")
+
+
+def campaign_by_slug(slug: str) -> Campaign:
+    campaign = Campaign.objects.select_related("version__corpus").filter(slug=slug).first()
+    if campaign is None:
+        known = ", ".join(Campaign.objects.values_list("slug", flat=True)[:20]) or "none yet"
+        raise NotFound(f"there is no campaign {slug}. Campaigns: {known}")
+    return campaign
+
+
+def rated_systems(campaign: Campaign) -> list[str]:
+    """Names of the systems whose items the campaign holds, in the corpus's order."""
+    regular = Item.objects.filter(campaign=campaign, role=Item.Role.REGULAR)
+    if campaign.kind == Campaign.Kind.INTERACTIVE:
+        named = regular.filter(chat_system__isnull=False).order_by("chat_system__name")
+        return list(named.values_list("chat_system__name", flat=True).distinct())
+    named = regular.filter(system__isnull=False).order_by("system__position")
+    return [name for name, _ in named.values_list("system__name", "system__position").distinct()]
+
+
+def select_rated_systems(
+    campaign: Campaign, only: Sequence[str] | None = None, exclude: Sequence[str] | None = None
+) -> list[str] | None:
+    """The names asked for, checked; None where all are meant. Raises ``NotFound``."""
+    if not only and not exclude:
+        return None
+    known = rated_systems(campaign)
+    for name in [*(only or ()), *(exclude or ())]:
+        if name not in known:
+            raise NotFound(f"{campaign.slug} has no system {name!r}. Systems: {', '.join(known)}")
+    return [name for name in known if (not only or name in only) and name not in (exclude or ())]
+
+
+def counted_ratings(campaign: Campaign) -> QuerySet[Assignment]:
+    """The ratings that count: of regular items, holding one of the item's k places. An excluded rater holds none."""
+    return given_ratings(campaign).filter(slot__isnull=False)
+
+
+def given_ratings(campaign: Campaign) -> QuerySet[Assignment]:
+    """All ratings of regular items, also those of excluded raters and those whose place went to somebody else."""
+    return Assignment.objects.filter(
+        participation__campaign=campaign, state=Assignment.State.DONE, item__role=Item.Role.REGULAR
+    )
+
+
+def ratings_stamp(campaign: Campaign) -> int:
+    """Grows with every rating and every second thought: two equal stamps mean that nobody rated in between.
+
+    Counted, not the newest row's number: on PostgreSQL a row with a lower number may be seen later.
+    """
+    return RatingRevision.objects.filter(assignment__participation__campaign=campaign).count()
+
+
+def campaign_matrix(
+    campaign: Campaign, aspect: str = OVERALL, *, systems: Collection[str] | None = None, excluded: bool = False
+) -> CampaignItems:
+    """The matrix of the overall score (``OVERALL``) or of an axis, of all systems or of those named.
+
+    ``excluded=False`` reads the ratings that count, True also those of excluded raters. Training and attention items
+    are never in it. Raises ``NotFound`` where the campaign has no such aspect.
+    """
+    aspect = resolve_campaign_aspect(campaign, aspect)
+    items = _items(campaign, systems)
+    rows = _rating_rows(given_ratings(campaign) if excluded else counted_ratings(campaign), aspect)
+    raters, scores = _scores(campaign, items.pks, rows)
+    matrix = RatingMatrix(
+        scores=scores,
+        dialogue_of_item=items.dialogue,
+        raters=raters,
+        levels=tuple(map(float, SCORES)) if aspect == OVERALL else (0.0, 1.0),
+    )
+    return CampaignItems(
+        level_of(campaign),
+        items.systems,
+        items.dialogue_ids,
+        items.dialogue_positions,
+        items.pks,
+        items.system,
+        items.dialogue,
+        items.turn,
+        matrix,
+    )
+
+
+@dataclass(frozen=True)
+class _Items:
+    """Sorted by primary key, so that ratings find their item by bisection."""
+
+    pks: NDArray[np.int64]
+    system: NDArray[np.int64]
+    dialogue: NDArray[np.int64]
+    turn: NDArray[np.int64]
+    systems: tuple[str, ...]
+    dialogue_ids: tuple[str, ...]
+    dialogue_positions: tuple[int, ...]
+
+
+def _items(campaign: Campaign, chosen: Collection[str] | None) -> _Items:
+    of_system = "chat_system" if campaign.kind == Campaign.Kind.INTERACTIVE else "system"
+    regular = Item.objects.filter(campaign=campaign, role=Item.Role.REGULAR, **{f"{of_system}__isnull": False})
+    if chosen is not None:
+        regular = regular.filter(**{f"{of_system}__name__in": list(chosen)})
+    table = [
+        (pk, system, dialogue, -1 if turn is None else turn)
+        for pk, system, dialogue, turn in regular.order_by("pk").values_list(
+            "pk", f"{of_system}_id", "dialogue_id", "turn__number"
+        )
+    ]
+    pks, system, dialogue, turn = np.array(table, dtype=np.int64).reshape(-1, 4).T
+    system_pks, system_names = _named_systems(campaign, set(system.tolist()))
+    used = set(dialogue.tolist())
+    dialogues = [
+        row
+        for row in campaign.version.dialogues.order_by("position").values_list("pk", "external_id", "position")
+        if row[0] in used
+    ]
+    return _Items(
+        pks,
+        _places(system, system_pks),
+        _places(dialogue, [pk for pk, _, _ in dialogues]),
+        turn,
+        system_names,
+        tuple(name for _, name, _ in dialogues),
+        tuple(position for _, _, position in dialogues),
+    )
+
+
+def _named_systems(campaign: Campaign, used: set[int]) -> tuple[list[int], tuple[str, ...]]:
+    if campaign.kind == Campaign.Kind.INTERACTIVE:
+        rows = list(ChatSystem.objects.filter(pk__in=used).order_by("name").values_list("pk", "name"))
+    else:
+        everyone = campaign.version.systems.order_by("position").values_list("pk", "name")
+        rows = [row for row in everyone if row[0] in used]
+    return [pk for pk, _ in rows], tuple(name for _, name in rows)
+
+
+def _places(values: NDArray[np.int64], known: Sequence[int]) -> NDArray[np.int64]:
+    place = {pk: number for number, pk in enumerate(known)}
+    return np.array([place[value] for value in values.tolist()], dtype=np.int64)
+
+
+def _rating_rows(ratings: QuerySet[Assignment], aspect: str) -> list[tuple[int, int, float]]:
+    """(item, participation, score); of an axis only where it was asked."""
+    if aspect == OVERALL:
+        return list(ratings.values_list("item_id", "participation_id", "current__score"))
+    asked = ratings.values_list("item_id", "participation_id", "current__low_axes")
+    return [(item, rater, float(aspect in low)) for item, rater, low in asked if low is not None]
+
+
+def _scores(
+    campaign: Campaign, item_pks: NDArray[np.int64], rows: list[tuple[int, int, float]]
+) -> tuple[tuple[str, ...], NDArray[np.float64]]:
+    table = np.array(rows, dtype=np.float64).reshape(-1, 3)
+    item, rater = table[:, 0].astype(np.int64), table[:, 1].astype(np.int64)
+    place = np.searchsorted(item_pks, item)
+    of_chosen = place < len(item_pks)
+    of_chosen[of_chosen] = item_pks[place[of_chosen]] == item[of_chosen]
+    people = Participation.objects.filter(pk__in=np.unique(rater[of_chosen]).tolist()).order_by("position")
+    rows_of = {person.pk: number for number, person in enumerate(people)}
+    scores = np.full((len(rows_of), len(item_pks)), np.nan)
+    if rows_of:
+        row = np.array([rows_of[pk] for pk in rater[of_chosen].tolist()], dtype=np.int64)
+        scores[row, place[of_chosen]] = table[of_chosen, 2]
+    return tuple(person.pseudonym for person in people), scores
+
+
+def campaign_agreement(
+    campaign: Campaign,
+    aspect: str = OVERALL,
+    systems: Sequence[str] | None = None,
+    *,
+    excluded: bool = False,
+    resamples: int = 1000,
+    seed: int = 0,
+    items: CampaignItems | None = None,
+) -> dict[str, Any]:
+    """The agreement report of ``annotations.queries.agreement_of``, of a campaign. ``items`` spares a second read."""
+    if items is None:
+        items = campaign_matrix(campaign, aspect, systems=systems, excluded=excluded)
+    report = agreement_report(items.matrix, resamples=resamples, seed=seed)
+    return {
+        "campaign": campaign.slug,
+        "corpus": campaign.version.corpus.slug,
+        "corpus_version": campaign.version.label,
+        "aspect": aspect,
+        "level": items.level,
+        "systems": list(items.systems),
+        "excluded_raters": excluded,
+        **report.as_json(),
+        "resamples": resamples,
+        "seed": seed,
+    }

@@ -1,0 +1,108 @@
+"""One rater beside the others: how much higher or lower, and how alike in order.
+
+Severity d = mean over items of (own score − mean of the item's other raters). Below 0: severe, above 0: lenient. With
+partial overlap each rater is held against whoever judged the same items, so d also carries the others' severity; a
+model of all raters at once (many-facet Rasch, Linacre 1989) would part the two, and needs more overlap than k = 2 gives.
+
+Agreement r = Pearson's correlation of own scores with the mean of the item's other raters (leave-one-out, as the human
+ceiling has it). A correlation, not κ, because severity stands beside it and κ would mix the two.
+
+Intervals: 95 %, percentiles of a bootstrap over dialogues.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from annotations.correlation import cluster_resamples, with_interval
+from annotations.correlation.pearson import pearson_estimate, replicates
+from annotations.estimates import Estimate
+
+FEWEST_ITEMS = 3
+NOBODY_ELSE = "nobody else judged this rater's items"
+DECIMALS = 9
+"""Means are rounded, so that equal means of different sums stay equal."""
+
+FloatArray = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class BesideOthers:
+    items: int
+    """How many items this rater and somebody else judged."""
+    severity: Estimate
+    agreement: Estimate
+
+
+def beside_others(
+    scores: FloatArray,
+    dialogue: NDArray[np.int64],
+    counts: NDArray[np.bool_],
+    *,
+    resamples: int = 1000,
+    seed: int = 0,
+) -> list[BesideOthers]:
+    """Every rater against the raters that count.
+
+    ``scores``: raters × items, NaN where not judged. ``dialogue``: (items,) the dialogue of each. ``counts``: (raters,)
+    False for an excluded rater, who is held against the others but is nobody's other. 0 resamples: no intervals.
+    """
+    given = ~np.isnan(scores)
+    filled = np.where(given, scores, 0.0)
+    total, number = filled[counts].sum(axis=0), given[counts].sum(axis=0)
+    found = []
+    for row in range(len(scores)):
+        own_total, own_number = (filled[row], given[row]) if counts[row] else (0.0, 0)
+        of_others, others = total - own_total, number - own_number
+        common = given[row] & (others > 0)
+        mean = np.round(of_others[common] / others[common], DECIMALS)
+        found.append(_beside(scores[row, common], mean, dialogue[common], resamples, seed))
+    return found
+
+
+def _beside(
+    own: FloatArray, of_others: FloatArray, dialogue: NDArray[np.int64], resamples: int, seed: int
+) -> BesideOthers:
+    if not own.size:
+        return BesideOthers(0, Estimate.undefined(NOBODY_ELSE), Estimate.undefined(NOBODY_ELSE))
+    dialogues, place = np.unique(dialogue, return_inverse=True)
+    drawn = cluster_resamples(dialogues.size, resamples, seed).astype(np.float64) if resamples else None
+    return BesideOthers(
+        int(own.size),
+        _severity(own - of_others, place, dialogues.size, drawn),
+        _agreement(own, of_others, place, dialogues.size, drawn),
+    )
+
+
+def _severity(difference: FloatArray, place: NDArray[np.int64], dialogues: int, drawn: FloatArray | None) -> Estimate:
+    point = Estimate(float(difference.mean()))
+    if drawn is None:
+        return point
+    sums = np.bincount(place, weights=difference, minlength=dialogues)
+    items = np.bincount(place, minlength=dialogues)
+    return with_interval(point, (drawn @ sums) / (drawn @ items), dialogues)
+
+
+def _agreement(
+    own: FloatArray, of_others: FloatArray, place: NDArray[np.int64], dialogues: int, drawn: FloatArray | None
+) -> Estimate:
+    if reason := _why_no_correlation(own, of_others):
+        return Estimate.undefined(reason)
+    # Items of one dialogue are not independent, so the p-value of the formula is left out.
+    point = Estimate(pearson_estimate(own, of_others).value)
+    if drawn is None:
+        return point
+    return with_interval(point, replicates(own, of_others, place, drawn), dialogues)
+
+
+def _why_no_correlation(own: FloatArray, of_others: FloatArray) -> str:
+    if own.size < FEWEST_ITEMS:
+        return f"fewer than {FEWEST_ITEMS} items judged by this rater and another"
+    if np.ptp(own) == 0:
+        return "all scores of this rater are equal"
+    if np.ptp(of_others) == 0:
+        return "all mean scores of the other raters are equal"
+    return ""
