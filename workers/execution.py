@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import logging
 import math
-import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from functools import lru_cache
 from typing import SupportsFloat
 
 from billiard.exceptions import SoftTimeLimitExceeded
 from django.conf import settings
-from django.db import close_old_connections, connection
 
 from annotations.estimates import Undefined
 from annotations.models import CorpusVersion
 from workers import queries, runs
+from workers.leases import lease_kept
 from workers.metrics import configuration as configurations
 from workers.metrics.base import Example, Score
 from workers.metrics.configuration import Configuration
@@ -38,7 +35,7 @@ def compute(run_id: int) -> bool:
         return False
     run = MetricRun.objects.select_related("system__version__corpus").get(pk=run_id)
     try:
-        with _lease_kept(claim):
+        with lease_kept(lambda: runs.keep(claim), f"run {run_id}"):
             result = score_run(run, _Reporter(claim))
     except LeaseLost:
         log.warning("metric run %s was taken over by another worker", run_id)
@@ -152,29 +149,3 @@ class _Reporter:
         self.last = time.monotonic()
         if not runs.keep(self.claim, examples_done=examples_done):
             raise LeaseLost
-
-
-@contextmanager
-def _lease_kept(claim: runs.Claim) -> Iterator[None]:
-    """Renew the lease from a thread, so that a metric that is silent for long (a model loading) keeps its run."""
-    stop = threading.Event()
-
-    def renew() -> None:
-        while not stop.wait(settings.LEASE_SECONDS / 3):
-            try:
-                close_old_connections()
-                if not runs.keep(claim):
-                    return
-            except Exception:
-                log.exception("the lease of metric run %s could not be renewed", claim.run_id)
-        connection.close()
-
-    if connection.in_atomic_block:  # a caller's own transaction (tests, --inline): there is nobody to race with
-        yield
-        return
-    thread = threading.Thread(target=renew, daemon=True, name=f"lease of run {claim.run_id}")
-    thread.start()
-    try:
-        yield
-    finally:
-        stop.set()

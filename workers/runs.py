@@ -6,31 +6,26 @@ by renewing the lease; whoever lost the lease can no longer write to the row.
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from functools import reduce
 from operator import or_
 from secrets import token_hex
 
-from celery import current_app
 from django.conf import settings
 from django.db import transaction
 from django.db.models import F, Q
 from django.utils import timezone
-from kombu.exceptions import ChannelError, KombuError
 
 from annotations.actions import data_changed
 from annotations.models import CorpusVersion, System
+from workers.hints import HINTS_A_SWEEP, is_due, tell_workers
+from workers.leases import lease_end
 from workers.metrics.configuration import Configuration
 from workers.models import MetricRun
 
-log = logging.getLogger(__name__)
-
 COMPUTE_TASK = "workers.tasks.compute"
-HINTS_A_SWEEP = 500
-LONGEST_HINT_PAUSE = timedelta(minutes=10)
 State = MetricRun.State
 
 
@@ -114,14 +109,7 @@ def withdraw_waiting(version: CorpusVersion) -> int:
 
 def send_hints(runs: Iterable[tuple[int, str]]) -> int:
     """Tell workers of runs (pk, queue). Where the broker cannot be reached the rows wait for the sweeper."""
-    sent: list[int] = []
-    try:
-        with current_app.producer_pool.acquire(block=True) as producer:
-            for run_id, queue in runs:
-                current_app.send_task(COMPUTE_TASK, args=[run_id], queue=queue, producer=producer, retry=False)
-                sent.append(run_id)
-    except (KombuError, ChannelError, OSError) as problem:
-        log.warning("the broker cannot be reached (%s); the sweeper will tell the workers later", problem)
+    sent = tell_workers(COMPUTE_TASK, runs)
     MetricRun.objects.filter(pk__in=sent).update(hinted_at=timezone.now(), hints=F("hints") + 1)
     return len(sent)
 
@@ -139,7 +127,7 @@ def claim(run_id: int) -> Claim | None:
         .update(
             state=State.RUNNING,
             lease_token=token,
-            lease_expires_at=_lease_end(now),
+            lease_expires_at=lease_end(now),
             attempts=F("attempts") + 1,
             started_at=now,
             examples_done=0,
@@ -150,7 +138,7 @@ def claim(run_id: int) -> Claim | None:
 
 def keep(claim: Claim, examples_done: int | None = None, examples_total: int | None = None) -> bool:
     """Renew the lease and report progress. False when the run is no longer ours: stop computing it."""
-    changes: dict[str, object] = {"lease_expires_at": _lease_end(timezone.now())}
+    changes: dict[str, object] = {"lease_expires_at": lease_end(timezone.now())}
     if examples_done is not None:
         changes["examples_done"] = examples_done
     if examples_total is not None:
@@ -206,10 +194,6 @@ def _owned(claim: Claim):
     return MetricRun.objects.filter(pk=claim.run_id, state=State.RUNNING, lease_token=claim.token)
 
 
-def _lease_end(now: datetime) -> datetime:
-    return now + timedelta(seconds=settings.LEASE_SECONDS)
-
-
 def _versions_of(run_ids: list[int]) -> list[int]:
     return list(MetricRun.objects.filter(pk__in=run_ids).values_list("system__version_id", flat=True))
 
@@ -242,19 +226,10 @@ def sweep() -> Swept:
 
 
 def _runs_to_hint(now: datetime) -> list[tuple[int, str]]:
-    """Waiting runs whose last hint may be lost. The pause doubles with each hint, so a long queue is not flooded."""
+    """Waiting runs whose last hint may be lost."""
     waiting = (
         MetricRun.objects.filter(state=State.PENDING)
         .order_by(F("hinted_at").asc(nulls_first=True))
         .values_list("pk", "queue", "hinted_at", "hints")[:HINTS_A_SWEEP]
     )
-    return [
-        (pk, queue)
-        for pk, queue, hinted_at, hints in waiting
-        if hinted_at is None or now >= _next_hint(hinted_at, hints)
-    ]
-
-
-def _next_hint(hinted_at: datetime, hints: int) -> datetime:
-    pause = timedelta(seconds=settings.SWEEP_SECONDS * 2 ** min(hints, 16))
-    return hinted_at + min(pause, LONGEST_HINT_PAUSE)
+    return [(pk, queue) for pk, queue, hinted_at, hints in waiting if is_due(hinted_at, hints, now)]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from workers import execution, runs
+from workers import answering, execution, replies, runs
 from workers.celery_rules import row_task
 
 
@@ -12,5 +12,11 @@ def compute(run_id: int) -> None:
 
 
 @row_task
+def reply(message_id: int) -> None:
+    answering.answer(message_id)
+
+
+@row_task
 def sweep() -> None:
     runs.sweep()
+    replies.sweep()

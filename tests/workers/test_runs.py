@@ -7,6 +7,7 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
+from celery import current_app
 from django.db import IntegrityError, connection, transaction
 from django.utils import timezone
 
@@ -14,6 +15,7 @@ from annotations.models import CorpusVersion
 from annotations.queries import select_systems
 from tests.conftest import ON_SERVICES
 from workers import runs
+from workers.hints import LONGEST_HINT_PAUSE
 from workers.metrics.configuration import parse
 from workers.models import MetricRun
 
@@ -350,7 +352,7 @@ def test_a_lost_hint_is_sent_again_after_a_pause_that_doubles(run: MetricRun, se
 
 
 def test_the_pause_between_hints_has_an_end(run: MetricRun, hints: list[int]) -> None:
-    MetricRun.objects.update(hinted_at=timezone.now() - runs.LONGEST_HINT_PAUSE, hints=1_000_000)
+    MetricRun.objects.update(hinted_at=timezone.now() - LONGEST_HINT_PAUSE, hints=1_000_000)
     assert runs.sweep().hinted == 1
 
 
@@ -368,6 +370,6 @@ def test_where_the_broker_is_gone_the_rows_wait(version: CorpusVersion, settings
 
     runs.request([parse("length")], select_systems(version, ["echo"]), hint=False)
     run = MetricRun.objects.get()
-    monkeypatch.setattr(runs.current_app, "send_task", unreachable)
+    monkeypatch.setattr(current_app, "send_task", unreachable)
     assert runs.send_hints([(run.pk, "cpu")]) == 0
     assert (now_in_the_row(run).hinted_at, run.hints, run.state) == (None, 0, "pending")

@@ -81,7 +81,7 @@ class Conversation(models.Model):
 
 
 class Message(models.Model):
-    """An utterance of a chat. The rater's is done when stored; the system's is a worker's work, with this row as truth."""
+    """An utterance of a chat. The rater's is done when stored; the system's is a worker's work, this row its truth."""
 
     class State(models.TextChoices):
         PENDING = "pending", "pending"

@@ -1,0 +1,118 @@
+"""From a waiting message of a chat to the system's answer: who is asked, what is asked, what is stored."""
+
+from __future__ import annotations
+
+import logging
+import os
+from functools import lru_cache
+
+from billiard.exceptions import SoftTimeLimitExceeded
+from django.conf import settings
+
+from annotations.campaigns.models import ChatSystem, Conversation, Message
+from annotations.campaigns.models.conversation import KEY_VARIABLE_PREFIX, LONGEST_MESSAGE
+from annotations.campaigns.queries.chat import persona_played, system_of, utterances_of
+from workers import replies
+from workers.language_models.chat_prompt import SaidNothing, chat_messages, digest, seed_of, utterance_of
+from workers.language_models.client import Endpoint, LanguageModel, NoAnswerError
+from workers.leases import lease_kept
+
+log = logging.getLogger(__name__)
+
+ANSWER_SECONDS = 60.0
+"""A rater waits for no answer longer than this; the client asks once more where the network fails."""
+NO_KEY = "none"
+"""What an endpoint that wants no key is sent: the client insists on sending something."""
+
+
+class NotReachable(Exception):
+    """This worker does not know where the system is or how to log in there; the message says what is missing."""
+
+
+def answer(message_id: int) -> bool:
+    """Claim and write one answer. False when there was nothing to do, or nothing came of it."""
+    claim = replies.claim(message_id)
+    if claim is None:
+        return False
+    message = Message.objects.select_related(
+        "conversation__trial_of",
+        "conversation__assignment__item__chat_system",
+        "conversation__assignment__item__dialogue",
+        "conversation__assignment__item__campaign",
+    ).get(pk=message_id)
+    try:
+        with lease_kept(lambda: replies.keep(claim), f"answer {message_id}"):
+            text, signature = _ask(message, claim.attempt)
+    except (NoAnswerError, SaidNothing) as problem:
+        replies.try_again(claim, _in_words(problem))
+        return False
+    except SoftTimeLimitExceeded:
+        replies.fail(claim, f"it took longer than {settings.TASK_SECONDS:g} s (DIALEVAL_TASK_SECONDS)")
+        return False
+    except Exception as problem:  # whatever an endpoint does wrong belongs in the row, where the organiser reads it
+        log.warning("answer %s failed: %s", message_id, _in_words(problem))
+        replies.fail(claim, _in_words(problem))
+        return False
+    except KeyboardInterrupt:
+        replies.give_back(claim)
+        raise
+    return replies.finish(claim, text, signature)
+
+
+def _ask(message: Message, attempt: int) -> tuple[str, str]:
+    """The utterance, and the signature of what wrote it."""
+    conversation = message.conversation
+    system = system_of(conversation)
+    said = [(one.speaker, one.text) for one in utterances_of(conversation) if one.number < message.number]
+    prompt = chat_messages(system.instructions, persona_played(conversation), said)
+    endpoint = endpoint_of(system)
+    seed = seed_of(_campaign_seed(conversation), conversation.public_id, message.number, attempt)
+    written = _model(endpoint, system.temperature).answer(prompt, system.max_tokens, seed=seed)
+    signature = (
+        f"model:{endpoint.model}|temperature:{system.temperature:g}|max_tokens:{system.max_tokens}"
+        f"|seed:{seed}|attempt:{attempt}|prompt:{digest(prompt)}"
+    )
+    return utterance_of(written, LONGEST_MESSAGE), signature
+
+
+def _campaign_seed(conversation: Conversation) -> int:
+    return 0 if conversation.assignment is None else conversation.assignment.item.campaign.seed
+
+
+def endpoint_of(system: ChatSystem) -> Endpoint:
+    """Where the system answers: its own address with its own key, or the site's. Raises ``NotReachable``.
+
+    The site's key goes to the site's endpoint only, and only variables that are named as chat keys are read.
+    """
+    if not system.base_url:
+        if not settings.LLM_URL:
+            raise NotReachable(
+                "no language model is configured on this worker: set DIALEVAL_LLM_URL, or start the site with "
+                "manage.py run, which starts the packaged model"
+            )
+        model = system.model or settings.LLM_MODEL
+        if not model:
+            raise NotReachable("no model is named: neither here nor in DIALEVAL_LLM_MODEL")
+        return Endpoint(settings.LLM_URL, model, settings.LLM_KEY or NO_KEY)
+    return Endpoint(system.base_url, system.model, _key(system.key_variable))
+
+
+def _key(variable: str) -> str:
+    if not variable:
+        return NO_KEY
+    key = os.environ.get(variable, "").strip() if variable.startswith(KEY_VARIABLE_PREFIX) else ""
+    if not key:
+        raise NotReachable(f"{variable} is not in this worker's environment")
+    return key
+
+
+@lru_cache(maxsize=16)
+def _model(endpoint: Endpoint, temperature: float) -> LanguageModel:
+    """Kept by the process: making a client takes longer than many an answer."""
+    return LanguageModel(endpoint, temperature=temperature, timeout_seconds=ANSWER_SECONDS, max_retries=1)
+
+
+def _in_words(problem: Exception) -> str:
+    """Some libraries keep the cause (a name that does not resolve) one step behind what they raise."""
+    cause = f" ({type(problem.__cause__).__name__}: {problem.__cause__})" if problem.__cause__ else ""
+    return f"{type(problem).__name__}: {problem}{cause}".replace("\0", "")[:2000]

@@ -1,0 +1,37 @@
+"""Telling workers of rows that wait: when the row is committed, and again, ever more rarely, until one takes it."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable
+from datetime import datetime, timedelta
+
+from celery import current_app
+from django.conf import settings
+from kombu.exceptions import ChannelError, KombuError
+
+log = logging.getLogger(__name__)
+
+HINTS_A_SWEEP = 500
+LONGEST_HINT_PAUSE = timedelta(minutes=10)
+
+
+def tell_workers(task: str, rows: Iterable[tuple[int, str]]) -> list[int]:
+    """Send a hint for each row (pk, queue) and return those told of. A broker that cannot be reached is no error."""
+    sent: list[int] = []
+    try:
+        with current_app.producer_pool.acquire(block=True) as producer:
+            for pk, queue in rows:
+                current_app.send_task(task, args=[pk], queue=queue, producer=producer, retry=False)
+                sent.append(pk)
+    except (KombuError, ChannelError, OSError) as problem:
+        log.warning("the broker cannot be reached (%s); the sweeper will tell the workers later", problem)
+    return sent
+
+
+def is_due(hinted_at: datetime | None, hints: int, now: datetime) -> bool:
+    """Whether the last hint may be lost. The pause doubles with each hint, so a long queue is not flooded."""
+    if hinted_at is None:
+        return True
+    pause = timedelta(seconds=settings.SWEEP_SECONDS * 2 ** min(hints, 16))
+    return now >= hinted_at + min(pause, LONGEST_HINT_PAUSE)

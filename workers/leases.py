@@ -1,0 +1,47 @@
+"""How long a worker may be silent about a row that it has claimed, and how it is kept from being silent."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import datetime, timedelta
+
+from django.conf import settings
+from django.db import close_old_connections, connection
+
+log = logging.getLogger(__name__)
+
+
+def lease_end(now: datetime) -> datetime:
+    return now + timedelta(seconds=settings.LEASE_SECONDS)
+
+
+@contextmanager
+def lease_kept(renew_once: Callable[[], bool], what: str) -> Iterator[None]:
+    """Renew the lease from a thread, so that work that is silent for long (a model loading) keeps its row.
+
+    ``renew_once`` says whether the row is still ours; ``what`` names it in logs.
+    """
+    stop = threading.Event()
+
+    def renew() -> None:
+        while not stop.wait(settings.LEASE_SECONDS / 3):
+            try:
+                close_old_connections()
+                if not renew_once():
+                    return
+            except Exception:
+                log.exception("the lease of %s could not be renewed", what)
+        connection.close()
+
+    if connection.in_atomic_block:  # a caller's own transaction (tests, --inline): there is nobody to race with
+        yield
+        return
+    thread = threading.Thread(target=renew, daemon=True, name=f"lease of {what}")
+    thread.start()
+    try:
+        yield
+    finally:
+        stop.set()

@@ -1,0 +1,182 @@
+"""Every write to a chat system's answers: asked for, claimed, kept, stored, failed, swept. Rows as in ``runs.py``.
+
+Chats belong to ``annotations.campaigns``; here their waiting messages become work for a worker. An answer is claimed
+by one conditional update, so however many workers hear of it, one writes it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from secrets import token_hex
+
+from django.conf import settings
+from django.db import transaction
+from django.db.models import F, Q
+from django.utils import timezone
+
+from annotations.campaigns.actions import chat
+from annotations.campaigns.actions.chat import Said
+from annotations.campaigns.models import ChatSystem, Conversation, Message
+from workers.hints import HINTS_A_SWEEP, is_due, tell_workers
+from workers.leases import lease_end
+
+REPLY_TASK = "workers.tasks.reply"
+QUEUE = "llm"
+State = Message.State
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """The right to write an answer, until the lease ends. ``attempt`` counts from 1."""
+
+    message_id: int
+    token: str
+    attempt: int
+
+
+# --- asking for answers ----------------------------------------------------------------------------------------
+
+
+def say(conversation: Conversation, text: str, key: str) -> Said:
+    """``chat.say``, and a worker is told to answer as soon as the rater's words are stored."""
+    with transaction.atomic():
+        said = chat.say(conversation, text, key)
+        if said.is_new and said.answer is not None:
+            _tell_on_commit(said.answer)
+    return said
+
+
+def ask_again(conversation: Conversation) -> bool:
+    """``chat.ask_again``. False where no answer had failed."""
+    with transaction.atomic():
+        answer = chat.ask_again(conversation)
+        if answer is not None:
+            _tell_on_commit(answer)
+    return answer is not None
+
+
+def try_system(chat_system: ChatSystem, question: str) -> Message:
+    """``chat.begin_trial``: the answer comes the way raters' answers come."""
+    with transaction.atomic():
+        answer = chat.begin_trial(chat_system, question)
+        _tell_on_commit(answer)
+    return answer
+
+
+def _tell_on_commit(answer: Message) -> None:
+    transaction.on_commit(lambda: send_hints([answer.pk]))
+
+
+def send_hints(message_ids: Iterable[int]) -> int:
+    """Tell workers of answers that are waited for. Where the broker cannot be reached they wait for the sweeper."""
+    sent = tell_workers(REPLY_TASK, ((pk, QUEUE) for pk in message_ids))
+    Message.objects.filter(pk__in=sent).update(hinted_at=timezone.now(), hints=F("hints") + 1)
+    return len(sent)
+
+
+# --- writing them ----------------------------------------------------------------------------------------------
+
+
+def claim(message_id: int) -> Claim | None:
+    """Take an answer that is waited for, or whose worker fell silent. None when somebody else has it or it is there."""
+    now = timezone.now()
+    token = token_hex(16)
+    taken = (
+        Message.objects.filter(pk=message_id, speaker="B", attempts__lt=settings.MAX_ATTEMPTS)
+        .filter(Q(state=State.PENDING) | Q(state=State.RUNNING, lease_expires_at__lt=now))
+        .update(state=State.RUNNING, lease_token=token, lease_expires_at=lease_end(now), attempts=F("attempts") + 1)
+    )
+    if not taken:
+        return None
+    attempt = Message.objects.filter(pk=message_id, lease_token=token).values_list("attempts", flat=True).first()
+    return None if attempt is None else Claim(message_id, token, attempt)
+
+
+def keep(claim: Claim) -> bool:
+    """Renew the lease. False when the answer is no longer ours to write."""
+    return bool(_owned(claim).update(lease_expires_at=lease_end(timezone.now())))
+
+
+def finish(claim: Claim, text: str, signature: str) -> bool:
+    """Store what the system said. False, and nothing stored, when the lease was lost or the rater ended the chat."""
+    return bool(
+        _owned(claim).update(
+            state=State.DONE,
+            text=text,
+            signature=signature[:500],
+            error="",
+            lease_token="",
+            lease_expires_at=None,
+            finished_at=timezone.now(),
+        )
+    )
+
+
+def fail(claim: Claim, error: str) -> bool:
+    """Give up: the rater is told that there is no answer, the organiser why."""
+    return bool(
+        _owned(claim).update(
+            state=State.FAILED, error=error, lease_token="", lease_expires_at=None, finished_at=timezone.now()
+        )
+    )
+
+
+def try_again(claim: Claim, error: str) -> bool:
+    """Another attempt, with another seed, as long as there are attempts left; else ``fail``."""
+    if claim.attempt >= settings.MAX_ATTEMPTS:
+        return fail(claim, error)
+    waits = _owned(claim).update(
+        state=State.PENDING, error=error, lease_token="", lease_expires_at=None, hinted_at=None, hints=0
+    )
+    if waits:
+        send_hints([claim.message_id])
+    return bool(waits)
+
+
+def give_back(claim: Claim) -> bool:
+    """Leave an answer to whoever takes it next, as if it had not been begun."""
+    return bool(
+        _owned(claim).update(
+            state=State.PENDING,
+            lease_token="",
+            lease_expires_at=None,
+            attempts=F("attempts") - 1,
+            hinted_at=None,
+            hints=0,
+        )
+    )
+
+
+def _owned(claim: Claim):
+    return Message.objects.filter(pk=claim.message_id, state=State.RUNNING, lease_token=claim.token)
+
+
+# --- looking after them ----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Swept:
+    given_back: int
+    given_up: int
+    hinted: int
+
+
+def sweep() -> Swept:
+    """Give back the answers of silent workers, give up those tried too often, tell workers of those waited for."""
+    now = timezone.now()
+    silent = Message.objects.filter(state=State.RUNNING, lease_expires_at__lt=now)
+    given_up = silent.filter(attempts__gte=settings.MAX_ATTEMPTS).update(
+        state=State.FAILED,
+        finished_at=now,
+        lease_token="",
+        lease_expires_at=None,
+        error=f"the worker stopped without a word {settings.MAX_ATTEMPTS} times",
+    )
+    given_back = silent.update(state=State.PENDING, lease_token="", lease_expires_at=None, hinted_at=None, hints=0)
+    waiting = (
+        Message.objects.filter(state=State.PENDING)
+        .order_by(F("hinted_at").asc(nulls_first=True))
+        .values_list("pk", "hinted_at", "hints")[:HINTS_A_SWEEP]
+    )
+    return Swept(given_back, given_up, send_hints(pk for pk, at, hints in waiting if is_due(at, hints, now)))
