@@ -2,86 +2,180 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
-from annotations.campaigns.models import Assignment, Participation, RatingRevision
+from django.conf import settings
+from django.db import transaction
+from django.utils import timezone
+
+from annotations.campaigns.actions import hand
+from annotations.campaigns.actions.claims import claim_check, claim_regular, others_hold_some
+from annotations.campaigns.actions.membership import join
+from annotations.campaigns.actions.qualification import settle, settle_if_all_done, training_left
+from annotations.campaigns.actions.rating import rate
+from annotations.campaigns.actions.terms import (
+    CannotJoin,
+    Desk,
+    ItemTaken,
+    Judgement,
+    NotHanded,
+    RatingsClosed,
+    Stored,
+    WhyEmpty,
+)
+from annotations.campaigns.models import Assignment, Item, Participation, Slot
+from annotations.campaigns.plan.draw import RECENT_ITEMS
+
+__all__ = [
+    "HELD_AT_ONCE",
+    "CannotJoin",
+    "Desk",
+    "ItemTaken",
+    "Judgement",
+    "NotHanded",
+    "RatingsClosed",
+    "Stored",
+    "fill_desk",
+    "give_back",
+    "give_back_everything",
+    "join",
+    "rate",
+    "renew",
+    "skip",
+]
 
 HELD_AT_ONCE = 2
 """The item on the page, and the next one, already loaded."""
 
-
-class NotHanded(Exception):
-    """The rater was never given this item (or it is not of this campaign)."""
-
-
-class ItemTaken(Exception):
-    """The lease ran out and others have filled the item's places: the rating cannot count. Nothing else is lost."""
-
-
-class RatingsClosed(Exception):
-    """The campaign takes no more ratings from this rater; the message says why in the rater's language."""
-
-
-@dataclass(frozen=True, slots=True)
-class Judgement:
-    """What the page sends for an item, checked by its form."""
-
-    key: str
-    score: int
-    low_axes: Sequence[str] | None = None
-    flagged: bool = False
-    comment: str = ""
-    guidelines_id: int | None = None
-    first_key_ms: int | None = None
-    submit_ms: int | None = None
-    active_ms: int | None = None
-    shown_at: datetime | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Stored:
-    revision: RatingRevision
-    is_new: bool
-    """False where the same key had come before: nothing was written."""
-
-
-@dataclass(frozen=True, slots=True)
-class Desk:
-    """The rater's items in hand in the order of work. Where there is none, ``why_empty`` says so in a word."""
-
-    assignments: tuple[Assignment, ...]
-    why_empty: str = field(default="")
-    """"" | "finished" (nothing left for this rater) | "wait" (others hold what is left) | "paused" | "not_open" | "closed"
-    | "excluded" | "failed" (did not pass the training)"""
-
-
-def join(campaign: Any, user: Any, invitation: Any = None) -> Participation:
-    raise NotImplementedError
+State = Assignment.State
+Qualification = Participation.Qualification
 
 
 def fill_desk(participation: Participation, want: int = HELD_AT_ONCE) -> Desk:
-    """Renew what is in hand and claim more up to ``want`` items: training first, then regular and attention items."""
-    raise NotImplementedError
+    """Renew what is in hand and claim more up to ``want`` items: training first, then regular and attention items.
+
+    Where the campaign hands out nothing, what is in hand may be finished while its lease lives, and is not renewed.
+    """
+    now = timezone.now()
+    with transaction.atomic():
+        rater = hand.locked(participation)
+        hand.return_expired(besides=rater, now=now)
+        desk = _filled(rater, want, now)
+        rater.seen_at = now
+        rater.save(update_fields=["offered", "cursor", "qualification", "seen_at"])
+    hand.tell(participation, rater)
+    return desk
+
+
+def _filled(rater: Participation, want: int, now: datetime) -> Desk:
+    if rater.state == Participation.State.EXCLUDED:
+        return Desk((), "excluded")
+    latest = hand.in_hand_and_latest(rater, RECENT_ITEMS)
+    if latest:
+        rater.offered = max(rater.offered, latest[-1].position + 1)
+    held = [assignment for assignment in latest if assignment.state == State.LEASED]
+    if why := hand.why_nothing_is_handed_out(rater.campaign, now):
+        held = _without_expired(held, now)
+    else:
+        _keep(held, now)
+        why = _claim_up_to(want, rater, held, latest, now)
+    return Desk(tuple(held), "" if held else why)
+
+
+def _without_expired(held: list[Assignment], now: datetime) -> list[Assignment]:
+    expired = [assignment.pk for assignment in held if assignment.lease_expires_at <= now]
+    if expired:
+        hand.put_back(expired)
+    return [assignment for assignment in held if assignment.pk not in expired]
+
+
+def _keep(held: list[Assignment], now: datetime) -> None:
+    """Only leases of which a quarter is over are written: an item is mostly rated long before."""
+    end = hand.lease_end(now)
+    old = [one for one in held if one.lease_expires_at < end - timedelta(seconds=settings.RATING_LEASE_SECONDS / 4)]
+    if old:
+        Assignment.objects.filter(pk__in=[one.pk for one in old]).update(lease_expires_at=end)
+    for assignment in old:
+        assignment.lease_expires_at = end
+
+
+def _claim_up_to(
+    want: int, rater: Participation, held: list[Assignment], latest: list[Assignment], now: datetime
+) -> WhyEmpty:
+    """Add items to ``held``; where none could be added, the reason."""
+    if rater.qualification == Qualification.OPEN:
+        to_give, all_done = training_left(rater)
+        if not all_done:
+            held += [claim_check(rater, *one, now=now) for one in to_give[: max(want - len(held), 0)]]
+            return ""
+        settle(rater)
+    if rater.qualification == Qualification.FAILED:
+        return "failed"
+    while len(held) < want:
+        claimed = claim_regular(rater, latest, now)
+        if claimed is None and not others_hold_some(rater):
+            claimed = claim_regular(rater, latest, now)  # what they gave back between the two looks
+            if claimed is None:
+                return "finished"
+        if claimed is None:
+            return "wait"
+        held.append(claimed)
+        latest.append(claimed)
+    return ""
 
 
 def renew(participation: Participation) -> datetime | None:
-    """The heartbeat: until when the items in hand are now kept; None where there are none."""
-    raise NotImplementedError
+    """The heartbeat: until when the items in hand are now kept; None where there are none.
+
+    Where the campaign hands out nothing the leases run on, but are not renewed.
+    """
+    now = timezone.now()
+    with transaction.atomic():
+        rater = hand.locked(participation)
+        own = Assignment.objects.filter(participation=rater, state=State.LEASED)
+        if rater.state == Participation.State.ACTIVE and not hand.why_nothing_is_handed_out(rater.campaign, now):
+            own.update(lease_expires_at=hand.lease_end(now))
+        Participation.objects.filter(pk=rater.pk).update(seen_at=now)
+        ends = own.filter(lease_expires_at__gt=now).order_by("lease_expires_at")
+        return ends.values_list("lease_expires_at", flat=True).first()
 
 
 def give_back(participation: Participation) -> int:
     """Free the slots of what is in hand and not rated; the rater may get the items again."""
-    raise NotImplementedError
+    with transaction.atomic():
+        rater = hand.locked(participation)
+        held = Assignment.objects.filter(participation=rater, state=State.LEASED)
+        return hand.put_back(held.values_list("pk", flat=True))
+
+
+def give_back_everything(user: Any) -> int:
+    """Of all campaigns: the person logs out."""
+    holding = Participation.objects.filter(user=user, assignments__state=State.LEASED).distinct()
+    return sum(give_back(participation) for participation in holding)
 
 
 def skip(participation: Participation, public_id: str, reason: str) -> None:
-    """Free the slot; this rater never gets the item again. Raises ``NotHanded``; an item already rated stays rated."""
-    raise NotImplementedError
+    """Free the slot; this rater never gets the item again. Raises ``NotHanded``; an item already rated stays rated.
 
-
-def rate(participation: Participation, public_id: str, judgement: Judgement) -> Stored:
-    """Store a rating, or a revision of one. Idempotent by key. Raises ``NotHanded``, ``ItemTaken``, ``RatingsClosed``."""
-    raise NotImplementedError
+    A skipped training item counts as not right. Raises ``ValueError`` for a reason that is empty or too long.
+    """
+    why = reason.strip()
+    if not why or len(why) > Assignment._meta.get_field("skip_reason").max_length or "\x00" in why:
+        raise ValueError("a skipped item needs a reason of 1 to 500 characters")
+    with transaction.atomic():
+        rater = hand.locked(participation)
+        assignment = (
+            Assignment.objects.filter(participation=rater, item__public_id=public_id).select_related("item").first()
+        )
+        if assignment is None:
+            raise NotHanded(f"no item {public_id} was given to {rater}")
+        if assignment.state in (State.DONE, State.SKIPPED):
+            return
+        Slot.objects.filter(holder=assignment).update(holder=None)
+        assignment.state, assignment.skip_reason = State.SKIPPED, why
+        assignment.lease_expires_at, assignment.finished_at = None, timezone.now()
+        assignment.save(update_fields=["state", "skip_reason", "lease_expires_at", "finished_at"])
+        if assignment.item.role == Item.Role.TRAINING:
+            settle_if_all_done(rater)
+    hand.tell(participation, rater)

@@ -62,7 +62,8 @@ class Participation(models.Model):
     seed = models.BigIntegerField(default=random_seed)
     start = models.PositiveIntegerField(default=0, help_text="Ordinal of the slot where this rater's order begins.")
     cursor = models.PositiveIntegerField(
-        default=0, help_text="From start to here no slot was left for this rater: where the next search begins. A hint."
+        default=0,
+        help_text="Ordinal where the search for this rater's next slot begins. A hint: it goes all the way round.",
     )
     offered = models.PositiveIntegerField(default=0, help_text="How many items this rater has been given.")
     invitation = models.ForeignKey(Invitation, null=True, blank=True, on_delete=models.SET_NULL)

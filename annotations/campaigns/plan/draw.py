@@ -62,5 +62,5 @@ def pick(items: Sequence[int], seed: int, position: int) -> int:
 
 
 def _random(seed: int, position: int, purpose: str) -> Random:
-    """Named by text: text seeds give the same numbers in every Python, and neighbouring seeds have nothing in common."""
+    """Seeded by text: the same numbers in every Python, and neighbouring seeds have nothing in common."""
     return Random(f"{seed} {position} {purpose}")

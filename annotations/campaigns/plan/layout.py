@@ -14,7 +14,7 @@ def interleave(dialogue_of_item: Sequence[int] | NDArray[np.int64], k: int, seed
     Dialogues take turns: a dialogue of m items has one in every m-th part of the order, at a random place within that
     part. With dialogues of one size these are rounds of one item a dialogue, in a random order each.
 
-    The order of items is drawn once and repeated k times, so that the places of an item are as far apart as they can be,
+    The order of items is drawn once and repeated k times, so that an item has its places as far apart as can be,
     and whoever walks on from any ordinal meets every item once before meeting one again. Raters who begin at random
     ordinals therefore hardly ever come by places of items that they have judged.
 

@@ -1,0 +1,169 @@
+"""Giving a rater the next item: training, then a free slot drawn from those next in the campaign's order.
+
+The search reads free slots in order, from where this rater's last search found one, a bounded number at a time, and
+only then asks which of those items the rater knows: neither query reads more when the campaign is larger or the rater
+has done more. Slots passed over were held by others or of items already judged, so the search need not come by again
+before it has gone all the way round; what others give back behind it is met then.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from django.db.models import Exists, OuterRef
+
+from annotations.campaigns.actions.hand import lease_end
+from annotations.campaigns.models import Assignment, Conflict, Item, Participation, Slot
+from annotations.campaigns.plan.draw import Candidate, attention_is_due, draw, pick
+
+WINDOW = 64
+"""A slot is drawn from so many that the rater could be given."""
+FIRST_READ, MOST_READ = 128, 4096
+"""Free slots read at first, and at most at a time. The double of the window leaves room for items already judged."""
+
+State = Assignment.State
+
+
+@dataclass(slots=True)
+class Window:
+    """The next free slots that the rater may be given, in the order of the search."""
+
+    candidates: list[Candidate] = field(default_factory=list)
+    given_back: dict[int, int] = field(default_factory=dict)
+    """Item → the rater's own row of it, where the rater had it before."""
+
+
+def claim_regular(rater: Participation, latest: list[Assignment], now: datetime) -> Assignment | None:
+    """A slot for the rater, or None where no free slot is of an item that the rater may be given.
+
+    With probability 1 / ``attention_every`` it is an attention item instead, never before a regular one, and only
+    while there are regular ones left: the last item is no check. Their propensity is None: they are not drawn from
+    the slots.
+    """
+    window = _window(rater)
+    if not window.candidates:
+        return None
+    rater.cursor = window.candidates[0].ordinal
+    if (check := _attention_item(rater, latest)) is not None:
+        return _lease(rater, *check, propensity=None, now=now)
+    seen = [assignment.item.dialogue_id for assignment in reversed(latest)]
+    while window.candidates:
+        drawn = draw(window.candidates, seen, rater.seed, rater.offered)
+        slot = _free_and_locked(drawn.candidate.slot)
+        if slot is not None:
+            given_back = window.given_back.get(slot.item_id)
+            assignment = _lease(rater, slot.item, given_back, propensity=drawn.propensity, now=now)
+            Slot.objects.filter(pk=slot.pk).update(holder=assignment)
+            return assignment
+        window.candidates.remove(drawn.candidate)  # somebody was faster
+    return None
+
+
+def claim_check(rater: Participation, item: Item, given_back: Assignment | None, now: datetime) -> Assignment:
+    """A training item: every rater's, so without a slot."""
+    return _lease(rater, item, given_back.pk if given_back else None, propensity=None, now=now)
+
+
+def others_hold_some(rater: Participation) -> bool:
+    """Whether an item that this rater could still be given is in the hands of others, who may give it back."""
+    held = Assignment.objects.filter(
+        participation__campaign=rater.campaign_id, state=State.LEASED, item__role=Item.Role.REGULAR
+    ).exclude(participation=rater)
+    own = Assignment.objects.filter(participation=rater, item=OuterRef("item")).exclude(state=State.RETURNED)
+    return held.exclude(Exists(own)).exclude(_conflicting(rater, "item__system")).exists()
+
+
+def _window(rater: Participation) -> Window:
+    window = Window()
+    for read, rows in enumerate(_free_slots_from(rater)):
+        known = {
+            item: (pk, state)
+            for pk, item, state in Assignment.objects.filter(
+                participation=rater, item__in={item for _, item, _, _, _ in rows}
+            ).values_list("pk", "item_id", "state")
+        }
+        for slot, item, dialogue, ordinal, conflicting in rows:
+            pk, state = known.get(item, (None, State.RETURNED))
+            if conflicting or state != State.RETURNED:
+                continue
+            window.candidates.append(Candidate(slot, item, dialogue, ordinal))
+            if pk is not None:
+                window.given_back[item] = pk
+        if len(window.candidates) >= WINDOW or (window.candidates and read):
+            break
+    del window.candidates[WINDOW:]
+    return window
+
+
+def _free_slots_from(rater: Participation) -> Iterator[list[tuple[int, int, int, int, bool]]]:
+    """Free slots once round from the cursor, more and more at a time: (slot, item, dialogue, ordinal, conflict)."""
+    free = (
+        Slot.objects.filter(campaign=rater.campaign_id, holder__isnull=True)
+        .order_by("ordinal")
+        .values_list("pk", "item_id", "item__dialogue_id", "ordinal", _conflicting(rater, "item__system"))
+    )
+    size = FIRST_READ
+    for begin, part in ((rater.cursor, free), (0, free.filter(ordinal__lt=rater.cursor))):
+        following = begin
+        while rows := list(part.filter(ordinal__gte=following)[:size]):
+            yield rows
+            if len(rows) < size:
+                break
+            following, size = rows[-1][3] + 1, min(2 * size, MOST_READ)
+
+
+def _conflicting(rater: Participation, system: str) -> Exists:
+    return Exists(Conflict.objects.filter(user=rater.user_id, system=OuterRef(system)))
+
+
+def _free_and_locked(slot: int) -> Slot | None:
+    """Locked rows are passed over, so that two raters who each hold a slot never wait for the other's."""
+    return (
+        Slot.objects.select_for_update(skip_locked=True, of=("self",))
+        .select_related("item")
+        .filter(pk=slot, holder__isnull=True)
+        .first()
+    )
+
+
+def _attention_item(rater: Participation, latest: list[Assignment]) -> tuple[Item, int | None] | None:
+    """An attention item that this rater has not seen, where one is due; with the rater's own row if given back."""
+    if not attention_is_due(rater.campaign.attention_every, rater.seed, rater.offered):
+        return None
+    if not any(assignment.item.role == Item.Role.REGULAR for assignment in latest):
+        return None
+    own = Assignment.objects.filter(participation=rater, item=OuterRef("pk"))
+    unseen = {
+        item.pk: item
+        for item in Item.objects.filter(campaign=rater.campaign_id, role=Item.Role.ATTENTION)
+        .exclude(Exists(own.exclude(state=State.RETURNED)))
+        .order_by("pk")
+    }
+    if not unseen:
+        return None
+    item = unseen[pick(list(unseen), rater.seed, rater.offered)]
+    return item, Assignment.objects.filter(participation=rater, item=item).values_list("pk", flat=True).first()
+
+
+def _lease(
+    rater: Participation, item: Item, given_back: int | None, *, propensity: float | None, now: datetime
+) -> Assignment:
+    """The rater's row of the item, in hand as the rater's latest. One row a rater and item, however often given."""
+    assignment = Assignment(
+        pk=given_back,
+        participation=rater,
+        item=item,
+        state=State.LEASED,
+        position=rater.offered,
+        propensity=propensity,
+        lease_expires_at=lease_end(now),
+        claimed_at=now,
+    )
+    if given_back is None:
+        assignment.save(force_insert=True)
+    else:
+        assignment.save(update_fields=["state", "position", "propensity", "lease_expires_at", "claimed_at"])
+    rater.offered += 1
+    return assignment

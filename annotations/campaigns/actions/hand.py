@@ -1,0 +1,87 @@
+"""What raters hold. Every change of it is made under the lock of the rater's own row.
+
+So a rater's tabs, double clicks and retries take turns, and whoever takes something away from a rater (the sweep of
+expired leases, an exclusion) meets no half-done submit. A transaction waits for the lock of one rater only, its own,
+and skips rows that others have locked: nobody waits in a circle.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime, timedelta
+
+from django.conf import settings
+from django.db.models import Q
+from django.utils import timezone
+
+from annotations.campaigns.actions.terms import WhyEmpty
+from annotations.campaigns.models import Assignment, Campaign, Participation, Slot
+
+RATERS_A_SWEEP = 20
+State = Assignment.State
+
+
+def locked(participation: Participation) -> Participation:
+    """The rater's row as it is now, with its campaign, locked until the transaction ends."""
+    return (
+        Participation.objects.select_for_update(no_key=True, of=("self",))
+        .select_related("campaign")
+        .get(pk=participation.pk)
+    )
+
+
+def tell(participation: Participation, now_stored: Participation) -> None:
+    """The caller's object learns what the locked row says."""
+    for name in ("state", "qualification", "offered", "cursor", "seen_at"):
+        setattr(participation, name, getattr(now_stored, name))
+
+
+def why_nothing_is_handed_out(campaign: Campaign, now: datetime) -> WhyEmpty:
+    """Empty while the campaign hands out items, else the reason in a word."""
+    if campaign.state == Campaign.State.CLOSED or (campaign.closes_at is not None and campaign.closes_at <= now):
+        return "closed"
+    if campaign.state == Campaign.State.PAUSED:
+        return "paused"
+    return "" if campaign.hands_out_items(now) else "not_open"
+
+
+def lease_end(now: datetime) -> datetime:
+    return now + timedelta(seconds=settings.RATING_LEASE_SECONDS)
+
+
+def put_back(assignments: Iterable[int]) -> int:
+    """Free the slots of assignments in hand; their raters, whose rows are locked, may be given the items again."""
+    pks = list(assignments)
+    Slot.objects.filter(holder__in=pks).update(holder=None)
+    return Assignment.objects.filter(pk__in=pks, state=State.LEASED).update(state=State.RETURNED, lease_expires_at=None)
+
+
+def return_expired(besides: Participation | None = None, now: datetime | None = None) -> int:
+    """Free what raters fell silent on, in any campaign. One look at a small index where there is nothing to do.
+
+    A rater whose row is locked is doing something at this moment, so not silent: passed over. ``besides`` is the rater
+    who asks, whose own items nobody has taken meanwhile: they are renewed instead. Call it in a transaction.
+    """
+    moment = now or timezone.now()
+    expired = Assignment.objects.filter(state=State.LEASED, lease_expires_at__lt=moment)
+    if besides is not None:
+        expired = expired.exclude(participation=besides)
+    silent = set(expired.order_by("lease_expires_at").values_list("participation_id", flat=True)[:RATERS_A_SWEEP])
+    if not silent:
+        return 0
+    ours = list(
+        Participation.objects.select_for_update(no_key=True, skip_locked=True)
+        .filter(pk__in=silent)
+        .values_list("pk", flat=True)
+    )
+    return put_back(expired.filter(participation__in=ours).values_list("pk", flat=True))
+
+
+def in_hand_and_latest(rater: Participation, latest: int) -> list[Assignment]:
+    """In the order of work: what the rater holds, and the ``latest`` items given, whatever became of them."""
+    own = Q(participation=rater)
+    return list(
+        Assignment.objects.filter((own & Q(state=State.LEASED)) | (own & Q(position__gte=rater.offered - latest)))
+        .select_related("item")
+        .order_by("position")
+    )

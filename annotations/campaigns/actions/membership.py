@@ -1,0 +1,90 @@
+"""Becoming a rater of a campaign."""
+
+from __future__ import annotations
+
+from random import Random
+from typing import Any
+
+from django.contrib.auth.models import Group
+from django.db import transaction
+from django.db.models import F, Max, Q
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from annotations.campaigns.actions.hand import why_nothing_is_handed_out
+from annotations.campaigns.actions.terms import CannotJoin
+from annotations.campaigns.models import Campaign, Invitation, Participation, Slot
+from annotations.campaigns.models.campaign import random_seed
+from annotations.roles import RATER
+
+
+def join(campaign: Campaign, user: Any, invitation: Invitation | None = None) -> Participation:
+    """Make the person a rater of the campaign; who is one already stays as is, and no invitation is used up.
+
+    The rater's order begins at an ordinal drawn from the rater's own seed. Without an invitation the caller has made
+    sure that the person may (``access.may_join``). Raises ``CannotJoin``, with nothing stored, for a campaign that is a
+    draft or closed and for an invitation of another campaign, revoked, expired or used up.
+    """
+    with transaction.atomic():
+        # One person at a time, so that positions follow each other and the last use of an invitation is used once.
+        campaign = Campaign.objects.select_for_update(no_key=True).get(pk=campaign.pk)
+        known = Participation.objects.filter(campaign=campaign, user=user).first()
+        if known is not None:
+            return known
+        _refuse_unless_open(campaign)
+        if invitation is not None:
+            _use(invitation, campaign)
+        seed = random_seed()
+        start = _start(campaign, seed)
+        participation = Participation.objects.create(
+            campaign=campaign,
+            user=user,
+            position=_next_position(campaign),
+            seed=seed,
+            start=start,
+            cursor=start,
+            invitation=invitation,
+        )
+        user.groups.add(Group.objects.get_or_create(name=RATER)[0])
+    return participation
+
+
+def _refuse_unless_open(campaign: Campaign) -> None:
+    """A campaign that is paused or begins later may be joined: its page says when there is something to do."""
+    if campaign.state == Campaign.State.DRAFT:
+        raise CannotJoin(_("This campaign is not open yet."))
+    if why_nothing_is_handed_out(campaign, timezone.now()) == "closed":
+        raise CannotJoin(_("This campaign is closed."))
+
+
+def _use(invitation: Invitation, campaign: Campaign) -> None:
+    now = timezone.now()
+    used = (
+        Invitation.objects.filter(pk=invitation.pk, campaign=campaign, revoked_at__isnull=True)
+        .filter(Q(expires_at__isnull=True) | Q(expires_at__gt=now))
+        .filter(Q(most_uses__isnull=True) | Q(uses__lt=F("most_uses")))
+        .update(uses=F("uses") + 1)
+    )
+    if not used:
+        raise CannotJoin(_why_refused(invitation, now))
+
+
+def _why_refused(invitation: Invitation, now: Any) -> str:
+    present = Invitation.objects.filter(pk=invitation.pk).first()
+    if present is not None and present.revoked_at is not None:
+        return _("This invitation was withdrawn.")
+    if present is not None and present.expires_at is not None and present.expires_at <= now:
+        return _("This invitation has expired.")
+    if present is not None and present.most_uses is not None and present.uses >= present.most_uses:
+        return _("This invitation has been used as often as it may.")
+    return _("This invitation is not valid.")
+
+
+def _next_position(campaign: Campaign) -> int:
+    last = Participation.objects.filter(campaign=campaign).aggregate(last=Max("position"))["last"]
+    return 0 if last is None else last + 1
+
+
+def _start(campaign: Campaign, seed: int) -> int:
+    last = Slot.objects.filter(campaign=campaign).order_by("-ordinal").values_list("ordinal", flat=True).first()
+    return 0 if last is None else Random(f"{seed} start").randrange(last + 1)

@@ -1,0 +1,143 @@
+"""Storing a rating: one for one key, however often it is sent, and never more than k for an item."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from django.db import transaction
+from django.db.models import OuterRef, Subquery
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from annotations.campaigns.actions import hand
+from annotations.campaigns.actions.qualification import settle_if_all_done
+from annotations.campaigns.actions.terms import ItemTaken, Judgement, NotHanded, RatingsClosed, Stored, WhyEmpty
+from annotations.campaigns.models import Assignment, Campaign, Conflict, Item, Participation, RatingRevision, Slot
+from annotations.campaigns.models.assignment import LONGEST_COMMENT
+from annotations.campaigns.scale import SCORES
+
+LONGEST_KEY = RatingRevision._meta.get_field("key").max_length
+State = Assignment.State
+
+
+def rate(participation: Participation, public_id: str, judgement: Judgement) -> Stored:
+    """Store a rating, or a revision of one. Idempotent by key. Raises ``NotHanded``, ``ItemTaken``, ``RatingsClosed``.
+
+    A first rating counts when the rater still holds the item, or when one of its places is free: then it is taken
+    again. Training and attention items have no places. A rated item may be rated again until the campaign is closed.
+    While it is paused, or after its end, what is in hand may be rated as long as its lease lives.
+    Raises ``ValueError`` for what no page sends: another score, an unknown axis, no key.
+    """
+    now = timezone.now()
+    with transaction.atomic():
+        rater = hand.locked(participation)
+        _check(judgement, rater.campaign)
+        assignment = _assignment(rater, public_id, judgement.key)
+        if assignment.known is not None:
+            return Stored(RatingRevision.objects.select_related("assignment__item").get(pk=assignment.known), False)
+        _refuse_when_over(rater, assignment, now)
+        first = assignment.state != State.DONE
+        if first and assignment.item.role == Item.Role.REGULAR and not _holds_a_slot(assignment):
+            _take_a_slot(assignment)
+        revision = _revision(assignment, judgement)
+        revision.save(force_insert=True)
+        _finish(assignment, revision, now)
+        if first and assignment.item.role == Item.Role.TRAINING:
+            settle_if_all_done(rater)
+    hand.tell(participation, rater)
+    return Stored(revision, True)
+
+
+def _check(judgement: Judgement, campaign: Campaign) -> None:
+    if isinstance(judgement.score, bool) or judgement.score not in SCORES:
+        raise ValueError(f"a score is one of {SCORES}, not {judgement.score!r}")
+    if not 1 <= len(judgement.key) <= LONGEST_KEY or "\x00" in judgement.key:
+        raise ValueError(f"a key has 1 to {LONGEST_KEY} characters")
+    if len(judgement.comment) > LONGEST_COMMENT or "\x00" in judgement.comment:
+        raise ValueError(f"a comment has at most {LONGEST_COMMENT} characters, none of them NUL")
+    unknown = set(judgement.low_axes or ()) - {axis["key"] for axis in campaign.axes}
+    if unknown:
+        raise ValueError(f"the campaign has no axis {', '.join(sorted(unknown))}")
+
+
+def _assignment(rater: Participation, public_id: str, key: str) -> Assignment:
+    """With ``known``, the revision that this key made before, if any; read under the rater's lock."""
+    same_key = RatingRevision.objects.filter(assignment=OuterRef("pk"), key=key)
+    assignment = (
+        Assignment.objects.filter(participation=rater, item__public_id=public_id)
+        .select_related("item", "slot", "current")
+        .annotate(known=Subquery(same_key.values("pk")))
+        .first()
+    )
+    if assignment is None:
+        raise NotHanded(f"no item {public_id} was given to {rater}")
+    assignment.participation = rater
+    return assignment
+
+
+def _refuse_when_over(rater: Participation, assignment: Assignment, now: datetime) -> None:
+    if rater.state == Participation.State.EXCLUDED:
+        raise RatingsClosed(_("You no longer take part in this campaign, so the rating was not stored."))
+    why = hand.why_nothing_is_handed_out(rater.campaign, now)
+    if assignment.state == State.DONE:
+        if why == "closed":
+            raise RatingsClosed(_said(why))
+        return
+    lease_lives = assignment.state == State.LEASED and assignment.lease_expires_at > now
+    if why and not lease_lives:
+        raise RatingsClosed(_said(why))
+
+
+def _said(why: WhyEmpty) -> str:
+    if why == "paused":
+        return _("The campaign is paused, so the rating was not stored. Send it again when the campaign goes on.")
+    if why == "not_open":
+        return _("The campaign is not open yet, so the rating was not stored.")
+    return _("The campaign is closed, so the rating was not stored.")
+
+
+def _holds_a_slot(assignment: Assignment) -> bool:
+    return getattr(assignment, "slot", None) is not None
+
+
+def _take_a_slot(assignment: Assignment) -> None:
+    """For a rating that comes late: another place of the item, if one is free.
+
+    An item of a system in which the rater has a stake, known by now, is as good as taken: saying why would tell whose
+    it was.
+    """
+    if Conflict.objects.filter(user=assignment.participation.user_id, system=assignment.item.system_id).exists():
+        raise ItemTaken(f"item {assignment.item.public_id} is for others")
+    free = (
+        Slot.objects.select_for_update(skip_locked=True)
+        .filter(item=assignment.item_id, holder__isnull=True)
+        .order_by("place")
+        .first()
+    )
+    if free is None:
+        raise ItemTaken(f"all places of item {assignment.item.public_id} are taken")
+    Slot.objects.filter(pk=free.pk).update(holder=assignment)
+
+
+def _revision(assignment: Assignment, judgement: Judgement) -> RatingRevision:
+    return RatingRevision(
+        assignment=assignment,
+        number=assignment.current.number + 1 if assignment.current else 1,
+        key=judgement.key,
+        score=judgement.score,
+        low_axes=None if judgement.low_axes is None else list(judgement.low_axes),
+        flagged=judgement.flagged,
+        comment=judgement.comment,
+        guidelines_id=judgement.guidelines_id,
+        first_key_ms=judgement.first_key_ms,
+        submit_ms=judgement.submit_ms,
+        active_ms=judgement.active_ms,
+        shown_at=judgement.shown_at,
+    )
+
+
+def _finish(assignment: Assignment, revision: RatingRevision, now: datetime) -> None:
+    assignment.state, assignment.current, assignment.lease_expires_at = State.DONE, revision, None
+    if assignment.finished_at is None:
+        assignment.finished_at = now
+    assignment.save(update_fields=["state", "current", "lease_expires_at", "finished_at"])
