@@ -25,14 +25,23 @@ class Child:
     process: subprocess.Popen[bytes]
 
     @classmethod
-    def start(cls, name: str, command: Sequence[str], folder: Path, log: Path, environment: dict[str, str]) -> Child:
+    def start(
+        cls,
+        name: str,
+        command: Sequence[str],
+        folder: Path,
+        log: Path,
+        environment: dict[str, str],
+        ends_with_input: bool = False,
+    ) -> Child:
+        """``ends_with_input``: the program ends when its standard input closes, so it gets one that we hold open."""
         log.parent.mkdir(parents=True, exist_ok=True)
         with log.open("ab") as output:
             process = subprocess.Popen(  # noqa: S603  our own commands
                 command,
                 cwd=folder,
                 env={**os.environ, **environment},
-                stdin=subprocess.DEVNULL,
+                stdin=subprocess.PIPE if ends_with_input else subprocess.DEVNULL,
                 stdout=output,
                 stderr=subprocess.STDOUT,
                 start_new_session=True,  # Ctrl-C reaches us alone; we stop the children in order
@@ -53,6 +62,8 @@ class Child:
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(self.process.pid, signal.SIGKILL)
         self.process.wait()
+        if self.process.stdin:
+            self.process.stdin.close()
 
     def last_lines(self, count: int = 15) -> str:
         return "\n".join(self.log.read_text(errors="replace").splitlines()[-count:])

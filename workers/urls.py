@@ -1,6 +1,6 @@
 from django.urls import path
 
-from workers import views
+from workers import chat_views, views
 
 urlpatterns = [
     path("metrics/", views.metrics, name="metrics"),
@@ -10,4 +10,12 @@ urlpatterns = [
     path("corpora/<slug:slug>/runs/score/", views.score, name="score"),
     path("corpora/<slug:slug>/runs/retry/", views.retry_failed, name="retry-failed"),
     path("corpora/<slug:slug>/runs/withdraw/", views.withdraw_waiting, name="withdraw-waiting"),
+    path("rate/<slug:slug>/chat/<slug:public_id>/", chat_views.chat, name="chat"),
+    path("rate/<slug:slug>/chat/<slug:public_id>/say/", chat_views.say, name="chat-say"),
+    path("rate/<slug:slug>/chat/<slug:public_id>/messages/", chat_views.what_was_said, name="chat-messages"),
+    path("rate/<slug:slug>/chat/<slug:public_id>/again/", chat_views.ask_again, name="chat-again"),
+    path("rate/<slug:slug>/chat/<slug:public_id>/end/", chat_views.end, name="chat-end"),
+    path("chat-systems/", chat_views.chat_systems, name="chat-systems"),
+    path("chat-systems/<int:pk>/", chat_views.chat_system, name="chat-system"),
+    path("chat-systems/<int:pk>/try/", chat_views.try_chat_system, name="chat-system-try"),
 ]

