@@ -18,10 +18,10 @@ from annotations.campaigns.actions.hand import lease_end
 from annotations.campaigns.models import Assignment, Conflict, Item, Participation, Slot
 from annotations.campaigns.plan.draw import Candidate, attention_is_due, draw, pick
 
-WINDOW = 64
-"""A slot is drawn from so many that the rater could be given."""
-FIRST_READ, MOST_READ = 128, 4096
-"""Free slots read at first, and at most at a time. The double of the window leaves room for items already judged."""
+FIRST_READ, MOST_READ = 64, 4096
+"""Free slots read at first, and at most at a time: each read is twice the one before."""
+ENOUGH = 16
+"""A slot is drawn from at least so many, where the next reads find them."""
 
 State = Assignment.State
 
@@ -82,7 +82,9 @@ def _window(rater: Participation) -> Window:
             item: (pk, state)
             for pk, item, state in Assignment.objects.filter(
                 participation=rater, item__in={item for _, item, _, _, _ in rows}
-            ).values_list("pk", "item_id", "state")
+            )
+            .order_by()
+            .values_list("pk", "item_id", "state")
         }
         for slot, item, dialogue, ordinal, conflicting in rows:
             pk, state = known.get(item, (None, State.RETURNED))
@@ -91,9 +93,8 @@ def _window(rater: Participation) -> Window:
             window.candidates.append(Candidate(slot, item, dialogue, ordinal))
             if pk is not None:
                 window.given_back[item] = pk
-        if len(window.candidates) >= WINDOW or (window.candidates and read):
+        if len(window.candidates) >= ENOUGH or (window.candidates and read):
             break
-    del window.candidates[WINDOW:]
     return window
 
 

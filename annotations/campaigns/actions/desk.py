@@ -146,7 +146,7 @@ def give_back(participation: Participation) -> int:
     with transaction.atomic():
         rater = hand.locked(participation)
         held = Assignment.objects.filter(participation=rater, state=State.LEASED)
-        return hand.put_back(held.values_list("pk", flat=True))
+        return hand.put_back(held.order_by().values_list("pk", flat=True))
 
 
 def give_back_everything(user: Any) -> int:

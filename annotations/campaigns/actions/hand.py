@@ -72,9 +72,10 @@ def return_expired(besides: Participation | None = None, now: datetime | None = 
     ours = list(
         Participation.objects.select_for_update(no_key=True, skip_locked=True)
         .filter(pk__in=silent)
+        .order_by("pk")
         .values_list("pk", flat=True)
     )
-    return put_back(expired.filter(participation__in=ours).values_list("pk", flat=True))
+    return put_back(expired.filter(participation__in=ours).order_by().values_list("pk", flat=True))
 
 
 def in_hand_and_latest(rater: Participation, latest: int) -> list[Assignment]:

@@ -93,7 +93,10 @@ class Assignment(models.Model):
         SKIPPED = "skipped", _("skipped")
         RETURNED = "returned", _("given back")
 
-    participation = models.ForeignKey(Participation, on_delete=models.CASCADE, related_name="assignments")
+    # No index of its own: three below begin with it, and by the plain one a planner would read all that a rater did.
+    participation = models.ForeignKey(
+        Participation, on_delete=models.CASCADE, related_name="assignments", db_index=False
+    )
     item = models.ForeignKey(Item, on_delete=models.CASCADE, related_name="assignments")
     state = models.CharField(max_length=8, choices=State, default=State.LEASED)
     position = models.PositiveIntegerField()
@@ -139,8 +142,9 @@ class Slot(models.Model):
     meets all dialogues evenly.
     """
 
-    campaign = models.ForeignKey(Campaign, on_delete=models.CASCADE, related_name="slots")
-    item = models.ForeignKey(Item, on_delete=models.CASCADE, related_name="slots")
+    # Both are the first column of an index below; a million slots need no second one.
+    campaign = models.ForeignKey(Campaign, on_delete=models.CASCADE, related_name="slots", db_index=False)
+    item = models.ForeignKey(Item, on_delete=models.CASCADE, related_name="slots", db_index=False)
     place = models.PositiveSmallIntegerField(help_text="1 to k.")
     ordinal = models.PositiveIntegerField()
     holder = models.OneToOneField(Assignment, null=True, blank=True, on_delete=models.SET_NULL, related_name="slot")
@@ -166,7 +170,7 @@ class RatingRevision(models.Model):
     milliseconds from showing the item; ``active_ms`` leaves out the time in which nothing was done.
     """
 
-    assignment = models.ForeignKey(Assignment, on_delete=models.CASCADE, related_name="revisions")
+    assignment = models.ForeignKey(Assignment, on_delete=models.CASCADE, related_name="revisions", db_index=False)
     number = models.PositiveIntegerField()
     key = models.CharField(max_length=64, help_text="Made by the page; the same key is the same rating, sent again.")
     score = models.PositiveSmallIntegerField()

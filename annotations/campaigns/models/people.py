@@ -43,7 +43,7 @@ class Invitation(models.Model):
 
 
 class Participation(models.Model):
-    """A person as a rater of a campaign. ``position`` makes the pseudonym; ``seed`` and ``start`` this rater's order."""
+    """A person as a rater of a campaign. ``position`` makes the pseudonym; ``seed``, ``start`` this rater's order."""
 
     class State(models.TextChoices):
         ACTIVE = "active", _("active")
