@@ -1,3 +1,14 @@
-from django.urls import URLPattern
+from django.urls import path
 
-urlpatterns: list[URLPattern] = []
+from annotations.campaigns.views import rate
+
+urlpatterns = [
+    path("", rate.own_campaigns, name="rate"),
+    path("<slug:slug>/", rate.start, name="rating-start"),
+    path("<slug:slug>/guidelines/", rate.guidelines, name="rating-guidelines"),
+    path("<slug:slug>/work/", rate.work, name="rating-work"),
+    path("<slug:slug>/submit/", rate.submit, name="rating-submit"),
+    path("<slug:slug>/skip/", rate.skip, name="rating-skip"),
+    path("<slug:slug>/heartbeat/", rate.heartbeat, name="rating-heartbeat"),
+    path("<slug:slug>/leave/", rate.leave, name="rating-leave"),
+]

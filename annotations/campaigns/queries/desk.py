@@ -1,0 +1,317 @@
+"""What a rater's pages show: the campaigns one rates in, how far one is, and each item without a word of its system."""
+
+from __future__ import annotations
+
+import time
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import lru_cache, reduce
+from operator import or_
+from typing import Any
+
+from django.db.models import Exists, Max, OuterRef, Q
+
+from annotations.campaigns.models import Assignment, Campaign, Guidelines, Item, Message, Participation, Slot
+from annotations.models import Response, Turn
+
+TOTAL_IS_TRUE_FOR_SECONDS = 30
+
+
+# --- items -----------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One utterance. ``judged`` is what the rater rates; ``given`` is the original dialogue's own answer, which the
+    history goes on with whatever the system said."""
+
+    speaker: str
+    text: str
+    judged: bool = False
+    given: bool = False
+    place: int = 0
+    """Of a judged line: which of the judged lines it is, from 1."""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """What was said since the part before, and then the judged answer."""
+
+    number: int
+    lines: tuple[Line, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ItemView:
+    """All that a browser may know of an item. Attention items have nothing that regular ones have not."""
+
+    public_id: str
+    shape: str
+    """"turn" | "dialogue" | "chat" """
+    persona: tuple[str, ...]
+    partner_persona: tuple[str, ...]
+    parts: tuple[Part, ...]
+    judged: int
+    """How many answers are judged together."""
+    practice: bool = False
+    """Training items say so: feedback follows."""
+
+
+def item_view(item: Item) -> ItemView:
+    """As a rater sees it. An item of an interactive campaign has no answers before its chat: its parts are empty."""
+    return item_views([item])[0]
+
+
+def item_views(items: Sequence[Item]) -> list[ItemView]:
+    """In the order given, with at most three queries for all of them together."""
+    whole = [item for item in items if item.turn_id is None and item.chat_system_id is None]
+    turns = _turns_of({item.dialogue_id for item in whole})
+    answers = _answers_of(whole)
+    return [_view(item, turns, answers) for item in items]
+
+
+def assignment_views(assignments: Sequence[Assignment]) -> list[ItemView]:
+    """Of what raters have in hand; a finished chat is shown with the system's utterances as the judged ones."""
+    rows = (
+        Assignment.objects.filter(pk__in=[one.pk for one in assignments])
+        .select_related("item__dialogue", "item__turn", "item__response", "item__campaign")
+        .in_bulk()
+    )
+    ordered = [rows[one.pk] for one in assignments]
+    views = item_views([one.item for one in ordered])
+    return [
+        _chat_view(view, one) if one.item.chat_system_id is not None else view
+        for view, one in zip(views, ordered, strict=True)
+    ]
+
+
+def _turns_of(dialogues: Collection[int]) -> dict[int, list[Turn]]:
+    found: dict[int, list[Turn]] = defaultdict(list)
+    if dialogues:
+        for turn in Turn.objects.filter(dialogue__in=dialogues).order_by("dialogue", "number"):
+            found[turn.dialogue_id].append(turn)
+    return found
+
+
+def _answers_of(items: Iterable[Item]) -> dict[tuple[int, int], str]:
+    """(system, turn) → text, of the items that have no text of the organiser's own."""
+    wanted = [
+        Q(system=item.system_id, turn__dialogue=item.dialogue_id)
+        for item in items
+        if not item.texts and item.system_id is not None
+    ]
+    if not wanted:
+        return {}
+    rows = Response.objects.filter(reduce(or_, wanted)).values_list("system_id", "turn_id", "text")
+    return {(system, turn): text for system, turn, text in rows}
+
+
+def _view(item: Item, turns: dict[int, list[Turn]], answers: dict[tuple[int, int], str]) -> ItemView:
+    if item.chat_system_id is not None:
+        shape, parts = "chat", ()
+    elif item.turn_id is not None:
+        shape, parts = "turn", (_turn_part(item),)
+    else:
+        shape, parts = "dialogue", _dialogue_parts(item, turns[item.dialogue_id], answers)
+    return ItemView(
+        public_id=item.public_id,
+        shape=shape,
+        persona=tuple(item.dialogue.persona),
+        partner_persona=tuple(item.dialogue.partner_persona),
+        parts=parts,
+        judged=len(parts),
+        practice=item.role == Item.Role.TRAINING,
+    )
+
+
+def _turn_part(item: Item) -> Part:
+    own = item.response.text if item.response is not None else ""
+    text = str(item.texts[0]) if item.texts else own
+    history = tuple(Line(speaker, said) for speaker, said in item.turn.context)
+    return Part(1, (*history, Line("B", text, judged=True, place=1)))
+
+
+def _dialogue_parts(item: Item, turns: Sequence[Turn], answers: dict[tuple[int, int], str]) -> tuple[Part, ...]:
+    """Each turn adds to the history what was really said since the turn before: B's original answer and A's next."""
+    parts = []
+    shown: list[list[str]] = []
+    for place, turn in enumerate(turns):
+        context = list(turn.context)
+        is_longer = context[: len(shown)] == shown
+        news = context[len(shown) :] if is_longer else context
+        text = str(item.texts[place]) if place < len(item.texts) else answers.get((item.system_id or 0, turn.pk), "")
+        lines = [Line(speaker, said, given=speaker == "B" and place > 0) for speaker, said in news]
+        parts.append(Part(place + 1, (*lines, Line("B", text, judged=True, place=place + 1))))
+        shown = context
+    return tuple(parts)
+
+
+def _chat_view(view: ItemView, assignment: Assignment) -> ItemView:
+    said = Message.objects.filter(conversation__assignment=assignment, state=Message.State.DONE).order_by("number")
+    lines: list[Line] = []
+    judged = 0
+    for message in said:
+        judged += message.speaker == "B"
+        lines.append(Line(message.speaker, message.text, message.speaker == "B", place=judged))
+    return ItemView(
+        public_id=view.public_id,
+        shape="chat",
+        persona=view.persona,
+        partner_persona=view.partner_persona,
+        parts=(Part(1, tuple(lines)),),
+        judged=judged,
+        practice=view.practice,
+    )
+
+
+def chat_is_to_come(assignment: Assignment) -> bool:
+    """An item of an interactive campaign whose chat the rater has not finished."""
+    if assignment.item.chat_system_id is None:
+        return False
+    conversation = getattr(assignment, "conversation", None)
+    return conversation is None or conversation.finished_at is None
+
+
+# --- one's own ratings -----------------------------------------------------------------------------------------
+
+
+def own_assignment(participation: Participation, public_id: str) -> Assignment | None:
+    """What was given to this rater under this id and is rated or in hand."""
+    return (
+        Assignment.objects.select_related("item", "current")
+        .filter(participation=participation, item__public_id=public_id)
+        .filter(state__in=[Assignment.State.DONE, Assignment.State.LEASED])
+        .first()
+    )
+
+
+def rated_before(participation: Participation, position: int | None = None) -> str | None:
+    """The public id of the item rated last (or last before that ``position``). Training is over once rated."""
+    rated = Assignment.objects.filter(participation=participation, state=Assignment.State.DONE).exclude(
+        item__role=Item.Role.TRAINING
+    )
+    if position is not None:
+        rated = rated.filter(position__lt=position)
+    return rated.order_by("-position").values_list("item__public_id", flat=True).first()
+
+
+# --- how far ---------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """Of one rater. ``total`` is this rater's share of the work while all active raters do alike; who goes on after
+    that, because others do less, has more."""
+
+    done: int
+    total: int
+
+    @property
+    def number(self) -> int:
+        """Of the item that comes now, from 1."""
+        return self.done + 1
+
+    def as_json(self) -> dict[str, int]:
+        return {"done": self.done, "total": self.total}
+
+
+def progress_of(participation: Participation, in_hand: int = 0) -> Progress:
+    done = Assignment.objects.filter(participation=participation, state=Assignment.State.DONE).count()
+    campaign = participation.campaign
+    share = _share(campaign.pk, campaign.opened_at, campaign.raters_per_item, _now_in_steps())
+    return Progress(done, max(share, done + in_hand))
+
+
+def _now_in_steps() -> int:
+    return int(time.monotonic() / TOTAL_IS_TRUE_FOR_SECONDS)
+
+
+@lru_cache(maxsize=256)
+def _share(campaign: int, opened_at: datetime | None, raters_per_item: int, at: int) -> int:  # noqa: ARG001
+    """Items of one rater, if all do alike: the slots divided by the active raters, at most every item once.
+
+    Asked at every rating and the same for all raters of a campaign, so it is kept while ``at`` is the same. Slots are numbered from
+    0 without gaps: the greatest number says how many there are, however many there are.
+    """
+    last = Slot.objects.filter(campaign=campaign).aggregate(last=Max("ordinal"))["last"]
+    slots = 0 if last is None else last + 1
+    raters = Participation.objects.filter(campaign=campaign, state=Participation.State.ACTIVE).count()
+    checks = Item.objects.filter(campaign=campaign).exclude(role=Item.Role.REGULAR).count()
+    items = -(-slots // max(1, raters_per_item))
+    return min(items, -(-slots // max(1, raters))) + checks
+
+
+# --- campaigns of a rater --------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class OwnCampaign:
+    campaign: Campaign
+    progress: Progress | None
+    """None where one has not joined yet, and for collections of dialogues."""
+    joined: bool
+    state: str
+    """"open" | "soon" | "over" | "paused" | "closed" | "excluded" | "failed" """
+
+
+def own_campaigns(user: Any, now: datetime) -> list[OwnCampaign]:
+    """Those that one takes part in, and open ones that one's groups may join; open ones first."""
+    taking_part = list(
+        Participation.objects.filter(user=user)
+        .exclude(campaign__state=Campaign.State.DRAFT)
+        .select_related("campaign")
+        .order_by("-joined_at")
+    )
+    own = [
+        OwnCampaign(
+            one.campaign,
+            None if one.campaign.kind == Campaign.Kind.COLLECTION else progress_of(one),
+            True,
+            state_for(one, now),
+        )
+        for one in taking_part
+    ]
+    may_join = (
+        Campaign.objects.filter(state=Campaign.State.OPEN, groups__user=user)
+        .exclude(Exists(Participation.objects.filter(campaign=OuterRef("pk"), user=user)))
+        .distinct()
+    )
+    own += [OwnCampaign(campaign, None, False, _state_of(campaign, now)) for campaign in may_join]
+    return sorted(own, key=lambda one: one.state != "open")
+
+
+def state_for(participation: Participation, now: datetime) -> str:
+    if participation.state == Participation.State.EXCLUDED:
+        return "excluded"
+    if participation.qualification == Participation.Qualification.FAILED:
+        return "failed"
+    return _state_of(participation.campaign, now)
+
+
+def _state_of(campaign: Campaign, now: datetime) -> str:
+    if campaign.state != Campaign.State.OPEN:
+        return campaign.state
+    if campaign.opens_at is not None and now < campaign.opens_at:
+        return "soon"
+    if campaign.closes_at is not None and now >= campaign.closes_at:
+        return "over"
+    return "open"
+
+
+def participation_in(user: Any, slug: str) -> Participation | None:
+    return (
+        Participation.objects.select_related("campaign__version__corpus", "guidelines_read")
+        .filter(campaign__slug=slug, user=user)
+        .exclude(campaign__state=Campaign.State.DRAFT)
+        .first()
+    )
+
+
+def current_guidelines(campaign: Campaign) -> Guidelines | None:
+    return Guidelines.objects.filter(campaign=campaign).order_by("-number").first()
+
+
+def current_guidelines_number(campaign: Campaign) -> int | None:
+    return Guidelines.objects.filter(campaign=campaign).aggregate(number=Max("number"))["number"]

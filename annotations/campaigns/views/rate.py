@@ -1,0 +1,401 @@
+"""The rater's pages: one's campaigns, the start of one, and the desk at which items are rated."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.conf import settings
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.contrib.auth.views import redirect_to_login
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import redirect, render
+from django.template.loader import render_to_string
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.crypto import salted_hmac
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext as _
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from annotations.campaigns.access import campaign_or_404, may_join, raters_page, wants_json
+from annotations.campaigns.actions import desk as desk_actions
+from annotations.campaigns.actions.chat import conversation_of
+from annotations.campaigns.actions.desk import Desk, ItemTaken, NotHanded, RatingsClosed
+from annotations.campaigns.actions.reading import accept_guidelines
+from annotations.campaigns.forms.rating import RatingForm, SkipForm, axes_are_asked
+from annotations.campaigns.markdown import to_html
+from annotations.campaigns.models import Assignment, Campaign, Guidelines, Item, Participation
+from annotations.campaigns.queries import desk as queries
+from annotations.campaigns.queries.desk import ItemView
+from annotations.campaigns.scale import SCORES
+
+# --- before the work -------------------------------------------------------------------------------------------
+
+
+@require_safe
+@login_required
+@never_cache
+def own_campaigns(request: HttpRequest) -> HttpResponse:
+    found = queries.own_campaigns(request.user, timezone.now())
+    return render(request, "campaigns/rating/own_campaigns.html", {"section": "rate", "own_campaigns": found})
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@never_cache
+def start(request: HttpRequest, slug: str) -> HttpResponse:
+    """What the campaign asks, and its guidelines. POST joins, where one's group may, and goes on to the work."""
+    address = reverse("rating-start", args=[slug])
+    if not request.user.is_authenticated:
+        return redirect_to_login(address)
+    participation = queries.participation_in(request.user, slug)
+    if participation is None and not may_join(request.user, slug):
+        raise Http404(f"there is no campaign {slug}")
+    campaign = participation.campaign if participation is not None else campaign_or_404(slug)
+    if request.method == "POST":
+        if participation is None:
+            try:
+                participation = desk_actions.join(campaign, request.user)
+            except desk_actions.CannotJoin as problem:
+                messages.error(request, str(problem))
+                return redirect("rate")
+        accept_guidelines(participation, _whole(request.POST.get("guidelines")))
+        return redirect(_place_of_work(campaign), slug)
+    text = queries.current_guidelines(campaign)
+    context = {
+        "section": "rate",
+        "campaign": campaign,
+        "participation": participation,
+        "state": None if participation is None else queries.state_for(participation, timezone.now()),
+        "progress": _progress_worth_showing(participation),
+        "guidelines": text,
+        "guidelines_html": _html(text),
+        "scale": _scale(campaign),
+        "minutes": _lease_minutes(),
+    }
+    return render(request, "campaigns/rating/start.html", context)
+
+
+def _place_of_work(campaign: Campaign) -> str:
+    return "meet" if campaign.kind == Campaign.Kind.COLLECTION else "rating-work"
+
+
+def _progress_worth_showing(participation: Participation | None) -> queries.Progress | None:
+    if participation is None or participation.campaign.kind == Campaign.Kind.COLLECTION:
+        return None
+    return queries.progress_of(participation)
+
+
+def _whole(text: Any) -> int | None:
+    return int(text) if isinstance(text, str) and text.isascii() and text.isdigit() and len(text) < 10 else None
+
+
+def _html(text: Guidelines | None) -> SafeString | str:
+    return "" if text is None else to_html(text.text)
+
+
+def _scale(campaign: Campaign) -> list[tuple[int, str]]:
+    return list(zip(SCORES, campaign.scale_labels, strict=False))
+
+
+def _lease_minutes() -> int:
+    return max(1, round(settings.RATING_LEASE_SECONDS / 60))
+
+
+@require_safe
+@never_cache
+@raters_page
+def guidelines(request: HttpRequest, participation: Participation) -> HttpResponse:
+    text = queries.current_guidelines(participation.campaign)
+    if wants_json(request):
+        return JsonResponse({"number": text.number if text else None, "html": _html(text)})
+    context = {
+        "section": "rate",
+        "campaign": participation.campaign,
+        "guidelines": text,
+        "guidelines_html": _html(text),
+    }
+    return render(request, "campaigns/rating/guidelines.html", context)
+
+
+# --- the work --------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Typed:
+    """What stands in the form: of a stored rating, of a form that was refused, or nothing."""
+
+    score: int | None = None
+    axes: Sequence[str] = ()
+    flagged: bool = False
+    comment: str = ""
+    key: str = ""
+
+    @classmethod
+    def of_stored(cls, assignment: Assignment) -> Typed:
+        rating = assignment.current
+        if rating is None:
+            return cls()
+        return cls(rating.score, tuple(rating.low_axes or ()), rating.flagged, rating.comment)
+
+    @classmethod
+    def of_refused(cls, form: RatingForm) -> Typed:
+        score = _whole(form["score"].value())
+        return cls(
+            score=score if score in SCORES else None,
+            axes=tuple(form["axis"].value() or ()),
+            flagged=bool(form["flagged"].value()),
+            comment=str(form["comment"].value() or ""),
+            key=str(form["key"].value() or ""),
+        )
+
+
+@require_safe
+@never_cache
+@raters_page
+def work(request: HttpRequest, participation: Participation) -> HttpResponse:
+    campaign = participation.campaign
+    if campaign.kind == Campaign.Kind.COLLECTION:
+        return redirect("meet", campaign.slug)
+    if wish := request.GET.get("feedback"):
+        return _feedback_page(request, participation, wish)
+    text = queries.current_guidelines(campaign)
+    if text is not None and participation.guidelines_read_id is None:
+        return redirect("rating-start", campaign.slug)
+    desk = _fill_desk(participation)
+    if wish := request.GET.get("item"):
+        wished = queries.own_assignment(participation, wish)
+        if wished is None:
+            raise Http404("this item was not given to you")
+        if wished.state == Assignment.State.DONE or wished.pk in {one.pk for one in desk.assignments}:
+            return _work_page(request, participation, wished, desk, text, Typed.of_stored(wished))
+    if not desk.assignments:
+        return _end_page(request, participation, desk)
+    current = desk.assignments[0]
+    if queries.chat_is_to_come(current):
+        return _to_chat(campaign, current)
+    return _work_page(request, participation, current, desk, text, Typed())
+
+
+def _fill_desk(participation: Participation) -> Desk:
+    """A chat cannot be loaded beforehand: of an interactive campaign one item is in hand at a time."""
+    interactive = participation.campaign.kind == Campaign.Kind.INTERACTIVE
+    return desk_actions.fill_desk(participation, 1 if interactive else desk_actions.HELD_AT_ONCE)
+
+
+def _to_chat(campaign: Campaign, assignment: Assignment) -> HttpResponse:
+    return redirect("chat", campaign.slug, conversation_of(assignment).public_id)
+
+
+def _work_page(
+    request: HttpRequest,
+    participation: Participation,
+    current: Assignment,
+    desk: Desk,
+    text: Guidelines | None,
+    typed: Typed,
+    errors: Sequence[str] = (),
+    asks_axes: bool = False,
+    status: int = 200,
+) -> HttpResponse:
+    campaign = participation.campaign
+    others = [one for one in desk.assignments if one.pk != current.pk]
+    view, *upcoming = queries.assignment_views([current, *others])
+    is_rated = current.state == Assignment.State.DONE
+    progress = queries.progress_of(participation, len(desk.assignments))
+    context = {
+        "campaign": campaign,
+        "view": view,
+        "upcoming": upcoming,
+        "is_rated": is_rated,
+        "progress": progress,
+        "previous": queries.rated_before(participation, current.position if is_rated else None),
+        "typed": typed,
+        "key": typed.key or uuid.uuid4().hex,
+        "scale": _scale(campaign),
+        "asks_axes": asks_axes,
+        "asks_axes_without_script": asks_axes or _edits_axes(campaign, typed),
+        "errors": errors,
+        "guidelines": text,
+        "guidelines_html": _html(text),
+        "guidelines_changed": text is not None and text.pk != participation.guidelines_read_id,
+        "outbox": _outbox_name(participation),
+        "heartbeat_seconds": max(1, settings.RATING_LEASE_SECONDS / 4),
+        "minutes": _lease_minutes(),
+    }
+    return render(request, "campaigns/rating/work.html", context, status=status)
+
+
+def _edits_axes(campaign: Campaign, typed: Typed) -> bool:
+    return typed.score is not None and axes_are_asked(campaign, typed.score)
+
+
+def _outbox_name(participation: Participation) -> str:
+    """Under which the browser keeps what waits to be sent: of this rater in this campaign, and telling neither."""
+    return salted_hmac("dialeval.rating.outbox", str(participation.pk)).hexdigest()[:20]
+
+
+def _end_page(request: HttpRequest, participation: Participation, desk: Desk) -> HttpResponse:
+    context = {
+        "section": "rate",
+        "campaign": participation.campaign,
+        "participation": participation,
+        "why": desk.why_empty or "wait",
+        "progress": queries.progress_of(participation),
+        "previous": queries.rated_before(participation),
+        "outbox": _outbox_name(participation),
+    }
+    return render(request, "campaigns/rating/end.html", context)
+
+
+# --- what the page sends ---------------------------------------------------------------------------------------
+
+
+def _form_of(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
+    return never_cache(require_POST(raters_page(view)))
+
+
+@_form_of
+def submit(request: HttpRequest, participation: Participation) -> HttpResponse:
+    form = RatingForm(participation.campaign, request.POST)
+    if not form.is_valid():
+        return _refused(request, participation, form)
+    public_id = form.cleaned_data["item"]
+    try:
+        stored = desk_actions.rate(participation, public_id, form.judgement())
+    except (NotHanded, ItemTaken, RatingsClosed) as problem:
+        return _not_taken(request, participation, _reason(problem))
+    item = stored.revision.assignment.item
+    is_practice = item.role == Item.Role.TRAINING
+    if wants_json(request):
+        feedback = _feedback(participation.campaign, item, stored.revision.score) if is_practice else None
+        answer = {"stored": True, "item": public_id, "revision": stored.revision.number, "feedback": feedback}
+        return JsonResponse({**answer, **_what_comes(request, participation)})
+    if is_practice:
+        return redirect(f"{reverse('rating-work', args=[participation.campaign.slug])}?feedback={public_id}")
+    return redirect("rating-work", participation.campaign.slug)
+
+
+def _refused(request: HttpRequest, participation: Participation, form: RatingForm) -> HttpResponse:
+    if wants_json(request):
+        return JsonResponse({"stored": False, "errors": form.errors}, status=422)
+    assignment = queries.own_assignment(participation, str(form["item"].value() or ""))
+    if assignment is None:
+        return _not_taken(request, participation, _reason(NotHanded()))
+    errors = [] if form.needs_axes else [text for found in form.errors.values() for text in found]
+    return _work_page(
+        request,
+        participation,
+        assignment,
+        _fill_desk(participation),
+        queries.current_guidelines(participation.campaign),
+        Typed.of_refused(form),
+        errors,
+        asks_axes=form.needs_axes,
+        status=422 if errors else 200,
+    )
+
+
+def _reason(problem: Exception) -> str:
+    if isinstance(problem, RatingsClosed):
+        return str(problem)
+    if isinstance(problem, ItemTaken):
+        return _(
+            "Others have rated this item in the meantime, so this rating was not stored. Your other ratings stand."
+        )
+    return _("This item is not in your hands. Your other ratings stand.")
+
+
+def _not_taken(request: HttpRequest, participation: Participation, reason: str) -> HttpResponse:
+    if wants_json(request):
+        answer = {"stored": False, "reason": reason, **_what_comes(request, participation)}
+        return JsonResponse(answer, status=409)
+    messages.warning(request, reason)
+    return redirect("rating-work", participation.campaign.slug)
+
+
+def _what_comes(request: HttpRequest, participation: Participation) -> dict[str, Any]:
+    """The items in hand, with the page of each that the browser has not got; and where to go when there are none."""
+    desk = _fill_desk(participation)
+    ready = [one for one in desk.assignments if not queries.chat_is_to_come(one)]
+    have = set(request.POST.getlist("have"))
+    new = [one for one in ready if one.item.public_id not in have]
+    pages = {view.public_id: _item_html(participation.campaign, view) for view in _views(new)}
+    return {
+        "progress": queries.progress_of(participation, len(desk.assignments)).as_json(),
+        "next": [{"item": one.item.public_id, "html": pages.get(one.item.public_id)} for one in ready],
+        "ended": desk.why_empty if not desk.assignments else "",
+        "guidelines": queries.current_guidelines_number(participation.campaign),
+    }
+
+
+def _views(assignments: list[Assignment]) -> list[ItemView]:
+    return queries.assignment_views(assignments) if assignments else []
+
+
+def _item_html(campaign: Campaign, view: ItemView) -> str:
+    return render_to_string("campaigns/rating/_item.html", {"campaign": campaign, "view": view})
+
+
+def _feedback(campaign: Campaign, item: Item, score: int) -> str:
+    return render_to_string("campaigns/rating/_feedback.html", _feedback_context(campaign, item, score))
+
+
+def _feedback_context(campaign: Campaign, item: Item, score: int) -> dict[str, Any]:
+    labels = dict(_scale(campaign))
+    lowest, highest = item.lowest or min(SCORES), item.highest or max(SCORES)
+    return {
+        "campaign": campaign,
+        "score": score,
+        "label": labels.get(score, ""),
+        "lowest": lowest,
+        "highest": highest,
+        "is_right": lowest <= score <= highest,
+        "text": item.feedback,
+    }
+
+
+def _feedback_page(request: HttpRequest, participation: Participation, public_id: str) -> HttpResponse:
+    assignment = queries.own_assignment(participation, public_id)
+    rating = None if assignment is None else assignment.current
+    if assignment is None or rating is None or assignment.item.role != Item.Role.TRAINING:
+        raise Http404("there is no feedback on this item")
+    context = _feedback_context(participation.campaign, assignment.item, rating.score)
+    return render(request, "campaigns/rating/feedback.html", {"section": "rate", **context})
+
+
+@_form_of
+def skip(request: HttpRequest, participation: Participation) -> HttpResponse:
+    form = SkipForm(request.POST)
+    if not form.is_valid():
+        if wants_json(request):
+            return JsonResponse({"stored": False, "errors": form.errors}, status=422)
+        messages.error(request, " ".join(text for found in form.errors.values() for text in found))
+        return redirect("rating-work", participation.campaign.slug)
+    try:
+        desk_actions.skip(participation, form.cleaned_data["item"], form.cleaned_data["why"])
+    except NotHanded as problem:
+        return _not_taken(request, participation, _reason(problem))
+    if wants_json(request):
+        answer = {"stored": True, "item": form.cleaned_data["item"]}
+        return JsonResponse({**answer, **_what_comes(request, participation)})
+    return redirect("rating-work", participation.campaign.slug)
+
+
+@_form_of
+def heartbeat(_request: HttpRequest, participation: Participation) -> HttpResponse:
+    until = desk_actions.renew(participation)
+    return JsonResponse({"kept_until": until})
+
+
+@_form_of
+def leave(request: HttpRequest, participation: Participation) -> HttpResponse:
+    desk_actions.give_back(participation)
+    if wants_json(request):
+        return JsonResponse({"left": True})
+    messages.success(request, _("You have paused. All your ratings are stored; go on when you like."))
+    return redirect("rating-start", participation.campaign.slug)

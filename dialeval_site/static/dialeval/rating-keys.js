@@ -1,0 +1,42 @@
+// Keys of the rating page. Never with a modifier, never while text is typed or composed, never while a key is held.
+(function () {
+  "use strict";
+
+  function isText(target) {
+    return target instanceof HTMLElement && (target.isContentEditable || target.matches(
+      "textarea, select, input:not([type=radio], [type=checkbox], [type=button], [type=submit])"));
+  }
+
+  // A button or a link does by itself what Enter asks of it.
+  function actsByItself(target) {
+    return target instanceof HTMLElement && target.matches("button, a, summary");
+  }
+
+  function listen(actions) {
+    document.addEventListener("keydown", function (event) {
+      if (event.isComposing || event.keyCode === 229 || event.ctrlKey || event.metaKey || event.altKey) return;
+      if (event.key === "Escape") {
+        if (actions.escape(event.target)) event.preventDefault();
+        return;
+      }
+      if (event.defaultPrevented || isText(event.target)) return;
+      if (event.target instanceof Element && event.target.closest(".site-header")) return;
+      const act = actionOf(event, actions);
+      if (!act) return;
+      event.preventDefault();
+      if (!event.repeat) act();
+    });
+  }
+
+  function actionOf(event, actions) {
+    const open = document.querySelector(".rating-popover:popover-open");
+    if (open) return { g: "guidelines", "?": "keys" }[event.key] === open.id ? () => open.hidePopover() : null;
+    if (event.key === "?") return actions.keys;
+    if (event.shiftKey) return null;
+    if (/^[1-9]$/.test(event.key)) return () => actions.digit(Number(event.key));
+    if (event.key === "Enter") return actsByItself(event.target) ? null : actions.enter;
+    return { Backspace: actions.back, f: actions.flag, c: actions.comment, s: actions.skip, g: actions.guidelines }[event.key];
+  }
+
+  Object.assign((window.dialevalRating = window.dialevalRating || {}), { listen, isText });
+})();

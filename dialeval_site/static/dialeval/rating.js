@@ -1,0 +1,416 @@
+// The rating page: shows the next item the moment the last is sent, goes back, and lets what cannot be sent wait.
+(function () {
+  "use strict";
+  const { Clock, Outbox, RatingForm, listen, token } = window.dialevalRating;
+  const AWAY_AFTER_MS = 600_000;
+
+  const root = document.getElementById("rating");
+  const place = document.getElementById("item-place");
+  const waits = document.getElementById("item-waits");
+  const heading = document.getElementById("item-heading");
+  const announcer = document.getElementById("rating-announcer");
+  const status = document.getElementById("rating-status");
+  const editingNote = document.getElementById("rating-editing");
+  const bar = document.getElementById("rating-form");
+  const previousLink = document.getElementById("previous");
+  const skipForm = document.getElementById("skip-form");
+  const words = document.getElementById("rating-texts").dataset;
+
+  const form = new RatingForm(bar, root.dataset.axesBelow ? Number(root.dataset.axesBelow) : null);
+  const clock = new Clock();
+  const drafts = new Map(); // what was typed for an item that was left without sending
+  let guidelines = root.dataset.guidelines;
+  let done = Number(root.dataset.done);
+  let total = Number(root.dataset.total);
+  let ready = []; // items in hand that wait for their turn
+  let past = []; // items rated on this page, oldest first, with what was said
+  let at = -1; // place in past of the item on the page; -1: a new one
+  let current = null;
+  let feedback = null;
+
+  function fill(text, values) {
+    return text.replace(/\{(\w+)\}/g, (whole, name) => (name in values ? values[name] : whole));
+  }
+
+  function itemFrom(article) {
+    return { id: article.dataset.item, article, practice: "practice" in article.dataset, number: null };
+  }
+
+  function itemFromHtml(html) {
+    const template = document.createElement("template");
+    template.innerHTML = html;
+    return itemFrom(template.content.querySelector(".item"));
+  }
+
+  // --- what is on the page ------------------------------------------------------------------------------------
+
+  function show(item, isNew) {
+    current = item;
+    feedback = null;
+    item.guidelines = guidelines;
+    if (isNew) {
+      at = -1;
+      item.number = done + 1;
+    }
+    place.replaceChildren(item.article);
+    rememberPersonas(item.article);
+    waits.hidden = true;
+    place.hidden = bar.hidden = false;
+    form.fill(isNew ? drafts.get(item.id) : item.values);
+    skipForm.elements.item.value = bar.elements.item.value = item.id;
+    document.getElementById("skip-button").hidden = !isNew;
+    editingNote.hidden = isNew;
+    const text = isNew || item.number ? fill(isNew ? words.item : words.earlierItem, { n: item.number, total: Math.max(total, item.number) }) : words.earlier;
+    heading.textContent = text;
+    document.title = document.title.replace(/^[^·]*/, `${text} `);
+    announcer.textContent = text;
+    previousLink.hidden = !hasEarlier();
+    heading.focus({ preventScroll: true });
+    bringIntoView(item.article);
+    clock.begin();
+    progress();
+  }
+
+  // One response: it stands just above the bar, with what led to it above. A whole dialogue is read from its top.
+  function bringIntoView(article) {
+    const room = document.documentElement;
+    room.style.scrollPaddingBottom = `${bar.offsetHeight + 16}px`;
+    scrollTo({ top: 0, behavior: "instant" });
+    const judged = article.querySelectorAll(".judged");
+    if (judged.length === 1) judged[0].scrollIntoView({ block: "nearest", behavior: "instant" });
+  }
+
+  function progress() {
+    const line = document.getElementById("rating-progress");
+    line.max = Math.max(total, 1);
+    line.value = done;
+    line.textContent = done;
+  }
+
+  function rememberPersonas(article) {
+    for (const one of article.querySelectorAll("[data-persona]")) {
+      const key = `dialeval-persona-${one.dataset.persona}`;
+      one.open = (sessionStorage.getItem(key) || (innerWidth < 700 ? "closed" : "open")) === "open";
+      one.querySelector("summary").addEventListener("click", function () {
+        sessionStorage.setItem(key, one.open ? "closed" : "open"); // it is toggled after the click
+      });
+    }
+  }
+
+  function showNext() {
+    const next = ready.shift();
+    if (next) return show(next, true);
+    current = null;
+    at = -1;
+    place.hidden = bar.hidden = true;
+    waits.hidden = false;
+    editingNote.hidden = true;
+    showStatus();
+    heading.focus({ preventScroll: true });
+    if (!outbox.size) location.assign(root.dataset.work); // the end, a pause, or a chat: the server knows which
+    return undefined;
+  }
+
+  function showStatus() {
+    const size = outbox.size;
+    const troubled = Boolean(outbox.trouble);
+    waits.querySelector(".waits-for-next").hidden = troubled;
+    waits.querySelector(".waits-for-line").hidden = !troubled;
+    const slot = waits.hidden ? status : waits.querySelector(troubled ? ".waits-for-line" : ".waits-for-next");
+    if (!troubled) {
+      status.textContent = "";
+      return;
+    }
+    const counted = size === 1 ? words.waitsOne : fill(words.waitsMany, { n: size });
+    if (outbox.trouble === "login") {
+      const link = Object.assign(document.createElement("a"), {
+        href: words.loginAddress, target: "_blank", textContent: words.loginLink,
+      });
+      slot.replaceChildren(`${words.login} ${counted} `, link);
+    } else {
+      status.textContent = `${counted} ${words.again}`;
+    }
+    if (slot !== status) status.textContent = `${counted} ${words.again}`;
+    if (!waits.hidden && !waits.contains(status)) waits.append(status);
+  }
+
+  // --- going on -----------------------------------------------------------------------------------------------
+
+  function enter() {
+    if (feedback) return goOn();
+    if (!current) return undefined;
+    if (form.score === null) return form.say(words.choose);
+    if (form.step === "score" && form.asksAxes()) return form.goTo("axes", fill(words.chosen, { score: form.score }));
+    return send();
+  }
+
+  function send() {
+    const item = current;
+    const isNew = at < 0;
+    item.values = form.values;
+    drafts.delete(item.id);
+    const fields = form.fields(item.id, crypto.randomUUID ? crypto.randomUUID() : randomKey(), item.guidelines, clock.read());
+    const entry = { key: fields[1][1], item: item.id, address: bar.action, fields, isNew, practice: item.practice };
+    if (isNew) {
+      done += 1;
+      total = Math.max(total, done);
+      if (!item.practice) past.push(item);
+    }
+    if (item.practice && isNew) {
+      current = null; // its feedback comes with the answer
+      bar.hidden = true;
+      announcer.textContent = words.sending;
+      progress();
+      outbox.add(entry);
+      return;
+    }
+    outbox.add(entry);
+    showNext();
+  }
+
+  // Where the page is not served over https there is no randomUUID.
+  function randomKey() {
+    return [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+  }
+
+  function goOn() {
+    feedback = null;
+    showNext();
+  }
+
+  function showFeedback(html) {
+    feedback = document.createElement("div");
+    feedback.innerHTML = html;
+    place.replaceChildren(feedback);
+    place.hidden = false;
+    waits.hidden = bar.hidden = true;
+    feedback.querySelector("[data-go-on]").addEventListener("click", function (event) {
+      event.preventDefault();
+      goOn();
+    });
+    feedback.querySelector("h2").focus();
+  }
+
+  // --- going back ---------------------------------------------------------------------------------------------
+
+  function hasEarlier() {
+    return at > 0 || (at < 0 && past.length > 0) || Boolean(root.dataset.previous);
+  }
+
+  function back() {
+    if (feedback) return;
+    if (form.step === "axes" && current) {
+      form.goTo("score");
+      form.choose(form.score);
+      return;
+    }
+    const earlier = at < 0 ? past.length - 1 : at - 1;
+    if (earlier < 0) {
+      if (!root.dataset.previous) announcer.textContent = words.noEarlier;
+      else if (!outbox.size) location.assign(`${root.dataset.work}?item=${root.dataset.previous}`);
+      return;
+    }
+    putAside();
+    at = earlier;
+    show(past[earlier], false);
+  }
+
+  function putAside() {
+    if (!current || at >= 0) return;
+    drafts.set(current.id, form.values);
+    ready.unshift(current);
+  }
+
+  function backToWork() {
+    if (at < 0) return false;
+    showNext();
+    return true;
+  }
+
+  // --- what the server says -----------------------------------------------------------------------------------
+
+  function take(body) {
+    const known = new Map(ready.map((item) => [item.id, item]));
+    ready = [];
+    for (const { item, html } of body.next || []) {
+      if ((current && current.id === item && at < 0) || outbox.holds(item)) continue;
+      if (known.has(item)) ready.push(known.get(item));
+      else if (html) ready.push(itemFromHtml(html));
+    }
+    const unsent = outbox.entries.filter((entry) => entry.isNew).length;
+    if (body.progress) {
+      done = body.progress.done + unsent;
+      total = Math.max(body.progress.total, done);
+      progress();
+    }
+    if (body.guidelines !== undefined && body.guidelines !== null && String(body.guidelines) !== guidelines) freshGuidelines();
+    if (current === null && feedback === null) {
+      if (body.feedback) showFeedback(body.feedback);
+      else showNext();
+    }
+  }
+
+  // What the next page says if this one is left before it could.
+  function tell(text) {
+    const before = sessionStorage.getItem("dialeval-rating-news") || "";
+    if (text) sessionStorage.setItem("dialeval-rating-news", text);
+    else sessionStorage.removeItem("dialeval-rating-news");
+    return before;
+  }
+
+  async function freshGuidelines() {
+    try {
+      const answer = await fetch(root.dataset.guidelinesAddress, { headers: { Accept: "application/json" } });
+      const news = await answer.json();
+      const text = document.querySelector("[data-guidelines-text]");
+      if (text) text.innerHTML = news.html;
+      guidelines = String(news.number);
+      document.getElementById("guidelines-changed").hidden = false;
+    } catch {
+      // Asked again with the next answer.
+    }
+  }
+
+  const outbox = new Outbox(root.dataset.outbox, {
+    extra() {
+      return [...ready, ...(current ? [current] : [])].map((item) => ["have", item.id]);
+    },
+    changed: showStatus,
+    answered(entry, body) {
+      take(body);
+    },
+    refused(entry, body) {
+      past = past.filter((item) => item.id !== entry.item || item === current);
+      if (at >= 0) at = past.indexOf(current);
+      tell(body.reason); // for the page at the end, if that is where this leads
+      take(body);
+      if (current) form.say(tell(""));
+    },
+    // Not stored: the rater gets it again, with what was typed.
+    faulty(entry, body) {
+      const text = `${words.faulty} ${Object.values(body.errors || {}).flat().join(" ")}`;
+      const item = past.find((one) => one.id === entry.item);
+      if (item && entry.isNew) {
+        past = past.filter((one) => one !== item);
+        done -= 1;
+        drafts.set(item.id, item.values);
+        putAside();
+        show(item, true);
+      }
+      form.say(text);
+    },
+    gone() {
+      form.say(words.gone);
+    },
+  });
+
+  // --- keys, buttons, heartbeat -------------------------------------------------------------------------------
+
+  function openPopover(id) {
+    const popover = document.getElementById(id);
+    if (popover && !popover.matches(":popover-open")) popover.showPopover();
+    if (popover && popover.hasAttribute("tabindex")) popover.focus();
+  }
+
+  listen({
+    digit(number) {
+      if (!current) return;
+      clock.key();
+      if (form.step === "axes") form.toggleAxis(number);
+      else form.choose(number);
+    },
+    enter,
+    back,
+    flag() {
+      if (!current) return;
+      const box = bar.elements.flagged;
+      box.checked = !box.checked;
+      announcer.textContent = box.checked ? words.flagged : words.unflagged;
+    },
+    comment() {
+      if (!current) return;
+      form.comment.open = true;
+      bar.elements.comment.focus();
+    },
+    skip() {
+      if (current && at < 0) openPopover("skip");
+    },
+    keys: () => openPopover("keys"),
+    guidelines: () => openPopover("guidelines"),
+    escape(target) {
+      if (document.querySelector(".rating-popover:popover-open")) return false;
+      if (target === bar.elements.comment) {
+        if (!target.value) form.comment.open = false;
+        heading.focus({ preventScroll: true });
+        return true;
+      }
+      return backToWork();
+    },
+  });
+
+  bar.addEventListener("submit", function (event) {
+    event.preventDefault();
+    enter();
+  });
+  bar.addEventListener("change", function (event) {
+    if (event.target.name === "score") {
+      clock.key();
+      form.say("");
+    }
+  });
+  bar.noValidate = true;
+  previousLink.addEventListener("click", function (event) {
+    event.preventDefault();
+    back();
+  });
+  editingNote.querySelector("[data-go-back-to-work]").addEventListener("click", function (event) {
+    event.preventDefault();
+    backToWork();
+  });
+  skipForm.addEventListener("submit", function (event) {
+    event.preventDefault();
+    document.getElementById("skip").hidePopover();
+    if (!current || at >= 0) return;
+    const fields = [["item", current.id], ...["reason", "words"].map((name) => [name, skipForm.elements[name].value])];
+    drafts.delete(current.id);
+    const entry = { key: randomKey(), item: current.id, address: skipForm.action, fields, isNew: false, practice: false };
+    skipForm.reset();
+    outbox.add(entry);
+    showNext();
+  });
+
+  async function beat() {
+    if (document.hidden || clock.sinceInput() > AWAY_AFTER_MS || (!current && !ready.length)) return;
+    try {
+      await fetch(root.dataset.heartbeat, {
+        method: "POST", headers: { Accept: "application/json", "X-CSRFToken": token() },
+      });
+    } catch {
+      // The next rating says what is lost, if anything is.
+    }
+  }
+  setInterval(beat, Number(root.dataset.heartbeatSeconds) * 1000);
+
+  // --- the beginning ------------------------------------------------------------------------------------------
+
+  const first = itemFrom(place.querySelector(".item"));
+  ready = [...document.querySelectorAll("template.upcoming")]
+    .map((template) => itemFrom(template.content.querySelector(".item")))
+    .filter((item) => !outbox.holds(item.id));
+  const typed = form.values;
+  done += outbox.entries.filter((entry) => entry.isNew).length;
+  if ("rated" in root.dataset) {
+    first.values = typed;
+    past = [first];
+    at = 0;
+    show(first, false);
+  } else if (outbox.holds(first.id)) {
+    showNext();
+  } else {
+    if (typed.score !== null || typed.comment) drafts.set(first.id, typed);
+    show(first, true);
+  }
+  const news = tell("");
+  if (news) form.say(news);
+  outbox.pump();
+})();
