@@ -64,6 +64,11 @@ def _refuse_broken_texts(options: dict[str, Any]) -> None:
 def add_ratings_arguments(parser: CommandParser) -> None:
     """Which ratings a statistic is of, and how its intervals are drawn: the same for every command that makes one."""
     parser.add_argument("--corpus", required=True, metavar="S")
+    add_choice_arguments(parser)
+
+
+def add_choice_arguments(parser: CommandParser) -> None:
+    """Aspect, systems and intervals, wherever the ratings come from."""
     parser.add_argument("--aspect", help="default: the corpus's main aspect")
     chosen = parser.add_mutually_exclusive_group()
     chosen.add_argument("--systems", type=comma_list, metavar="a,b", help="only these systems")

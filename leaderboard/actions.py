@@ -21,24 +21,32 @@ LONGEST_QUESTION = 300
 
 
 def stored_answer(
-    version: CorpusVersion, kind: str, question: str, compute: Callable[[], dict[str, Any]], made_by: str = ""
+    version: CorpusVersion,
+    kind: str,
+    question: str,
+    compute: Callable[[], dict[str, Any]],
+    made_by: str = "",
+    revision: int | None = None,
 ) -> Analysis:
     """The answer for the version's present data: read where it is stored, else computed and stored.
 
     The revision was read with ``version``, before the data: an answer computed while the data changes is stored
     under the older revision and made anew at the next look. An answer of another release of dialeval does not count;
-    ``made_by`` names the code more closely where answers depend on it from day to day (drawings).
+    ``made_by`` names the code more closely where answers depend on it from day to day (drawings). ``revision`` is for
+    questions about data that do not belong to the version, such as a campaign's ratings: their own count of writes,
+    read before them, in the place of the version's.
     """
     made_by = f"dialeval {settings.VERSION} {made_by}".strip()
+    revision = version.revision if revision is None else revision
     if len(question) > LONGEST_QUESTION:
         question = hashlib.sha256(question.encode()).hexdigest()
     stored = Analysis.objects.filter(version=version, kind=kind, question=question).first()
-    if stored is not None and (stored.revision, stored.made_by) == (version.revision, made_by):
+    if stored is not None and (stored.revision, stored.made_by) == (revision, made_by):
         return stored
     started = time.perf_counter()
     answer = compute()
     made = {
-        "revision": version.revision,
+        "revision": revision,
         "made_by": made_by,
         "answer": answer,
         "seconds": time.perf_counter() - started,

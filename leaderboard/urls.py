@@ -1,6 +1,6 @@
 from django.urls import path
 
-from leaderboard import views
+from leaderboard import campaign_views, views
 
 urlpatterns = [
     path("corpora/<slug:slug>/metrics/", views.metrics, name="metric-leaderboard"),
@@ -8,4 +8,5 @@ urlpatterns = [
     path("corpora/<slug:slug>/systems/", views.systems, name="system-leaderboard"),
     path("corpora/<slug:slug>/agreement/", views.agreement, name="agreement"),
     path("corpora/<slug:slug>/dialogues/<int:position>/", views.dialogue, name="dialogue"),
+    path("campaigns/<slug:slug>/agreement/", campaign_views.campaign_agreement, name="campaign-agreement"),
 ]

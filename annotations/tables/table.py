@@ -44,7 +44,9 @@ class Cell:
 
     ``ci`` is (low, high) in the value's units; of a rank it is the range of ranks. ``p`` is in 0..1. ``band`` numbers
     the systems that cannot be told apart (equal number: same band), counted from 0. ``note`` is a remark that goes
-    with the value. A number that is not finite is no number: the cell becomes undefined and says so.
+    with the value. ``bars`` are shares from 0 to 1 that are drawn in the place of the value, which says them in words
+    to who cannot see them and in downloads. A number that is not finite is no number: the cell becomes undefined and
+    says so.
     """
 
     value: str | float | int | None = None
@@ -55,6 +57,7 @@ class Cell:
     href: str = ""
     note: str = ""
     band: int | None = None
+    bars: tuple[float, ...] = ()
 
     def __post_init__(self) -> None:
         if isinstance(self.value, float) and not math.isfinite(self.value):

@@ -17,6 +17,8 @@ from annotations.tables.table import Cell, Column, Row, Table
 
 WHISKER_WIDTH = 48
 WHISKER_MARGIN = 3
+BAR_WIDTH = 8
+BAR_HEIGHT = 20
 
 
 @dataclass
@@ -137,6 +139,8 @@ def _content(column: Column, cell: Cell, drawing: _Drawing) -> str:
     if cell.value is None:
         return _undefined(cell, drawing) + _room_for_whisker(column, drawing)
     words = escape(_value(column, cell.value))
+    if cell.bars:
+        words = f'<span class="sr">{words}</span>{bars_svg(cell.bars)}'
     if cell.href:
         words = f'<a href="{escape(cell.href)}">{words}</a>'
     if cell.best:
@@ -184,6 +188,23 @@ def _room_for_whisker(column: Column, drawing: _Drawing) -> str:
     if column.kind == "rank" or drawing.scales[column.key] is None:
         return ""
     return f'<svg class="whisker" width="{WHISKER_WIDTH}" height="12" aria-hidden="true" focusable="false"></svg>'
+
+
+def bars_svg(shares: tuple[float, ...]) -> str:
+    """A column per share, as high as the share; one that is not 0 can be seen. A hairline is the floor."""
+    step, height = BAR_WIDTH + 2, BAR_HEIGHT
+    drawn = []
+    for number, share in enumerate(shares):
+        high = max(1.5, min(share, 1.0) * (height - 1)) if share > 0 else 0
+        if high:
+            size = f'width="{BAR_WIDTH}" height="{high:.1f}"'
+            drawn.append(f'<rect x="{number * step}" y="{height - 1 - high:.1f}" {size}/>')
+    width = len(shares) * step - 2
+    floor = f'<path d="M0 {height - 0.5}H{width}"/>'
+    return (
+        f'<svg class="bars" viewBox="0 0 {width} {height}" width="{width}" height="{height}" '
+        f'aria-hidden="true" focusable="false">{"".join(drawn)}{floor}</svg>'
+    )
 
 
 def whisker_svg(cell: Cell, scale: tuple[float, float]) -> str:

@@ -28,8 +28,9 @@ class CannotPublish(Exception):
 def publish(campaign: Campaign, aspect: str = "") -> int:
     """Copy the ratings that count into the corpus version under an aspect; returns how many there are.
 
-    Without an aspect it is the one published under before, else ``overall``, or ``overall (<slug>)`` where the corpus has
-    human scores of that name. Publishing again replaces. Axes and comments are not published. Raises ``CannotPublish``.
+    Without an aspect it is the one published under before, else ``overall``, or ``overall (<slug>)`` where the corpus
+    has human scores of that name. Publishing again replaces. Axes and comments are not published. Raises
+    ``CannotPublish``.
     """
     with transaction.atomic():
         campaign, version = _locked(campaign)
@@ -140,7 +141,10 @@ def _copy(campaign: Campaign, version: CorpusVersion, aspect: str, prefix: str) 
     next_position = (version.raters.aggregate(last=Max("position"))["last"] or 0) + 1 if version.raters.exists() else 0
     raters = Rater.objects.bulk_create(
         Rater(
-            version=version, position=next_position + number, name=f"{prefix}/{person.pseudonym}", user_id=person.user_id
+            version=version,
+            position=next_position + number,
+            name=f"{prefix}/{person.pseudonym}",
+            user_id=person.user_id,
         )
         for number, person in enumerate(people)
     )

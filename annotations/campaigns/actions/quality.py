@@ -1,4 +1,4 @@
-"""Whose ratings count: raters excluded and taken back, and stakes in systems. Nothing that was rated is ever deleted."""
+"""Whose ratings count: raters excluded and taken back, and stakes in systems. No rating is ever deleted."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ class Restored:
 def exclude(participation: Participation, reason: str) -> int:
     """The rater gets nothing more and none of the rater's ratings counts; their places are free for others at once.
 
-    Returns how many ratings no longer count. Excluding again only changes the reason. Raises ``ValueError`` for a reason
-    that is empty or too long.
+    Returns how many ratings no longer count. Excluding again only changes the reason. Raises ``ValueError`` for a
+    reason that is empty or too long.
     """
     reason = reason.strip()
     if fault := text_fault(reason, LONGEST_REASON):
@@ -102,14 +102,16 @@ def _free_places(campaign_id: int, assignments: QuerySet[Assignment]) -> int:
     Slot.objects.filter(holder__in=assignments).update(holder=None)
     assignments.filter(state=Assignment.State.LEASED).update(state=Assignment.State.RETURNED, lease_expires_at=None)
     _statistics_changed(campaign_id)
+    # Places are free again that other raters' searches had passed: they begin anew.
+    Participation.objects.filter(campaign=campaign_id).update(cursor=F("start"))
     return done
 
 
 def _take_places_back(campaign_id: int, assignments: QuerySet[Assignment]) -> Restored:
     waiting = dict(
-        assignments.filter(
-            state=Assignment.State.DONE, slot__isnull=True, item__role=Item.Role.REGULAR
-        ).values_list("item_id", "pk")
+        assignments.filter(state=Assignment.State.DONE, slot__isnull=True, item__role=Item.Role.REGULAR).values_list(
+            "item_id", "pk"
+        )
     )
     taken = []
     for items in _portions(sorted(waiting)):

@@ -14,6 +14,7 @@ from annotations.agreement.matrix import RatingMatrix
 from annotations.agreement.report import agreement_report
 from annotations.campaigns.models import Assignment, Campaign, ChatSystem, Item, Participation, RatingRevision
 from annotations.campaigns.scale import SCORES
+from annotations.models import Rating
 from annotations.queries import NotFound
 from annotations.records import Level
 
@@ -122,7 +123,7 @@ def campaign_matrix(
     aspect = resolve_campaign_aspect(campaign, aspect)
     items = _items(campaign, systems)
     rows = _rating_rows(given_ratings(campaign) if excluded else counted_ratings(campaign), aspect)
-    raters, scores = _scores(campaign, items.pks, rows)
+    raters, scores = _scores(items.pks, rows)
     matrix = RatingMatrix(
         scores=scores,
         dialogue_of_item=items.dialogue,
@@ -208,7 +209,7 @@ def _rating_rows(ratings: QuerySet[Assignment], aspect: str) -> list[tuple[int, 
 
 
 def _scores(
-    campaign: Campaign, item_pks: NDArray[np.int64], rows: list[tuple[int, int, float]]
+    item_pks: NDArray[np.int64], rows: list[tuple[int, int, float]]
 ) -> tuple[tuple[str, ...], NDArray[np.float64]]:
     table = np.array(rows, dtype=np.float64).reshape(-1, 3)
     item, rater = table[:, 0].astype(np.int64), table[:, 1].astype(np.int64)
@@ -250,3 +251,29 @@ def campaign_agreement(
         "resamples": resamples,
         "seed": seed,
     }
+
+
+@dataclass(frozen=True, slots=True)
+class Publication:
+    """``published``: ratings that stand in the corpus; ``counted``: those that count now; ``changed_since``: whether
+    they may differ."""
+
+    aspect: str
+    published: int
+    counted: int
+    changed_since: bool
+
+
+def publication_of(campaign: Campaign) -> Publication:
+    counted = counted_ratings(campaign).count()
+    if not campaign.published_aspect:
+        return Publication("", 0, counted, False)
+    of_campaign = Rating.objects.filter(
+        rater__version=campaign.version_id,
+        rater__name__startswith=f"{campaign.publication['raters']}/rater ",
+        aspect=campaign.published_aspect,
+    )
+    published = of_campaign.count()
+    newer = counted_ratings(campaign).filter(current__created_at__gt=campaign.published_at).exists()
+    excluded = campaign.participations.filter(excluded_at__gt=campaign.published_at).exists()
+    return Publication(campaign.published_aspect, published, counted, published != counted or newer or excluded)

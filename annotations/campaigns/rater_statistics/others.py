@@ -2,7 +2,7 @@
 
 Severity d = mean over items of (own score − mean of the item's other raters). Below 0: severe, above 0: lenient. With
 partial overlap each rater is held against whoever judged the same items, so d also carries the others' severity; a
-model of all raters at once (many-facet Rasch, Linacre 1989) would part the two, and needs more overlap than k = 2 gives.
+model of all raters at once (many-facet Rasch, Linacre 1989) would part the two, and needs more overlap than k = 2.
 
 Agreement r = Pearson's correlation of own scores with the mean of the item's other raters (leave-one-out, as the human
 ceiling has it). A correlation, not κ, because severity stands beside it and κ would mix the two.

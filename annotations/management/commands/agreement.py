@@ -13,8 +13,7 @@ class Command(ConsoleCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         add_ratings_arguments(parser)
-        parser.add_argument("--level", choices=["turn", "dialogue"], default="turn")
-        parser.add_argument("--format", choices=["table", "json"], default="table")
+        add_report_arguments(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
@@ -24,16 +23,24 @@ class Command(ConsoleCommand):
         except NotFound as refusal:
             raise CommandError(str(refusal)) from None
         report = agreement_of(
-            version, aspect, options["level"], systems, resamples=options["resamples"], seed=options["seed"]
+            version, aspect, options["level"] or "turn", systems, resamples=options["resamples"], seed=options["seed"]
         )
-        if options["format"] == "json":
+        self.print_report(report, f"{version.corpus.slug} {version.label}", options["format"])
+
+    def print_report(self, report: dict[str, Any], source: str, form: str) -> None:
+        if form == "json":
             self.print_json(report)
         else:
             self.print_table(["coefficient", "variant", "value"], _rows(report))
         self.say(
-            f"{version.corpus.slug} {version.label}: {report['ratings']} ratings of {aspect} by {report['raters']} "
-            f"raters on {report['items']} items; {options['resamples']} draws of dialogues, seed {options['seed']}"
+            f"{source}: {report['ratings']} ratings of {report['aspect']} by {report['raters']} "
+            f"raters on {report['items']} items; {report['resamples']} draws of dialogues, seed {report['seed']}"
         )
+
+
+def add_report_arguments(parser: CommandParser) -> None:
+    parser.add_argument("--level", choices=["turn", "dialogue"], help="default: turn")
+    parser.add_argument("--format", choices=["table", "json"], default="table")
 
 
 def _rows(report: dict[str, Any]) -> list[list[str]]:

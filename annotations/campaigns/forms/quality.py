@@ -1,0 +1,53 @@
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+from django.core.exceptions import ValidationError
+from django.utils.translation import gettext_lazy as _
+
+from annotations.campaigns.actions.quality import LONGEST_REASON
+from annotations.campaigns.models import Campaign
+from annotations.importers.texts import text_fault
+from annotations.models import System
+
+LONGEST_ASPECT = 100
+
+
+def storable_text(value: str) -> None:
+    if value and (fault := text_fault(value, len(value))):
+        raise ValidationError(_("The text %(fault)s."), params={"fault": fault})
+
+
+class ExclusionForm(forms.Form):
+    """Why a rater's ratings do not count. It stands in the exports, not on the rater's pages."""
+
+    reason = forms.CharField(
+        max_length=LONGEST_REASON,
+        label=_("Reason"),
+        help_text=_("For you and whoever reads the data later, such as: failed 4 of 5 attention items."),
+        widget=forms.Textarea(attrs={"rows": 2}),
+        validators=[storable_text],
+    )
+
+
+class ConflictForm(forms.Form):
+    """A system this person has a stake in, or no longer."""
+
+    system = forms.ModelChoiceField(System.objects.none(), label=_("System"), empty_label=_("choose a system"))
+    withdraw = forms.BooleanField(required=False, widget=forms.HiddenInput)
+
+    def __init__(self, campaign: Campaign, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["system"].queryset = System.objects.filter(version=campaign.version_id).order_by("position")
+
+
+class PublishForm(forms.Form):
+    """Under which name the ratings stand among the corpus's human scores."""
+
+    aspect = forms.CharField(
+        max_length=LONGEST_ASPECT,
+        label=_("Aspect"),
+        help_text=_("Leaderboards and files call these human scores so."),
+        validators=[storable_text],
+    )

@@ -1,0 +1,83 @@
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import CommandError, CommandParser
+
+from annotations.campaigns.models import Campaign
+from annotations.campaigns.queries.rating_stream import campaign_records, ratings_to_export
+from annotations.campaigns.queries.ratings import campaign_by_slug
+from annotations.console import ConsoleCommand
+from annotations.exporters import mt_metrics_eval
+from annotations.exporters.base import ExportFailed, whole_folder
+from annotations.exporters.rating_files import csv_of_ratings, csv_of_revisions, json_lines
+from annotations.queries import NotFound
+
+FORMATS = {
+    "csv": "ratings.csv (as they stand) and revisions.csv (all of them)",
+    "jsonl": "ratings.jsonl, everything about each rating",
+    "mt-metrics-eval": "the folder layout of mt-metrics-eval with the campaign's human scores",
+}
+
+
+class Command(ConsoleCommand):
+    help = (
+        "Write a campaign's ratings into a folder, raters under pseudonyms. Only ratings that count, unless asked "
+        "otherwise. The folder appears when it is complete."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("slug", metavar="CAMPAIGN")
+        parser.add_argument("--to", required=True, type=Path, metavar="DIR", help="the folder to write")
+        parser.add_argument(
+            "--format",
+            choices=list(FORMATS),
+            default="csv",
+            help="; ".join(f"{name}: {what}" for name, what in FORMATS.items()) + " (default csv)",
+        )
+        parser.add_argument(
+            "--names", action="store_true", help="add the raters' account names, in a column (key) 'account'"
+        )
+        parser.add_argument(
+            "--include-excluded",
+            action="store_true",
+            help="also what does not count: ratings of excluded raters, training and attention items",
+        )
+        parser.add_argument(
+            "--replace", action="store_true", help="put it in the place of a folder that holds something"
+        )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        if options["to"] == Path():
+            raise CommandError("--to names no folder")
+        if options["names"] and options["format"] == "mt-metrics-eval":
+            raise CommandError("mt-metrics-eval's files hold means over raters: there is nothing for --names to name")
+        try:
+            campaign = campaign_by_slug(options["slug"])
+            if campaign.kind == Campaign.Kind.COLLECTION:
+                raise CommandError(f"{campaign.slug} collects dialogues; nothing is rated in it")
+            with whole_folder(options["to"], options["replace"]) as folder:
+                _write(campaign, folder, options["format"], options["include_excluded"], options["names"])
+        except (NotFound, ExportFailed) as refusal:
+            raise CommandError(str(refusal)) from None
+        except OSError as refusal:
+            raise CommandError(f"{options['to']} cannot be written: {refusal.strerror}") from None
+        self.stdout.write(f"{campaign.slug}: wrote its ratings to {options['to']} as {options['format']}")
+
+
+def _write(campaign: Campaign, folder: Path, form: str, everything: bool, names: bool) -> None:
+    axes = [axis["key"] for axis in campaign.axes]
+    if form == "mt-metrics-eval":
+        mt_metrics_eval.write(campaign_records(campaign, everything), (), folder)
+    elif form == "jsonl":
+        _write_lines(folder / "ratings.jsonl", json_lines(ratings_to_export(campaign, everything, names), names))
+    else:
+        for name, lines in (("ratings.csv", csv_of_ratings), ("revisions.csv", csv_of_revisions)):
+            _write_lines(folder / name, lines(ratings_to_export(campaign, everything, names), axes, names))
+
+
+def _write_lines(path: Path, lines: Iterable[str]) -> None:
+    with path.open("w", encoding="utf-8", newline="") as file:
+        file.writelines(lines)

@@ -1,0 +1,169 @@
+"""What each rater of a campaign did, and how it stands beside the others."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from annotations.campaigns.models import Assignment, Campaign, Conflict, Item, Participation, RatingRevision
+from annotations.campaigns.queries.ratings import campaign_matrix
+from annotations.campaigns.rater_statistics.checks import ChecksPassed, checks_passed
+from annotations.campaigns.rater_statistics.others import NOBODY_ELSE, BesideOthers, beside_others
+from annotations.campaigns.rater_statistics.pace import Pace, pace
+from annotations.campaigns.rater_statistics.scale_use import ScaleUse, scale_use
+from annotations.campaigns.rater_statistics.second_thoughts import SecondThoughts, second_thoughts
+from annotations.campaigns.rater_statistics.straight_lines import longest_run
+from annotations.campaigns.scale import SCORES
+from annotations.estimates import Estimate
+from annotations.models import System
+
+RESAMPLES, SEED = 1000, 0
+NOTHING_RATED = BesideOthers(0, Estimate.undefined(NOBODY_ELSE), Estimate.undefined(NOBODY_ELSE))
+
+
+@dataclass(frozen=True)
+class RaterQuality:
+    """One rater. ``done``: regular items rated; ``counted``: how many of these count among their item's k."""
+
+    participation: Participation
+    done: int
+    counted: int
+    skipped: int
+    flagged: int
+    pace: Pace
+    use: ScaleUse
+    longest_run: int
+    beside: BesideOthers
+    training: ChecksPassed
+    attention: ChecksPassed
+    thoughts: SecondThoughts
+
+    @property
+    def number(self) -> int:
+        """What addresses call the rater."""
+        return self.participation.position + 1
+
+
+@dataclass
+class _Judged:
+    """One rated item of one rater."""
+
+    item: int
+    role: str
+    lowest: int | None
+    highest: int | None
+    counts: bool
+    first: int = 0
+    last: int = 0
+    active_ms: int | None = None
+    flagged: bool = False
+
+
+def raters_of(campaign: Campaign, *, resamples: int = RESAMPLES, seed: int = SEED) -> list[RaterQuality]:
+    """Every rater in the order of joining, excluded ones too. Those are held against the others but are nobody's
+    other: excluding a rater makes the statistics of the rest those of a campaign without that rater."""
+    people = list(campaign.participations.select_related("user", "guidelines_read").order_by("position"))
+    judged = _judged(campaign)
+    skipped = _skipped(campaign)
+    beside = _beside(campaign, people, resamples, seed)
+    return [
+        _quality(person, judged[person.pk], skipped.get(person.pk, 0), beside.get(person.pk, NOTHING_RATED))
+        for person in people
+    ]
+
+
+def rater_at(campaign: Campaign, number: int) -> Participation | None:
+    """The rater whose pseudonym carries this number."""
+    return campaign.participations.select_related("user").filter(position=number - 1).first()
+
+
+def conflicts_of(participation: Participation) -> list[System]:
+    """The systems of the campaign's corpus that this person has a stake in."""
+    if participation.user_id is None:
+        return []
+    stakes = Conflict.objects.filter(user=participation.user_id, system__version=participation.campaign.version_id)
+    return [stake.system for stake in stakes.select_related("system").order_by("system__position")]
+
+
+def system_of(campaign: Campaign, pk: int) -> System | None:
+    """A system of the campaign's corpus version."""
+    return System.objects.filter(version=campaign.version_id, pk=pk).first()
+
+
+def _judged(campaign: Campaign) -> dict[int, list[_Judged]]:
+    """participation → its rated items in the order of work."""
+    rows = (
+        Assignment.objects.filter(participation__campaign=campaign, state=Assignment.State.DONE)
+        .order_by("participation_id", "position")
+        .values_list("pk", "participation_id", "item_id", "item__role", "item__lowest", "item__highest", "slot__pk")
+    )
+    by_rater: dict[int, list[_Judged]] = defaultdict(list)
+    by_assignment: dict[int, _Judged] = {}
+    for pk, rater, item, role, lowest, highest, slot in rows:
+        one = _Judged(item, role, lowest, highest, slot is not None)
+        by_rater[rater].append(one)
+        by_assignment[pk] = one
+    said = (
+        RatingRevision.objects.filter(assignment__participation__campaign=campaign)
+        .order_by("number")
+        .values_list("assignment_id", "number", "score", "active_ms", "flagged")
+    )
+    for assignment, number, score, active_ms, flagged in said:
+        one = by_assignment.get(assignment)
+        if one is None:
+            continue
+        if number == 1:
+            one.first = score
+        one.last, one.flagged = score, flagged
+        if active_ms is not None:
+            one.active_ms = (one.active_ms or 0) + active_ms
+    return by_rater
+
+
+def _skipped(campaign: Campaign) -> dict[int, int]:
+    rows = Assignment.objects.filter(participation__campaign=campaign, state=Assignment.State.SKIPPED)
+    found: dict[int, int] = defaultdict(int)
+    for rater in rows.values_list("participation_id", flat=True):
+        found[rater] += 1
+    return found
+
+
+def _beside(campaign: Campaign, people: Iterable[Participation], resamples: int, seed: int) -> dict[int, BesideOthers]:
+    if campaign.version_id is None:
+        return {}
+    matrix = campaign_matrix(campaign, excluded=True).matrix
+    by_name = {person.pseudonym: person for person in people}
+    rows = [by_name[name] for name in matrix.raters]
+    counts = np.array([person.state == Participation.State.ACTIVE for person in rows], dtype=bool)
+    found = beside_others(matrix.scores, matrix.dialogue_of_item, counts, resamples=resamples, seed=seed)
+    return {person.pk: beside for person, beside in zip(rows, found, strict=True)}
+
+
+def _quality(person: Participation, judged: list[_Judged], skipped: int, beside: BesideOthers) -> RaterQuality:
+    regular = [one for one in judged if one.role == Item.Role.REGULAR]
+    scores = [one.last for one in regular]
+    return RaterQuality(
+        participation=person,
+        done=len(regular),
+        counted=sum(one.counts for one in regular),
+        skipped=skipped,
+        flagged=sum(one.flagged for one in regular),
+        pace=pace(one.active_ms for one in regular),
+        use=scale_use(scores, SCORES),
+        longest_run=longest_run(scores),
+        beside=beside,
+        training=_checked(judged, Item.Role.TRAINING),
+        attention=_checked(judged, Item.Role.ATTENTION),
+        thoughts=second_thoughts((one.first, one.last) for one in regular),
+    )
+
+
+def _checked(judged: list[_Judged], role: str) -> ChecksPassed:
+    return checks_passed(
+        (one.last, one.lowest, one.highest)
+        for one in judged
+        if one.role == role and one.lowest is not None and one.highest is not None
+    )

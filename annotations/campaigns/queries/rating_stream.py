@@ -1,0 +1,203 @@
+"""A campaign's ratings in the order in which they were given out, some at a time."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from typing import Any
+
+from django.db.models import QuerySet
+
+from annotations.campaigns.models import Assignment, Campaign, Item, Message, RatingRevision
+from annotations.campaigns.queries.ratings import OVERALL, counted_ratings, given_ratings, rated_systems
+from annotations.exporters.rating_files import LOW_AXIS, RatedItem, RevisionRecord
+from annotations.record_stream import records_of
+from annotations.records import (
+    CorpusRecord,
+    RaterRecord,
+    RatingRecord,
+    Record,
+    ResponseRecord,
+    SystemRecord,
+)
+
+ROWS_AT_A_TIME = 2000
+
+
+def ratings_to_export(campaign: Campaign, everything: bool = False, accounts: bool = False) -> Iterator[RatedItem]:
+    """The ratings that count; with ``everything`` also those of excluded raters, training and attention items.
+
+    ``accounts`` gives the raters' user names beside the pseudonyms.
+    """
+    label = {
+        "campaign": campaign.slug,
+        "corpus": campaign.version.corpus.slug,
+        "corpus_version": campaign.version.label,
+    }
+    for rows in _portions(campaign, everything):
+        revisions = _revisions([row.pk for row in rows])
+        talks = _conversations([row.pk for row in rows]) if campaign.kind == Campaign.Kind.INTERACTIVE else {}
+        for row in rows:
+            yield RatedItem(
+                **label,
+                **_place(row),
+                rater=row.participation.pseudonym,
+                account=_account(row) if accounts else None,
+                rater_state=row.participation.state,
+                counts=row.item.role == Item.Role.REGULAR and hasattr(row, "slot"),
+                position=row.position,
+                propensity=row.propensity,
+                revisions=revisions[row.pk],
+                conversation=talks.get(row.pk),
+            )
+
+
+def _portions(campaign: Campaign, everything: bool) -> Iterator[list[Assignment]]:
+    ratings: QuerySet[Assignment] = (
+        Assignment.objects.filter(participation__campaign=campaign, state=Assignment.State.DONE)
+        if everything
+        else counted_ratings(campaign)
+    )
+    ratings = ratings.select_related(
+        "participation__user",
+        "slot",
+        "item__dialogue",
+        "item__turn",
+        "item__system",
+        "item__chat_system",
+    ).order_by("pk")
+    last = 0
+    while rows := list(ratings.filter(pk__gt=last)[:ROWS_AT_A_TIME]):
+        yield rows
+        last = rows[-1].pk
+
+
+def _place(row: Assignment) -> dict[str, Any]:
+    item = row.item
+    system = item.chat_system or item.system
+    return {
+        "item": item.public_id,
+        "role": item.role,
+        "dialogue": item.dialogue.external_id,
+        "turn": item.turn.number if item.turn else None,
+        "system": system.name if system else None,
+    }
+
+
+def _account(row: Assignment) -> str:
+    """A deleted account has no name any more."""
+    return row.participation.user.get_username() if row.participation.user else ""
+
+
+def _revisions(assignments: list[int]) -> dict[int, tuple[RevisionRecord, ...]]:
+    rows = (
+        RatingRevision.objects.filter(assignment__in=assignments)
+        .order_by("assignment_id", "number")
+        .values_list(
+            "assignment_id",
+            "number",
+            "score",
+            "low_axes",
+            "flagged",
+            "comment",
+            "guidelines__number",
+            "first_key_ms",
+            "submit_ms",
+            "active_ms",
+            "shown_at",
+            "created_at",
+        )
+    )
+    return {
+        assignment: tuple(_revision(row[1:]) for row in group)
+        for assignment, group in itertools.groupby(rows, key=lambda row: row[0])
+    }
+
+
+def _revision(row: tuple) -> RevisionRecord:
+    number, score, low_axes, *rest, shown_at, created_at = row
+    low = None if low_axes is None else tuple(low_axes)
+    return RevisionRecord(number, score, low, *rest, _iso(shown_at), _iso(created_at) or "")
+
+
+def _iso(moment: datetime | None) -> str | None:
+    return None if moment is None else moment.astimezone(UTC).isoformat(timespec="milliseconds")
+
+
+def _conversations(assignments: list[int]) -> dict[int, tuple[tuple[str, str], ...]]:
+    said = (
+        Message.objects.filter(conversation__assignment__in=assignments, state=Message.State.DONE)
+        .order_by("conversation__assignment_id", "number")
+        .values_list("conversation__assignment_id", "speaker", "text")
+    )
+    return {
+        assignment: tuple((speaker, text) for _, speaker, text in group)
+        for assignment, group in itertools.groupby(said, key=lambda row: row[0])
+    }
+
+
+def campaign_records(campaign: Campaign, everything: bool = False) -> Iterator[Record]:
+    """The rated systems, dialogues and responses as a record stream whose ratings are the campaign's: what the folder
+    of mt-metrics-eval is made from. Aspects: the overall score, and per axis the share of raters who marked it low."""
+    by_dialogue = _rating_records(campaign, everything)
+    interactive = campaign.kind == Campaign.Kind.INTERACTIVE
+    names = rated_systems(campaign)
+    dialogue = ""
+    for record in records_of(campaign.version):
+        if isinstance(record, RatingRecord | RaterRecord):
+            continue
+        if isinstance(record, SystemRecord | ResponseRecord):
+            name = record.name if isinstance(record, SystemRecord) else record.system
+            if not interactive and name in names:
+                yield record
+            continue
+        if dialogue:
+            yield from by_dialogue.pop(dialogue, ())
+        if isinstance(record, CorpusRecord):
+            yield record
+            yield from (SystemRecord(name) for name in names if interactive)
+            continue
+        dialogue = record.id
+        yield record
+    yield from by_dialogue.pop(dialogue, ())
+
+
+def _rating_records(campaign: Campaign, everything: bool) -> dict[str, list[RatingRecord]]:
+    ratings = given_ratings(campaign) if everything else counted_ratings(campaign)
+    of_system = "item__chat_system__name" if campaign.kind == Campaign.Kind.INTERACTIVE else "item__system__name"
+    axes = [axis["key"] for axis in campaign.axes]
+    found: dict[str, list[RatingRecord]] = {}
+    rows = ratings.values_list(
+        "item__dialogue__external_id",
+        "item__turn__number",
+        of_system,
+        "participation__position",
+        "current__score",
+        "current__low_axes",
+    )
+    for dialogue, turn, system, position, score, low in rows.iterator(chunk_size=ROWS_AT_A_TIME):
+        kept, rater = found.setdefault(dialogue, []), f"rater {position + 1}"
+        kept.append(RatingRecord(dialogue, turn, system, rater, OVERALL, float(score)))
+        if low is not None:
+            kept += [
+                RatingRecord(dialogue, turn, system, rater, f"{LOW_AXIS}{axis}", float(axis in low)) for axis in axes
+            ]
+    return found
+
+
+def newest_ratings(campaign: Campaign) -> QuerySet[Assignment]:
+    """All rated items of all raters, training and attention items too; the one rated (or changed) last comes first."""
+    return (
+        Assignment.objects.filter(participation__campaign=campaign, state=Assignment.State.DONE)
+        .select_related(
+            "current__guidelines",
+            "participation",
+            "slot",
+            "item__dialogue",
+            "item__turn",
+            "item__system",
+            "item__chat_system",
+        )
+        .order_by("-current_id")
+    )

@@ -1,0 +1,246 @@
+"""Pages about raters and their ratings: how they rate, whose ratings count, files, publication."""
+
+from __future__ import annotations
+
+import tempfile
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from django.contrib import messages
+from django.core.paginator import Paginator
+from django.http import FileResponse, Http404, HttpRequest, HttpResponse, StreamingHttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+from django.views.decorators.http import require_POST, require_safe
+
+from annotations.campaigns.access import campaign_or_404, organisers_page
+from annotations.campaigns.actions import publishing, quality
+from annotations.campaigns.forms.quality import ConflictForm, ExclusionForm, PublishForm
+from annotations.campaigns.models import Campaign, Participation
+from annotations.campaigns.queries import quality as queries
+from annotations.campaigns.queries.rating_stream import campaign_records, newest_ratings, ratings_to_export
+from annotations.campaigns.queries.ratings import publication_of
+from annotations.campaigns.rating_tables import raters_table, ratings_table
+from annotations.exporters import mt_metrics_eval
+from annotations.exporters.rating_files import csv_of_ratings, csv_of_revisions, json_lines
+from annotations.page import page
+
+RATINGS_A_PAGE = 100
+FORMATS = ("csv", "revisions-csv", "jsonl", "mt-metrics-eval")
+
+
+@require_safe
+@organisers_page
+def raters(request: HttpRequest, slug: str) -> HttpResponse:
+    return _raters_page(request, campaign_or_404(slug), request.GET.get("rater", ""))
+
+
+def _raters_page(
+    request: HttpRequest, campaign: Campaign, number: str, forms: dict[str, Any] | None = None, status: int = 200
+) -> HttpResponse:
+    everyone = queries.raters_of(campaign)
+    table = raters_table(campaign, everyone)
+    chosen = next((rater for rater in everyone if str(rater.number) == number), None)
+    if number and chosen is None:
+        raise Http404(f"there is no rater {number}")
+    context = {"section": "campaigns", "tab": "raters", "campaign": campaign, "table": table, "chosen": chosen}
+    if chosen is not None:
+        context |= {
+            "conflicts": queries.conflicts_of(chosen.participation),
+            "exclusion_form": ExclusionForm(),
+            "conflict_form": ConflictForm(campaign),
+            **(forms or {}),
+        }
+    if status != 200:
+        return render(request, "campaigns/raters.html", context, status=status)
+    return page(request, "campaigns/raters.html", context, [table])
+
+
+@require_POST
+@organisers_page
+def exclude(request: HttpRequest, slug: str, number: int) -> HttpResponse:
+    campaign, rater = _rater_or_404(slug, number)
+    form = ExclusionForm(request.POST)
+    if not form.is_valid():
+        return _raters_page(request, campaign, str(number), {"exclusion_form": form}, status=422)
+    count = quality.exclude(rater, form.cleaned_data["reason"])
+    words = ngettext(
+        "%(rater)s is excluded. %(count)s rating no longer counts; its place is free for others.",
+        "%(rater)s is excluded. %(count)s ratings no longer count; their places are free for others.",
+        count,
+    )
+    messages.success(request, words % {"rater": rater.pseudonym, "count": count})
+    return _back_to_rater(slug, number)
+
+
+@require_POST
+@organisers_page
+def restore(request: HttpRequest, slug: str, number: int) -> HttpResponse:
+    _campaign, rater = _rater_or_404(slug, number)
+    restored = quality.restore(rater)
+    messages.success(request, _restored_words(_("%(rater)s may rate again.") % {"rater": rater.pseudonym}, restored))
+    return _back_to_rater(slug, number)
+
+
+def _restored_words(start: str, restored: quality.Restored) -> str:
+    words = _("Ratings that count again: %(counted)s.") % {"counted": restored.counted}
+    if restored.full:
+        words += " " + _("%(full)s do not, because others have filled the items' places meanwhile.") % {
+            "full": restored.full
+        }
+    return f"{start} {words}"
+
+
+@require_POST
+@organisers_page
+def conflict(request: HttpRequest, slug: str, number: int) -> HttpResponse:
+    campaign, rater = _rater_or_404(slug, number)
+    form = ConflictForm(campaign, request.POST)
+    if rater.user is None:
+        messages.error(request, _("This rater's account was deleted, so no stake can be noted."))
+        return _back_to_rater(slug, number)
+    if not form.is_valid():
+        return _raters_page(request, campaign, str(number), {"conflict_form": form}, status=422)
+    system = form.cleaned_data["system"]
+    names = {"rater": rater.pseudonym, "system": system.name}
+    if form.cleaned_data["withdraw"]:
+        restored = quality.withdraw_conflict(rater.user, system)
+        messages.success(request, _restored_words(_("%(rater)s may rate %(system)s.") % names, restored))
+    else:
+        count = quality.declare_conflict(rater.user, system)
+        words = _("%(rater)s is not given %(system)s any more. Ratings that no longer count: %(count)s.")
+        messages.success(request, words % {**names, "count": count})
+    return _back_to_rater(slug, number)
+
+
+def _rater_or_404(slug: str, number: int) -> tuple[Campaign, Participation]:
+    campaign = campaign_or_404(slug)
+    rater = queries.rater_at(campaign, number)
+    if rater is None:
+        raise Http404(f"there is no rater {number}")
+    return campaign, rater
+
+
+def _back_to_rater(slug: str, number: int) -> HttpResponse:
+    return redirect(f"{reverse('campaign-raters', args=[slug])}?rater={number}#rater")
+
+
+# --- ratings ---------------------------------------------------------------------------------------------------
+
+
+@require_safe
+@organisers_page
+def ratings(request: HttpRequest, slug: str) -> HttpResponse:
+    return _ratings_page(request, _rated_campaign(slug))
+
+
+def _ratings_page(
+    request: HttpRequest, campaign: Campaign, form: PublishForm | None = None, status: int = 200
+) -> HttpResponse:
+    found = Paginator(newest_ratings(campaign), RATINGS_A_PAGE).get_page(request.GET.get("page"))
+    table = ratings_table(campaign, found)
+    context = {
+        "section": "campaigns",
+        "tab": "ratings",
+        "campaign": campaign,
+        "page": found,
+        "table": table,
+        "publication": publication_of(campaign),
+        "may_publish": campaign.kind in (Campaign.Kind.TURN, Campaign.Kind.DIALOGUE),
+        "stands_still": campaign.state in (Campaign.State.PAUSED, Campaign.State.CLOSED),
+        "form": form or PublishForm(initial={"aspect": publishing.default_aspect(campaign)}),
+    }
+    if status != 200:
+        return render(request, "campaigns/ratings.html", context, status=status)
+    return page(request, "campaigns/ratings.html", context, [table])
+
+
+def _rated_campaign(slug: str) -> Campaign:
+    campaign = campaign_or_404(slug)
+    if campaign.kind == Campaign.Kind.COLLECTION:
+        raise Http404("nothing is rated in a campaign that collects dialogues")
+    return campaign
+
+
+@require_safe
+@organisers_page
+def export(request: HttpRequest, slug: str) -> HttpResponse:
+    """``?format=``; ``names=1`` adds the account names, ``all=1`` what does not count."""
+    campaign = _rated_campaign(slug)
+    form = request.GET.get("format", "csv")
+    accounts, everything = request.GET.get("names") == "1", request.GET.get("all") == "1"
+    if form not in FORMATS:
+        raise Http404(f"there is no format {form!r}. Formats: {', '.join(FORMATS)}")
+    name = f"{campaign.slug}-ratings" + ("-all" if everything else "")
+    if form == "mt-metrics-eval":
+        return _zip_of(campaign, everything, f"{name}-mt-metrics-eval")
+    name += "-with-names" if accounts else ""
+    found = ratings_to_export(campaign, everything, accounts)
+    axes = [axis["key"] for axis in campaign.axes]
+    if form == "jsonl":
+        return _stream(json_lines(found, accounts), f"{name}.jsonl", "application/jsonl; charset=utf-8")
+    if form == "csv":
+        return _stream(csv_of_ratings(found, axes, accounts), f"{name}.csv", "text/csv; charset=utf-8")
+    return _stream(csv_of_revisions(found, axes, accounts), f"{name}-revisions.csv", "text/csv; charset=utf-8")
+
+
+def _stream(lines: Iterator[str], name: str, content_type: str) -> HttpResponse:
+    response = StreamingHttpResponse(_in_pieces(lines), content_type=content_type)
+    response["Content-Disposition"] = f'attachment; filename="{name}"'
+    return response
+
+
+def _in_pieces(lines: Iterator[str], size: int = 64_000) -> Iterator[str]:
+    """A line at a time would be a write to the network each."""
+    piece: list[str] = []
+    length = 0
+    for line in lines:
+        piece.append(line)
+        length += len(line)
+        if length >= size:
+            yield "".join(piece)
+            piece, length = [], 0
+    yield "".join(piece)
+
+
+def _zip_of(campaign: Campaign, everything: bool, name: str) -> HttpResponse:
+    file = tempfile.TemporaryFile()  # noqa: SIM115  the response closes it when it is sent
+    with tempfile.TemporaryDirectory() as made:
+        folder = Path(made) / name
+        folder.mkdir()
+        mt_metrics_eval.write(campaign_records(campaign, everything), (), folder)
+        with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+            for path in sorted(folder.rglob("*")):
+                if path.is_file():
+                    archive.write(path, path.relative_to(made))
+    file.seek(0)
+    return FileResponse(file, as_attachment=True, filename=f"{name}.zip", content_type="application/zip")
+
+
+@require_POST
+@organisers_page
+def publish(request: HttpRequest, slug: str) -> HttpResponse:
+    campaign = _rated_campaign(slug)
+    form = PublishForm(request.POST)
+    if not form.is_valid():
+        return _ratings_page(request, campaign, form, status=422)
+    try:
+        count = publishing.publish(campaign, form.cleaned_data["aspect"])
+    except publishing.CannotPublish as refusal:
+        form.add_error(None, str(refusal))
+        return _ratings_page(request, campaign, form, status=422)
+    words = ngettext("%(count)s rating is published.", "%(count)s ratings are published.", count)
+    messages.success(request, words % {"count": count})
+    return redirect("campaign-ratings", slug=slug)
+
+
+@require_POST
+@organisers_page
+def unpublish(request: HttpRequest, slug: str) -> HttpResponse:
+    removed = publishing.unpublish(_rated_campaign(slug))
+    messages.success(request, _("Human scores taken out of the corpus: %(removed)s.") % {"removed": removed})
+    return redirect("campaign-ratings", slug=slug)

@@ -1,0 +1,156 @@
+"""A campaign's ratings as files: CSV of what counts now, CSV of every revision, JSON lines with all of it.
+
+One line at a time: a million ratings pass through without being held. Raters stand under pseudonyms; the column (key)
+``account`` is there only where account names were asked for, and so tells which kind of file it is.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from annotations.exporters.csv_tables import Cell, safe_cell
+
+LOW_AXIS = "low_"
+"""What an axis's column begins with: 1 where marked low, 0 where asked and not, empty where not asked."""
+
+
+@dataclass(frozen=True, slots=True)
+class RevisionRecord:
+    """What a rater said, once. Times are ISO 8601 in UTC; ``…_ms`` are the browser's, from showing the item."""
+
+    number: int
+    score: int
+    low_axes: tuple[str, ...] | None
+    flagged: bool
+    comment: str
+    guidelines: int | None
+    first_key_ms: int | None
+    submit_ms: int | None
+    active_ms: int | None
+    shown_at: str | None
+    created_at: str
+
+
+@dataclass(frozen=True, slots=True)
+class RatedItem:
+    """One rater's rating of one item, with every revision; the last one holds.
+
+    ``role``: regular, training or attention. ``counts``: whether it is one of the item's k ratings. ``turn`` is None at
+    dialogue level, ``system`` None for a check written by the organiser. ``account`` is None unless asked for.
+    """
+
+    campaign: str
+    corpus: str
+    corpus_version: str
+    item: str
+    role: str
+    dialogue: str
+    turn: int | None
+    system: str | None
+    rater: str
+    account: str | None
+    rater_state: str
+    counts: bool
+    position: int
+    propensity: float | None
+    revisions: tuple[RevisionRecord, ...]
+    conversation: tuple[tuple[str, str], ...] | None = None
+    """Of a chat: (speaker, text), oldest first."""
+
+    @property
+    def current(self) -> RevisionRecord:
+        return self.revisions[-1]
+
+
+_PLACE = ("campaign", "corpus", "corpus_version", "item", "role", "dialogue", "turn", "system", "rater")
+_STANDING = ("rater_state", "counts", "position", "propensity")
+_SAID = ("flagged", "comment", "guidelines", "first_key_ms", "submit_ms", "active_ms", "shown_at", "created_at")
+
+
+def csv_of_ratings(ratings: Iterable[RatedItem], axes: Sequence[str], accounts: bool = False) -> Iterator[str]:
+    """A heading line, then a line a rating as it stands now. ``revision`` says how often it was given."""
+    yield _line([*_place_columns(accounts), *_STANDING, "revision", "score", *_axis_columns(axes), *_SAID])
+    for rating in ratings:
+        yield _line([*_place(rating, accounts), *_standing(rating), *_said(rating.current, axes)])
+
+
+def csv_of_revisions(ratings: Iterable[RatedItem], axes: Sequence[str], accounts: bool = False) -> Iterator[str]:
+    """A heading line, then a line a revision; ``current`` is 1 for the one that holds."""
+    yield _line([*_place_columns(accounts), *_STANDING, "current", "revision", "score", *_axis_columns(axes), *_SAID])
+    for rating in ratings:
+        head = [*_place(rating, accounts), *_standing(rating)]
+        for revision in rating.revisions:
+            yield _line([*head, int(revision is rating.current), *_said(revision, axes)])
+
+
+def json_lines(ratings: Iterable[RatedItem], accounts: bool = False) -> Iterator[str]:
+    """One object a rating, with its revisions and, of a chat, the conversation."""
+    for rating in ratings:
+        yield json.dumps(_document(rating, accounts), ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def _document(rating: RatedItem, accounts: bool) -> dict[str, Any]:
+    document: dict[str, Any] = dict(zip(_place_columns(accounts), _place(rating, accounts), strict=True))
+    document |= {name: getattr(rating, name) for name in _STANDING}
+    document["score"] = rating.current.score
+    document["low_axes"] = _listed(rating.current.low_axes)
+    document["revisions"] = [
+        {
+            "revision": one.number,
+            "score": one.score,
+            "low_axes": _listed(one.low_axes),
+            **{name: getattr(one, name) for name in _SAID},
+        }
+        for one in rating.revisions
+    ]
+    if rating.conversation is not None:
+        document["conversation"] = [{"speaker": speaker, "text": text} for speaker, text in rating.conversation]
+    return document
+
+
+def _listed(axes: tuple[str, ...] | None) -> list[str] | None:
+    return None if axes is None else list(axes)
+
+
+def _place_columns(accounts: bool) -> list[str]:
+    return [*_PLACE, "account"] if accounts else list(_PLACE)
+
+
+def _place(rating: RatedItem, accounts: bool) -> list[Cell]:
+    place = [getattr(rating, name) for name in _PLACE]
+    return [*place, rating.account] if accounts else place
+
+
+def _standing(rating: RatedItem) -> list[Cell]:
+    return [rating.rater_state, int(rating.counts), rating.position, rating.propensity]
+
+
+def _axis_columns(axes: Sequence[str]) -> list[str]:
+    return [f"{LOW_AXIS}{axis}" for axis in axes]
+
+
+def _said(revision: RevisionRecord, axes: Sequence[str]) -> list[Cell]:
+    low = revision.low_axes
+    marks: list[Cell] = [None if low is None else int(axis in low) for axis in axes]
+    said = [getattr(revision, name) for name in _SAID]
+    said[0] = int(revision.flagged)
+    return [revision.number, revision.score, *marks, *said]
+
+
+class _Echo:
+    """A file for ``csv.writer`` that hands back what it is given."""
+
+    def write(self, line: str) -> str:
+        return line
+
+
+_WRITER = csv.writer(_Echo(), lineterminator="\r\n")
+
+
+def _line(cells: Sequence[Cell]) -> str:
+    line: str = _WRITER.writerow([safe_cell(cell) for cell in cells])  # type: ignore[assignment, unused-ignore]
+    return line
