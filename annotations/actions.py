@@ -9,7 +9,7 @@ from pathlib import Path
 from django.conf import settings
 from django.core.validators import slug_re
 from django.db import transaction
-from django.db.models import F, Max
+from django.db.models import F, Max, ProtectedError
 
 from annotations.importers.base import Importer, ImportFailed, PartSurvey, Problem, survey
 from annotations.importers.canonical import Digest
@@ -29,7 +29,7 @@ DIALOGUES_A_BATCH = 20
 
 
 class CorpusHasResults(Exception):
-    """The corpus has metric runs; deleting it would delete them too."""
+    """The corpus has metric runs, which would be deleted with it, or rating campaigns, which keep it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,14 +215,21 @@ class _RecordStore:
 
 
 def delete_corpus(corpus: Corpus, force: bool = False) -> None:
-    """Delete a corpus with all its versions. Refused while it has results, unless forced."""
+    """Delete a corpus with all its versions. Refused while it has metric runs, unless forced; and, forced or not, while
+    campaigns rate it: what their raters said must keep what it is about."""
     with transaction.atomic():
         results = corpus.versions.filter(systems__metric_runs__isnull=False).exists()
         if results and not force:
             raise CorpusHasResults(
                 f"{corpus.slug} has metric runs; deleting it deletes them too. Use --force to do so."
             )
-        corpus.delete()
+        try:
+            corpus.delete()
+        except ProtectedError as kept:
+            names = ", ".join(sorted({str(one) for one in kept.protected_objects})[:5])
+            raise CorpusHasResults(
+                f"{corpus.slug} is what these rating campaigns are about: {names}. Delete the campaigns first."
+            ) from None
 
 
 def data_changed(version_ids: Iterable[int]) -> None:

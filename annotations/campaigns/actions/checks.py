@@ -1,0 +1,77 @@
+"""Training and attention items: what every rater judges beside the campaign's own items."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from django.db import transaction
+from django.db.models import Max
+
+from annotations.campaigns.models import Campaign, Item
+from annotations.campaigns.plan.check_items import CheckItem
+from annotations.models import Dialogue, Response, System, Turn
+
+
+class CheckKnown(Exception):
+    """The campaign has this very item already; ``place`` counts the given ones from 1."""
+
+    def __init__(self, place: int) -> None:
+        super().__init__(f"item {place} of the file is there already")
+        self.place = place
+
+
+class CheckInUse(Exception):
+    """Raters have been given it."""
+
+
+def add_checks(campaign: Campaign, checks: Sequence[CheckItem]) -> list[Item]:
+    """All of them or none. Training items come in the file's order, after those that are there. Raises
+    ``CheckKnown``."""
+    version = campaign.version
+    if version is None:
+        raise ValueError("a collection has no items")
+    names = {check.dialogue for check in checks}
+    dialogues = {one.external_id: one for one in Dialogue.objects.filter(version=version, external_id__in=names)}
+    turns = {(turn.dialogue_id, turn.number): turn for turn in Turn.objects.filter(dialogue__in=dialogues.values())}
+    systems = {one.name: one for one in System.objects.filter(version=version)}
+    with transaction.atomic():
+        Campaign.objects.select_for_update().get(pk=campaign.pk)  # one file at a time
+        known = {_identity(item) for item in campaign.items.exclude(role=Item.Role.REGULAR)}
+        position = (campaign.items.aggregate(last=Max("position"))["last"] or 0) + 1
+        made = []
+        for place, check in enumerate(checks, start=1):
+            dialogue = dialogues[check.dialogue]
+            turn = None if check.turn is None else turns[(dialogue.pk, check.turn)]
+            system = None if check.system is None else systems[check.system]
+            item = Item(
+                campaign=campaign,
+                role=check.role,
+                position=position + place - 1,
+                dialogue=dialogue,
+                turn=turn,
+                system=system,
+                response=Response.objects.get(system=system, turn=turn) if system and turn else None,
+                texts=list(check.texts),
+                lowest=check.lowest,
+                highest=check.highest,
+                feedback=check.feedback,
+            )
+            if _identity(item) in known:
+                raise CheckKnown(place)
+            made.append(item)
+        return Item.objects.bulk_create(made)
+
+
+def _identity(item: Item) -> tuple[object, ...]:
+    return (item.role, item.dialogue_id, item.turn_id, item.system_id, tuple(item.texts))
+
+
+def delete_check(item: Item) -> None:
+    """Raises ``CheckInUse`` where raters were given it: what they said must keep its item."""
+    with transaction.atomic():
+        stored = Item.objects.select_for_update().exclude(role=Item.Role.REGULAR).filter(pk=item.pk).first()
+        if stored is None:
+            return
+        if stored.assignments.exists():
+            raise CheckInUse
+        stored.delete()

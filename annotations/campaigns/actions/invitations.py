@@ -1,0 +1,46 @@
+"""Links that let raters in, and the accounts made through them."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from django.contrib.auth import get_user_model
+from django.db import IntegrityError, transaction
+from django.utils import timezone
+
+from annotations.campaigns.actions.desk import join
+from annotations.campaigns.models import Campaign, Invitation, Participation
+
+
+class NameTaken(Exception):
+    pass
+
+
+def invite(
+    campaign: Campaign, note: str = "", most_uses: int | None = None, expires_at: datetime | None = None
+) -> Invitation:
+    return Invitation.objects.create(campaign=campaign, note=note, most_uses=most_uses, expires_at=expires_at)
+
+
+def revoke(invitation: Invitation) -> bool:
+    """Who joined through it stays. False where it was revoked before."""
+    return bool(Invitation.objects.filter(pk=invitation.pk, revoked_at__isnull=True).update(revoked_at=timezone.now()))
+
+
+def join_with_new_account(invitation: Invitation, username: str, password: str) -> Participation:
+    """The account and the participation, or neither. Raises ``NameTaken`` and what ``join`` raises.
+
+    ``join`` makes the new user a rater. The form has checked name and password.
+    """
+    with transaction.atomic():
+        user = _new_user(username, password)
+        return join(invitation.campaign, user, invitation)
+
+
+def _new_user(username: str, password: str) -> Any:
+    try:
+        with transaction.atomic():
+            return get_user_model().objects.create_user(username=username, password=password)
+    except IntegrityError:
+        raise NameTaken(username) from None

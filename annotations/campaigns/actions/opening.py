@@ -1,0 +1,125 @@
+"""Opening a campaign: from now on its items and slots exist, and what is asked stays."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import TypeVar
+
+from django.db import connection, transaction
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from annotations.campaigns.models import Campaign, Item, Slot
+from annotations.campaigns.plan.layout import interleave
+from annotations.campaigns.queries.planning import Question, items_to_make, question_of
+
+BATCH = 10_000
+MOST_SLOTS = 2_000_000
+"""More than a research group will ever have rated; a slip in a field must not fill the disk."""
+
+Thing = TypeVar("Thing")
+
+
+class NotReady(Exception):
+    """What is missing, one sentence each, in the organiser's language."""
+
+    def __init__(self, missing: Sequence[str]) -> None:
+        super().__init__(" ".join(missing))
+        self.missing = list(missing)
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    items: int
+    slots: int
+
+
+def what_is_missing(campaign: Campaign) -> list[str]:
+    """What must be there before raters can begin."""
+    missing = []
+    if not campaign.guidelines.exists():
+        missing.append(_("Write the guidelines first: raters read them before they begin."))
+    if campaign.kind == Campaign.Kind.INTERACTIVE and not campaign.chat_systems.exists():
+        missing.append(_("Choose at least one chat system."))
+    if campaign.kind in (Campaign.Kind.TURN, Campaign.Kind.DIALOGUE) and not campaign.systems.exists():
+        missing.append(_("Choose at least one system."))
+    if campaign.kind == Campaign.Kind.COLLECTION and not campaign.dialogues_per_system:
+        missing.append(_("Say how many dialogues are wanted."))
+    return missing
+
+
+def open_campaign(campaign: Campaign) -> Opened:
+    """Make items and slots and open, or do nothing of it. Raises ``NotReady``.
+
+    Twice at once makes one set: the second waits for the campaign's row and then finds it open.
+    """
+    with transaction.atomic():
+        stored = Campaign.objects.select_for_update().get(pk=campaign.pk)
+        if stored.state != Campaign.State.DRAFT:
+            raise NotReady([_("The campaign was opened already.")])
+        if missing := what_is_missing(stored):
+            raise NotReady(missing)
+        opened = Opened(0, 0) if stored.kind == Campaign.Kind.COLLECTION else _lay_out(stored, question_of(stored))
+        stored.state, stored.opened_at = Campaign.State.OPEN, timezone.now()
+        stored.save(update_fields=["state", "opened_at"])
+    campaign.refresh_from_db()
+    return opened
+
+
+def _lay_out(campaign: Campaign, question: Question) -> Opened:
+    items = _store_items(campaign, items_to_make(question))
+    if not items:
+        raise NotReady([_("These settings make no items: no chosen system answered the chosen dialogues.")])
+    slots = len(items) * campaign.raters_per_item
+    if slots > MOST_SLOTS:
+        raise NotReady(
+            [
+                _("%(slots)s ratings are more than a campaign takes (%(most)s). Draw fewer dialogues.")
+                % {"slots": f"{slots:,}", "most": f"{MOST_SLOTS:,}"}
+            ]
+        )
+    order = interleave([dialogue for _, dialogue in items], campaign.raters_per_item, campaign.seed)
+    _store_slots(campaign, [item for item, _ in items], [int(place) for place in order])
+    return Opened(len(items), slots)
+
+
+def _store_items(campaign: Campaign, planned: Iterator[Item]) -> list[tuple[int, int]]:
+    """(item, dialogue) pairs as stored."""
+    stored: list[tuple[int, int]] = []
+    for batch in _batches(planned):
+        for item in batch:
+            item.campaign = campaign
+        stored += [(item.pk, item.dialogue_id) for item in Item.objects.bulk_create(batch)]
+        if len(stored) * campaign.raters_per_item > MOST_SLOTS:
+            break
+    return stored
+
+
+def _store_slots(campaign: Campaign, items: Sequence[int], order: Sequence[int]) -> None:
+    """Rows of plain numbers go to the database as they are: a million model objects would take minutes."""
+    table, quote = Slot._meta.db_table, connection.ops.quote_name
+    columns = ", ".join(map(quote, ("campaign_id", "item_id", "place", "ordinal")))
+    given = [0] * len(items)
+
+    def rows() -> Iterator[tuple[int, int, int, int]]:
+        for ordinal, item in enumerate(order):
+            given[item] += 1
+            yield campaign.pk, items[item], given[item], ordinal
+
+    with connection.cursor() as cursor:
+        if connection.vendor == "postgresql":
+            with cursor.copy(f"COPY {quote(table)} ({columns}) FROM STDIN") as copy:
+                for row in rows():
+                    copy.write_row(row)
+        else:
+            insert = f"INSERT INTO {quote(table)} ({columns}) VALUES (%s, %s, %s, %s)"  # noqa: S608  our own names
+            for batch in _batches(rows()):
+                cursor.executemany(insert, batch)
+
+
+def _batches(things: Iterable[Thing]) -> Iterator[list[Thing]]:
+    stream = iter(things)
+    while batch := list(islice(stream, BATCH)):
+        yield batch

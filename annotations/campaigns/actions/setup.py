@@ -1,0 +1,228 @@
+"""Writing down what a campaign asks, and its course from draft to closed. Opening it is in ``opening``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from django.contrib.auth.models import Group
+from django.db import transaction
+from django.db.models import Max
+from django.utils import timezone
+from django.utils.text import slugify
+from django.utils.translation import gettext as _
+
+from annotations.campaigns.actions.opening import NotReady, open_campaign
+from annotations.campaigns.models import (
+    Assignment,
+    Campaign,
+    ChatSystem,
+    Guidelines,
+    Item,
+    Participation,
+    RatingRevision,
+    Slot,
+)
+from annotations.campaigns.models.campaign import random_seed
+from annotations.campaigns.scale import default_axes, default_labels
+from annotations.importers.texts import text_fault
+from annotations.models import CorpusVersion, System
+
+RESERVED_SLUGS = frozenset({"new"})
+"""Addresses below /campaigns/ that are not campaigns."""
+
+__all__ = [
+    "Asked",
+    "CannotDelete",
+    "NotReady",
+    "SlugTaken",
+    "WrongState",
+    "close",
+    "create",
+    "delete",
+    "edit",
+    "open_campaign",
+    "pause",
+    "resume",
+    "write_guidelines",
+]
+
+
+class SlugTaken(Exception):
+    pass
+
+
+class WrongState(Exception):
+    """The campaign is no longer in the state that the step begins from; the message says where it is."""
+
+
+class CannotDelete(Exception):
+    """The message says why in the organiser's language."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """All that the form asks, checked by it. ``slug`` may be empty: it is then made from the name."""
+
+    name: str
+    kind: str
+    slug: str = ""
+    version: CorpusVersion | None = None
+    systems: Sequence[System] = ()
+    chat_systems: Sequence[ChatSystem] = ()
+    scale_labels: Sequence[str] = field(default_factory=default_labels)
+    axes: Sequence[dict[str, Any]] = field(default_factory=default_axes)
+    axes_below: int | None = None
+    raters_per_item: int = 2
+    dialogues_per_system: int | None = None
+    utterances: int = 14
+    seed: int | None = None
+    groups: Sequence[Group] = ()
+    opens_at: datetime | None = None
+    closes_at: datetime | None = None
+    pass_mark: float | None = None
+    attention_every: int | None = None
+
+
+def create(asked: Asked, by: Any = None) -> Campaign:
+    """A draft. Raises ``SlugTaken`` where a slug was asked for that another campaign has."""
+    with transaction.atomic():
+        campaign = Campaign(
+            slug=_free_slug(asked), created_by=by, seed=random_seed() if asked.seed is None else asked.seed
+        )
+        _write(campaign, asked)
+    return campaign
+
+
+def edit(campaign: Campaign, asked: Asked) -> Campaign:
+    """Change a draft wholly; of a campaign that was opened its name, dates and groups: what is asked stays.
+
+    Raises ``SlugTaken``.
+    """
+    with transaction.atomic():
+        stored = Campaign.objects.select_for_update().get(pk=campaign.pk)
+        if stored.state != Campaign.State.DRAFT:
+            stored.name, stored.opens_at, stored.closes_at = asked.name, asked.opens_at, asked.closes_at
+            stored.save(update_fields=["name", "opens_at", "closes_at"])
+            stored.groups.set(asked.groups)
+            return stored
+        if asked.slug and asked.slug != stored.slug:
+            stored.slug = _free_slug(asked)
+        if asked.seed is not None:
+            stored.seed = asked.seed
+        if stored.kind != asked.kind or stored.version_id != (asked.version.pk if asked.version else None):
+            stored.items.all().delete()  # training and attention items of another corpus or level
+        _write(stored, asked)
+    return stored
+
+
+def _write(campaign: Campaign, asked: Asked) -> None:
+    if any(system.version_id != (asked.version.pk if asked.version else None) for system in asked.systems):
+        raise ValueError("a campaign's systems are of its corpus version")
+    for name in (
+        "name",
+        "kind",
+        "version",
+        "axes_below",
+        "raters_per_item",
+        "dialogues_per_system",
+        "utterances",
+        "opens_at",
+        "closes_at",
+        "pass_mark",
+        "attention_every",
+    ):
+        setattr(campaign, name, getattr(asked, name))
+    campaign.scale_labels, campaign.axes = list(asked.scale_labels), list(asked.axes)
+    campaign.save()
+    campaign.systems.set(asked.systems)
+    campaign.chat_systems.set(asked.chat_systems)
+    campaign.groups.set(asked.groups)
+
+
+def _free_slug(asked: Asked) -> str:
+    if asked.slug:
+        if asked.slug in RESERVED_SLUGS or Campaign.objects.filter(slug=asked.slug).exists():
+            raise SlugTaken(asked.slug)
+        return asked.slug
+    base = slugify(asked.name)[:70] or "campaign"
+    taken = set(Campaign.objects.filter(slug__startswith=base).values_list("slug", flat=True)) | RESERVED_SLUGS
+    return next(
+        slug for slug in (base, *(f"{base}-{number}" for number in range(2, len(taken) + 3))) if slug not in taken
+    )
+
+
+def write_guidelines(campaign: Campaign, text: str) -> tuple[Guidelines, bool]:
+    """A new version, and True; where the text is that of the newest version, that one, and False."""
+    text = text.replace("\r\n", "\n").strip()
+    if fault := text_fault(text, 50_000):
+        raise ValueError(f"the text {fault}")
+    with transaction.atomic():
+        Campaign.objects.select_for_update().get(pk=campaign.pk)  # one version at a time
+        newest = campaign.guidelines.order_by("-number").first()
+        if newest is not None and newest.text == text:
+            return newest, False
+        number = (campaign.guidelines.aggregate(last=Max("number"))["last"] or 0) + 1
+        return Guidelines.objects.create(campaign=campaign, number=number, text=text), True
+
+
+def pause(campaign: Campaign) -> None:
+    """Raters get no more items; what they have in hand they may finish."""
+    _step(campaign, (Campaign.State.OPEN,), state=Campaign.State.PAUSED)
+
+
+def resume(campaign: Campaign) -> None:
+    """Open again after a pause, or after closing as long as the ratings are not published."""
+    if campaign.published_at is not None:
+        raise WrongState(_("The ratings are published. Take them back first, then the campaign can be opened again."))
+    _step(
+        campaign,
+        (Campaign.State.PAUSED, Campaign.State.CLOSED),
+        unless_published=True,
+        state=Campaign.State.OPEN,
+        closed_at=None,
+    )
+
+
+def close(campaign: Campaign) -> None:
+    _step(
+        campaign,
+        (Campaign.State.OPEN, Campaign.State.PAUSED),
+        state=Campaign.State.CLOSED,
+        closed_at=timezone.now(),
+    )
+
+
+def _step(campaign: Campaign, before: Sequence[str], unless_published: bool = False, **after: Any) -> None:
+    """One conditional update: of two who press at once, one does it and the other is told."""
+    found = Campaign.objects.filter(pk=campaign.pk, state__in=before)
+    if unless_published:
+        found = found.filter(published_at__isnull=True)
+    if not found.update(**after):
+        state = Campaign.objects.filter(pk=campaign.pk).values_list("state", flat=True).first()
+        raise WrongState(_("The campaign is %(state)s now; nothing was changed.") % {"state": state or _("deleted")})
+    campaign.refresh_from_db()
+
+
+def delete(campaign: Campaign, typed_slug: str = "") -> None:
+    """All of it. With ratings only where its slug was typed; published, or open, not at all. ``CannotDelete``."""
+    with transaction.atomic():
+        stored = Campaign.objects.select_for_update().filter(pk=campaign.pk).first()
+        if stored is None:
+            return
+        if stored.published_at is not None:
+            raise CannotDelete(_("Its ratings are published. Take them back first."))
+        answers = RatingRevision.objects.filter(assignment__participation__campaign=stored).exists()
+        if (answers or stored.rooms.exists()) and typed_slug != stored.slug:
+            raise CannotDelete(_("Raters have answered. Type the campaign's address to delete what they said, too."))
+        # From the leaves up: a rated assignment must have its rating, and guidelines stay while a rating names them.
+        Slot.objects.filter(campaign=stored).delete()
+        assignments = Assignment.objects.filter(participation__campaign=stored)
+        assignments.update(state=Assignment.State.RETURNED, current=None)
+        assignments.delete()
+        Item.objects.filter(campaign=stored).delete()
+        stored.rooms.all().delete()
+        Participation.objects.filter(campaign=stored).delete()
+        stored.delete()

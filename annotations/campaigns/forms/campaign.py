@@ -1,0 +1,540 @@
+"""The form that sets a campaign up. Every field says what it means; what can be known beforehand is filled in."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from itertools import groupby
+from typing import Any
+
+from django import forms
+from django.core.validators import validate_slug
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from annotations.campaigns.actions.setup import RESERVED_SLUGS, Asked
+from annotations.campaigns.models import Campaign
+from annotations.campaigns.models.campaign import MOST_RATERS_PER_ITEM, random_seed
+from annotations.campaigns.queries import overview
+from annotations.campaigns.queries.planning import Question
+from annotations.campaigns.scale import DEFAULT_AXES, DEFAULT_LABELS, DEFAULT_THRESHOLD, SCORES
+from annotations.importers.texts import text_fault
+from annotations.models import CorpusVersion, System
+
+Kind = Campaign.Kind
+MOST_AXES = 12
+LONGEST_LABEL, LONGEST_AXIS_NAME, LONGEST_QUESTION = 60, 60, 200
+LARGEST_SEED = 2**31 - 1
+THRESHOLD_OF_KIND = {Kind.TURN: None, Kind.DIALOGUE: DEFAULT_THRESHOLD, Kind.INTERACTIVE: DEFAULT_THRESHOLD}
+LABELS = tuple(f"label_{score}" for score in SCORES)
+RATED = ("axes", "axes_below", "raters_per_item", *LABELS)
+FIELDS_OF_KIND: dict[str, tuple[str, ...]] = {
+    Kind.TURN: ("version", "systems", "dialogues", "seed", *RATED, "pass_mark", "attention_every"),
+    Kind.DIALOGUE: ("version", "systems", "dialogues", "seed", *RATED, "pass_mark", "attention_every"),
+    Kind.INTERACTIVE: ("version", "chat_systems", "dialogues", "seed", *RATED, "utterances"),
+    Kind.COLLECTION: ("dialogues", "seed", "utterances"),
+}
+ALWAYS = ("kind", "name", "slug", "groups", "opens_at", "closes_at")
+ONCE_OPENED = ("name", "groups", "opens_at", "closes_at")
+"""What may still change when raters have begun."""
+
+
+class PlainText(forms.CharField):
+    """Text that every database can store."""
+
+    def to_python(self, value: Any) -> str:
+        text = super().to_python(value)
+        if fault := text_fault(text, self.max_length or 20_000, may_be_empty=True):
+            raise forms.ValidationError(_("This text %(fault)s.") % {"fault": fault})
+        return text
+
+
+class AxesField(PlainText):
+    """A line for each axis, "name: question"; cleaned to [{key, name, question}, …]."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(max_length=MOST_AXES * (LONGEST_AXIS_NAME + LONGEST_QUESTION + 4), strip=True, **kwargs)
+
+    def clean(self, value: Any) -> list[dict[str, str]]:  # type: ignore[override]
+        lines = [line.strip() for line in super().clean(value).splitlines() if line.strip()]
+        if len(lines) > MOST_AXES:
+            raise forms.ValidationError(
+                _("At most %(most)s axes; these are %(count)s.") % {"most": MOST_AXES, "count": len(lines)}
+            )
+        axes: list[dict[str, str]] = []
+        for number, line in enumerate(lines, start=1):
+            axis = _axis(line, number)
+            if axis["key"] in {other["key"] for other in axes}:
+                raise forms.ValidationError(_("Line %(number)s names an axis again.") % {"number": number})
+            axes.append(axis)
+        return axes
+
+
+def _axis(line: str, number: int) -> dict[str, str]:
+    name, _colon, question = (part.strip() for part in line.partition(":"))
+    if not name:
+        raise forms.ValidationError(_("Line %(number)s has no name before the colon.") % {"number": number})
+    if len(name) > LONGEST_AXIS_NAME or len(question) > LONGEST_QUESTION:
+        raise forms.ValidationError(
+            _("Line %(number)s is too long: a name has at most %(name)s characters, a question %(question)s.")
+            % {"number": number, "name": LONGEST_AXIS_NAME, "question": LONGEST_QUESTION}
+        )
+    return {"key": axis_key(name, number), "name": name, "question": question}
+
+
+def axis_key(name: str, number: int) -> str:
+    """What forms and files call the axis: the name in plain letters, or its number where it has none."""
+    return re.sub(r"[^a-z0-9]+", "_", name.casefold()).strip("_") or f"axis_{number}"
+
+
+def axes_as_lines(axes: Iterable[dict[str, Any]]) -> str:
+    return "\n".join(f"{axis['name']}: {axis['question']}" if axis["question"] else axis["name"] for axis in axes)
+
+
+def _utc(label: str, help_text: str) -> forms.DateTimeField:
+    return forms.DateTimeField(
+        label=label,
+        help_text=help_text,
+        required=False,
+        input_formats=["%Y-%m-%dT%H:%M", "%Y-%m-%d %H:%M", "%Y-%m-%dT%H:%M:%S"],
+        widget=forms.DateTimeInput(attrs={"type": "datetime-local"}, format="%Y-%m-%dT%H:%M"),
+        error_messages={"invalid": gettext_lazy("Write it as 2026-11-20T18:00, in UTC.")},
+    )
+
+
+def _label(score: int) -> forms.CharField:
+    return PlainText(label=str(score), max_length=LONGEST_LABEL, widget=forms.TextInput(attrs={"size": 20}))
+
+
+class CampaignForm(forms.Form):
+    """Which fields it has depends on the kind: a collection has no scale, a chat no responses."""
+
+    kind = forms.ChoiceField(
+        choices=Kind.choices, widget=forms.RadioSelect, label=gettext_lazy("What raters do"), initial=Kind.TURN
+    )
+    name = PlainText(
+        max_length=200,
+        label=gettext_lazy("Name"),
+        help_text=gettext_lazy("Raters see it. It should not name a system."),
+    )
+    slug = PlainText(
+        max_length=80,
+        required=False,
+        label=gettext_lazy("Address"),
+        help_text=gettext_lazy(
+            "The last part of the campaign's address. Raters see it. Left empty, it is made from the name."
+        ),
+        validators=[validate_slug],
+    )
+    version = forms.ModelChoiceField(
+        queryset=CorpusVersion.objects.none(),
+        label=gettext_lazy("Corpus"),
+        empty_label=None,
+        help_text=gettext_lazy("The dialogues. A campaign stays with the version it was made for."),
+    )
+    systems = forms.ModelMultipleChoiceField(
+        queryset=System.objects.none(),
+        widget=forms.CheckboxSelectMultiple,
+        label=gettext_lazy("Systems"),
+        error_messages={"required": gettext_lazy("Choose at least one system.")},
+    )
+    chat_systems = forms.ModelMultipleChoiceField(
+        queryset=None,
+        widget=forms.CheckboxSelectMultiple,
+        label=gettext_lazy("Chat systems"),
+        error_messages={"required": gettext_lazy("Choose at least one chat system.")},
+    )
+    dialogues = forms.IntegerField(
+        required=False,
+        min_value=1,
+        max_value=10_000_000,
+        label=gettext_lazy("Dialogues to draw"),
+        help_text=gettext_lazy(
+            "Empty: all dialogues. The same dialogues are drawn for every system, so that systems are compared under "
+            "the same conditions."
+        ),
+    )
+    seed = forms.IntegerField(
+        min_value=0,
+        max_value=LARGEST_SEED,
+        label=gettext_lazy("Seed"),
+        help_text=gettext_lazy("Draws the dialogues and their order. The same seed draws the same ones again."),
+    )
+    raters_per_item = forms.IntegerField(
+        min_value=1,
+        max_value=MOST_RATERS_PER_ITEM,
+        initial=2,
+        label=gettext_lazy("Raters per item (k)"),
+        help_text=gettext_lazy("How many people rate each item. Agreement needs at least 2."),
+    )
+    label_1, label_2, label_3, label_4, label_5 = (_label(score) for score in SCORES)
+    axes_below = forms.TypedChoiceField(
+        required=False,
+        coerce=int,
+        empty_value=None,
+        label=gettext_lazy("When axes are asked"),
+        help_text=gettext_lazy(
+            "After the overall score, the rater marks on which axes the responses are low. Asked of low scores only, "
+            "this takes little time."
+        ),
+    )
+    axes = AxesField(
+        required=False,
+        widget=forms.Textarea(attrs={"rows": 7}),
+        label=gettext_lazy("Axes"),
+        help_text=gettext_lazy("One a line, as “name: question”. The question helps the rater decide."),
+    )
+    utterances = forms.IntegerField(
+        min_value=2,
+        max_value=100,
+        initial=14,
+        label=gettext_lazy("Utterances at most"),
+        help_text=gettext_lazy("Of both speakers together."),
+    )
+    pass_mark = forms.FloatField(
+        required=False,
+        min_value=0,
+        max_value=100,
+        label=gettext_lazy("Pass mark, in percent"),
+        help_text=gettext_lazy(
+            "Share of training items that a rater must score within their range to go on. Empty: everyone goes on."
+        ),
+    )
+    attention_every = forms.IntegerField(
+        required=False,
+        min_value=2,
+        max_value=10_000,
+        label=gettext_lazy("An attention item every … items"),
+        help_text=gettext_lazy("On average, at random places, as long as there are some left. Empty: none."),
+    )
+    groups = forms.ModelMultipleChoiceField(
+        queryset=None,
+        required=False,
+        widget=forms.CheckboxSelectMultiple,
+        label=gettext_lazy("Groups that may rate without an invitation"),
+        help_text=gettext_lazy("Others need a link, which you make on the campaign's page."),
+    )
+    opens_at = _utc(gettext_lazy("Opens at (UTC)"), gettext_lazy("Empty: as soon as you open it."))
+    closes_at = _utc(
+        gettext_lazy("Closes at (UTC)"),
+        gettext_lazy("Empty: when you close it. Raters finish what they have in hand."),
+    )
+
+    def __init__(self, data: Any = None, *, campaign: Campaign | None = None, corpus: str = "", **kwargs: Any) -> None:
+        self.campaign = campaign
+        super().__init__(_with_changed_choices(data), initial=self._initial(campaign, corpus), **kwargs)
+        self.fixed = campaign is not None and campaign.state != Campaign.State.DRAFT
+        self.kind_now = self._kind()
+        self._offer_choices()
+        self._keep_fields_of_kind()
+        for bound in self:
+            if bound.name in LABELS:
+                bound.field.widget.attrs["aria-label"] = _("what %(score)s means") % {"score": bound.name[-1]}
+
+    # --- what is filled in ---
+
+    def _initial(self, campaign: Campaign | None, corpus: str) -> dict[str, Any]:
+        if campaign is not None:
+            return _initial_of(campaign)
+        versions = overview.versions_to_choose()
+        chosen = next((version for version in versions if version.corpus.slug == corpus), None)
+        version = chosen or next((version for version in versions if version.systems.exists()), None)
+        return {
+            "kind": Kind.TURN,
+            "version": version or (versions[0] if versions else None),
+            "seed": random_seed(),
+            "axes": axes_as_lines(axis.as_json() for axis in DEFAULT_AXES),
+            **dict(zip(LABELS, DEFAULT_LABELS, strict=True)),
+        }
+
+    def _kind(self) -> str:
+        wanted = self.data.get("kind") if self.is_bound else self.initial["kind"]
+        return wanted if wanted in Kind.values else Kind.TURN
+
+    @property
+    def version_now(self) -> CorpusVersion | None:
+        """The corpus version on the page, whose systems are offered."""
+        if not hasattr(self, "_version_now"):
+            self._version_now = self._find_version()
+        return self._version_now
+
+    def _find_version(self) -> CorpusVersion | None:
+        if not self.is_bound:
+            return self.initial.get("version")
+        wanted = self.data.get("version", "")
+        if not (wanted.isascii() and wanted.isdigit() and len(wanted) < 15):
+            return None
+        return CorpusVersion.objects.select_related("corpus").filter(pk=int(wanted)).first()
+
+    def _offer_choices(self) -> None:
+        fields = self.fields
+        fields["version"].queryset = CorpusVersion.objects.select_related("corpus").order_by(
+            "corpus__name", "corpus__slug", "-number"
+        )
+        fields["version"].label_from_instance = _version_words
+        offered = System.objects.filter(version=self.version_now).order_by("position")
+        fields["systems"].queryset = offered
+        fields["chat_systems"].queryset = overview.ChatSystem.objects.order_by("name")
+        fields["groups"].queryset = overview.Group.objects.order_by("name")
+        fields["axes_below"].choices = [
+            ("", _("never")),
+            *((score, _("for scores below %(score)s") % {"score": score}) for score in SCORES[1:]),
+            (SCORES[-1] + 1, _("for every score")),
+        ]
+        if self.campaign is None:
+            self.initial.setdefault("systems", list(offered))
+            self.initial.setdefault("chat_systems", list(fields["chat_systems"].queryset))
+            self.initial.setdefault("axes_below", THRESHOLD_OF_KIND.get(Kind(self.kind_now)))
+
+    def _keep_fields_of_kind(self) -> None:
+        kept = set(ONCE_OPENED if self.fixed else (*ALWAYS, *FIELDS_OF_KIND[self.kind_now]))
+        for name in list(self.fields):
+            if name not in kept:
+                del self.fields[name]
+        if self.kind_now == Kind.COLLECTION and not self.fixed:
+            field = self.fields["dialogues"]
+            field.required, field.initial = True, 20
+            field.label = _("Dialogues wanted")
+            field.help_text = _("No new pairs begin when so many are finished or under way.")
+            self.fields["utterances"].help_text = _("Of both speakers together. A dialogue ends with the last of them.")
+
+    # --- what is checked ---
+
+    def clean_slug(self) -> str:
+        slug = self.cleaned_data["slug"]
+        if slug in RESERVED_SLUGS:
+            raise forms.ValidationError(_("This address is taken by the site."))
+        taken = Campaign.objects.filter(slug=slug)
+        if self.campaign is not None:
+            taken = taken.exclude(pk=self.campaign.pk)
+        if slug and taken.exists():
+            raise forms.ValidationError(_("Another campaign has this address."))
+        return slug
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean() or {}
+        opens, closes = cleaned.get("opens_at"), cleaned.get("closes_at")
+        if opens and closes and closes <= opens:
+            self.add_error("closes_at", _("It must close after it opens."))
+        if cleaned.get("axes_below") is not None and "axes" in cleaned and not cleaned["axes"]:
+            self.add_error("axes", _("There are none to ask. Write some, or choose “never” above."))
+        labels = [cleaned[label].casefold() for label in LABELS if cleaned.get(label)]
+        if len(set(labels)) < len(labels):
+            self.add_error("label_5", _("Two points of the scale have the same label."))
+        return cleaned
+
+    # --- what comes of it ---
+
+    def asked(self) -> Asked:
+        """Of a valid form. What the kind does not ask has its default."""
+        cleaned = self.cleaned_data
+        if self.fixed and self.campaign is not None:
+            return Asked(
+                name=cleaned["name"],
+                kind=self.campaign.kind,
+                groups=list(cleaned["groups"]),
+                opens_at=cleaned["opens_at"],
+                closes_at=cleaned["closes_at"],
+            )
+        given: dict[str, Any] = {
+            "name": cleaned["name"],
+            "kind": cleaned["kind"],
+            "slug": cleaned["slug"],
+            "version": cleaned.get("version"),
+            "systems": list(cleaned.get("systems", ())),
+            "chat_systems": list(cleaned.get("chat_systems", ())),
+            "axes_below": cleaned.get("axes_below"),
+            "dialogues_per_system": cleaned.get("dialogues"),
+            "seed": cleaned["seed"],
+            "groups": list(cleaned["groups"]),
+            "opens_at": cleaned["opens_at"],
+            "closes_at": cleaned["closes_at"],
+            "pass_mark": None if cleaned.get("pass_mark") is None else cleaned["pass_mark"] / 100,
+            "attention_every": cleaned.get("attention_every"),
+        }
+        if LABELS[0] in cleaned:
+            given["scale_labels"] = [cleaned[label] for label in LABELS]
+            given["axes"] = cleaned["axes"]
+            given["raters_per_item"] = cleaned["raters_per_item"]
+        if "utterances" in cleaned:
+            given["utterances"] = cleaned["utterances"]
+        return Asked(**given)
+
+    def question(self) -> Question | None:
+        """What the form, as it stands, would ask: for the dry run. None where a field that decides it is wrong."""
+        if self.fixed:
+            return None
+        try:
+            return Question(
+                kind=self.kind_now,
+                version=self.version_now if self.kind_now != Kind.COLLECTION else None,
+                systems=list(self._value("systems", ())),
+                chat_systems=list(self._value("chat_systems", ())),
+                dialogues=self._value("dialogues", None),
+                raters_per_item=self._value("raters_per_item", 2),
+                seed=self._value("seed", 0),
+            )
+        except forms.ValidationError:
+            return None
+
+    def _value(self, name: str, absent: Any) -> Any:
+        """One field's value without checking the others."""
+        if name not in self.fields:
+            return absent
+        if not self.is_bound:
+            return self.get_initial_for_field(self.fields[name], name)
+        field = self.fields[name]
+        return field.clean(field.widget.value_from_datadict(self.data, self.files, self.add_prefix(name)))
+
+    # --- how it stands on the page ---
+
+    def systems_by_kind(self) -> Iterator[tuple[str, list[Any]]]:
+        """The checkboxes of the systems, those of one kind together."""
+        kinds = {system.pk: system for system in self.fields["systems"].queryset}
+        boxes = [(kinds[box.data["value"].value], box) for box in self["systems"] if box.data["value"].value in kinds]
+        ordered = sorted(boxes, key=lambda pair: (_KIND_ORDER.index(pair[0].kind), pair[0].position))
+        for kind, pairs in groupby(ordered, key=lambda pair: pair[0].kind):
+            yield _KIND_WORDS.get(kind, kind), [box for _, box in pairs]
+
+    @property
+    def kinds(self) -> list[tuple[Any, str]]:
+        return [(radio, _EXPLAINED[radio.data["value"]]) for radio in self["kind"]]
+
+    @property
+    def fine_points_have_errors(self) -> bool:
+        return any(name in self.errors for name in ("slug", "seed", "pass_mark", "attention_every"))
+
+    @property
+    def pass_percent(self) -> str:
+        mark = self.campaign.pass_mark if self.campaign is not None else None
+        return "" if mark is None else f"{mark * 100:g}"
+
+    @property
+    def labels(self) -> list[forms.BoundField]:
+        return [self[label] for label in LABELS if label in self.fields]
+
+    @property
+    def corpus_is_public(self) -> bool:
+        return "version" in self.fields and self.version_now is not None and self.version_now.corpus.is_public
+
+
+_EXPLAINED = {
+    Kind.TURN: gettext_lazy("A rater reads a dialogue up to one response and rates that response."),
+    Kind.DIALOGUE: gettext_lazy("A rater reads all responses of a system in a dialogue and rates them together."),
+    Kind.INTERACTIVE: gettext_lazy("A rater chats with a system you registered and then rates the chat."),
+    Kind.COLLECTION: gettext_lazy("Two raters meet, each with a persona, and write a dialogue. It becomes a corpus."),
+}
+_KIND_ORDER = ["agent", "human", "gold", "baseline"]
+_KIND_WORDS = {
+    "agent": gettext_lazy("agents"),
+    "human": gettext_lazy("humans"),
+    "gold": gettext_lazy("the dialogue's own answers"),
+    "baseline": gettext_lazy("baselines"),
+}
+
+
+def _with_changed_choices(data: Any) -> Any:
+    """Where another kind or corpus was chosen, what goes with the old one gives way to what goes with the new one."""
+    if data is None:
+        return None
+    data = data.copy()
+    kind, version = data.get("kind", ""), data.get("version", "")
+    if data.get("shown_kind", kind) != kind and kind in Kind.values:
+        data["axes_below"] = THRESHOLD_OF_KIND.get(Kind(kind)) or ""
+        _fill(data, kind)
+    new_corpus = data.get("shown_version", version) != version
+    if new_corpus or ("systems" not in data and data.get("shown_kind", kind) != kind):
+        systems = System.objects.filter(version=version) if version.isascii() and version.isdigit() else ()
+        data.setlist("systems", [str(system.pk) for system in systems])
+    return data
+
+
+def _fill(data: Any, kind: str) -> None:
+    """Fields that the other kind did not have come with what they would have had from the start."""
+    start = {
+        "axes": axes_as_lines(axis.as_json() for axis in DEFAULT_AXES),
+        "raters_per_item": "2",
+        "utterances": "14",
+        **dict(zip(LABELS, DEFAULT_LABELS, strict=True)),
+    }
+    for name, value in start.items():
+        if name in FIELDS_OF_KIND[kind] and name not in data:
+            data[name] = value
+    if kind == Kind.COLLECTION and not data.get("dialogues"):
+        data["dialogues"] = "20"
+    if kind == Kind.INTERACTIVE and "chat_systems" not in data:
+        data.setlist("chat_systems", [str(one.pk) for one in overview.chat_systems()])
+    if kind != Kind.COLLECTION and "version" not in data and (versions := overview.versions_to_choose()):
+        first = next((version for version in versions if version.systems.exists()), versions[0])
+        data["version"] = str(first.pk)
+
+
+def _initial_of(campaign: Campaign) -> dict[str, Any]:
+    return {
+        "kind": campaign.kind,
+        "name": campaign.name,
+        "slug": campaign.slug,
+        "version": campaign.version,
+        "systems": list(campaign.systems.all()),
+        "chat_systems": list(campaign.chat_systems.all()),
+        "dialogues": campaign.dialogues_per_system,
+        "seed": campaign.seed,
+        "raters_per_item": campaign.raters_per_item,
+        "axes_below": campaign.axes_below,
+        "axes": axes_as_lines(campaign.axes),
+        "utterances": campaign.utterances,
+        "pass_mark": None if campaign.pass_mark is None else round(campaign.pass_mark * 100, 6),
+        "attention_every": campaign.attention_every,
+        "groups": list(campaign.groups.all()),
+        "opens_at": campaign.opens_at,
+        "closes_at": campaign.closes_at,
+        **dict(zip(LABELS, campaign.scale_labels, strict=False)),
+    }
+
+
+def _version_words(version: CorpusVersion) -> str:
+    return f"{version.corpus.name} ({version.label})"
+
+
+class GuidelinesForm(forms.Form):
+    text = PlainText(
+        max_length=50_000,
+        label=gettext_lazy("Text, in Markdown"),
+        help_text=gettext_lazy("# Heading, - list, **bold**, [link](https://…). HTML and images are not shown."),
+        widget=forms.Textarea(attrs={"rows": 22}),
+        error_messages={"required": gettext_lazy("Write something first.")},
+    )
+
+
+class InvitationForm(forms.Form):
+    note = PlainText(
+        required=False,
+        max_length=200,
+        label=gettext_lazy("For whom"),
+        help_text=gettext_lazy("For you only: to whom the link goes."),
+    )
+    most_uses = forms.IntegerField(
+        required=False,
+        min_value=1,
+        max_value=2**31 - 1,
+        label=gettext_lazy("Uses at most"),
+        help_text=gettext_lazy("How many people may join with it. Empty: any number."),
+    )
+    expires_at = _utc(gettext_lazy("Valid until (UTC)"), gettext_lazy("Empty: until you revoke it."))
+
+
+class CheckFileForm(forms.Form):
+    file = forms.FileField(
+        label=gettext_lazy("JSON lines, at most 1 MB"),
+        allow_empty_file=True,
+        widget=forms.FileInput(attrs={"accept": ".jsonl,.json,application/jsonl"}),
+        error_messages={"required": gettext_lazy("Choose a file.")},
+    )
+
+
+class DeleteForm(forms.Form):
+    slug = forms.CharField(
+        required=False,
+        label=gettext_lazy("The campaign's address"),
+        widget=forms.TextInput(attrs={"autocomplete": "off"}),
+    )

@@ -1,0 +1,370 @@
+"""How far campaigns are, when they end, what they cost, and what an organiser does next."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.contrib.auth.models import Group
+from django.db.models import Count, F, Max, Min, Q, QuerySet
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from annotations.campaigns.models import (
+    Assignment,
+    Campaign,
+    ChatSystem,
+    Guidelines,
+    Invitation,
+    Item,
+    Participation,
+    RatingRevision,
+    Room,
+    Slot,
+)
+from annotations.campaigns.plan.cost import Cost, Pace, assumed_pace, expected_end, measured_pace
+from annotations.campaigns.queries.planning import PlannedItems, Question, planned_items, question_of
+from annotations.models import CorpusVersion, System
+
+DAYS_OF_PACE = 7
+RATINGS_OF_PACE = 1000
+ACTIVE_WITHIN = timedelta(minutes=5)
+
+
+# --- how far ---------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """Ratings that count, of those wanted. Of a collection: finished dialogues, and no items."""
+
+    done: int
+    wanted: int
+    items_complete: int | None
+    items: int
+    expected_end: datetime | None
+    basis: str
+    """What ``expected_end`` rests on, or why there is none."""
+    as_of: datetime
+
+    @property
+    def share(self) -> float | None:
+        return self.done / self.wanted if self.wanted else None
+
+    @property
+    def left(self) -> int:
+        return max(self.wanted - self.done, 0)
+
+
+def progress_of(campaign: Campaign) -> Progress:
+    now = timezone.now()
+    if campaign.kind == Campaign.Kind.COLLECTION:
+        return _collection_progress(campaign, now)
+    done, slots, free = _slot_counts(campaign)
+    items = slots // campaign.raters_per_item
+    end, basis = _end(campaign, done, slots - done, now)
+    return Progress(done, slots, _complete_items(campaign, items, free), items, end, basis, now)
+
+
+def done_and_wanted(campaign: Campaign) -> tuple[int, int]:
+    """How far, without the rest: for lists of campaigns."""
+    if campaign.kind == Campaign.Kind.COLLECTION:
+        return _finished_rooms(campaign).count(), campaign.dialogues_per_system or 0
+    done, slots, _free = _slot_counts(campaign)
+    return done, slots
+
+
+def _slot_counts(campaign: Campaign) -> tuple[int, int, int]:
+    """(done, all, free). Counts on partial indexes instead of one over all slots: what is held and not in hand is
+    done."""
+    slots = Slot.objects.filter(campaign=campaign)
+    last = slots.aggregate(last=Max("ordinal"))["last"]
+    wanted = 0 if last is None else last + 1
+    free = slots.filter(holder__isnull=True).count()
+    in_hand = Assignment.objects.filter(
+        state=Assignment.State.LEASED, slot__isnull=False, participation__campaign=campaign
+    ).count()
+    return max(wanted - free - in_hand, 0), wanted, free
+
+
+def _complete_items(campaign: Campaign, items: int, free: int) -> int:
+    """Items whose k places are all taken by ratings. An item with an open place has a free slot or one in hand."""
+    if not items:
+        return 0
+    waiting = Slot.objects.filter(campaign=campaign).filter(
+        Q(holder__isnull=True) | Q(holder__state=Assignment.State.LEASED)
+    )
+    return items - (waiting.aggregate(items=Count("item", distinct=True))["items"] if free else _in_hand(campaign))
+
+
+def _in_hand(campaign: Campaign) -> int:
+    held = Assignment.objects.filter(
+        state=Assignment.State.LEASED, slot__isnull=False, participation__campaign=campaign
+    )
+    return held.aggregate(items=Count("item", distinct=True))["items"]
+
+
+def _end(campaign: Campaign, done: int, left: int, now: datetime) -> tuple[datetime | None, str]:
+    if not left and done:
+        return None, _("all ratings are there")
+    if campaign.state != Campaign.State.OPEN:
+        return None, _("the campaign is not open")
+    week_ago = now - timedelta(days=DAYS_OF_PACE)
+    lately = RatingRevision.objects.filter(
+        number=1,
+        created_at__gte=week_ago,
+        assignment__participation__campaign=campaign,
+        assignment__slot__isnull=False,
+    ).aggregate(count=Count("pk"), first=Min("created_at"))
+    return _from_pace(left, lately["count"], lately["first"], now)
+
+
+def _from_pace(left: int, lately: int, first: datetime | None, now: datetime) -> tuple[datetime | None, str]:
+    if not lately or first is None:
+        return None, _("no rating in the last %(days)s days to tell the pace from") % {"days": DAYS_OF_PACE}
+    since = min(first, now - timedelta(hours=1))  # a first quarter of an hour says nothing of nights
+    end = expected_end(left, lately, since, now)
+    if end is None:
+        return None, _("at the present pace it would take more than ten years")
+    hours = (now - since).total_seconds() / 3600
+    words = ngettext("one in the last %(hours)s hours", "%(count)s in the last %(hours)s hours", lately)
+    return end, words % {"count": f"{lately:,}", "hours": f"{hours:,.0f}"}
+
+
+def _collection_progress(campaign: Campaign, now: datetime) -> Progress:
+    rooms = _finished_rooms(campaign)
+    wanted = campaign.dialogues_per_system or 0
+    done = rooms.count()
+    if campaign.state != Campaign.State.OPEN or done >= wanted:
+        basis = _("all dialogues are there") if wanted and done >= wanted else _("the campaign is not open")
+        return Progress(done, wanted, None, 0, None, basis, now)
+    lately = rooms.filter(finished_at__gte=now - timedelta(days=DAYS_OF_PACE)).aggregate(
+        count=Count("pk"), first=Min("finished_at")
+    )
+    end, basis = _from_pace(wanted - done, lately["count"], lately["first"], now)
+    return Progress(done, wanted, None, 0, end, basis, now)
+
+
+def _finished_rooms(campaign: Campaign) -> QuerySet[Room]:
+    return Room.objects.filter(campaign=campaign, state=Room.State.FINISHED, left_out=False)
+
+
+@dataclass(frozen=True, slots=True)
+class People:
+    joined: int
+    active_today: int
+    active_now: int
+    excluded: int
+
+
+def people_of(campaign: Campaign) -> People:
+    now = timezone.now()
+    midnight = now.replace(hour=0, minute=0, second=0, microsecond=0)
+    return People(
+        **campaign.participations.aggregate(
+            joined=Count("pk"),
+            active_today=Count("pk", filter=Q(seen_at__gte=midnight)),
+            active_now=Count("pk", filter=Q(seen_at__gte=now - ACTIVE_WITHIN)),
+            excluded=Count("pk", filter=Q(state=Participation.State.EXCLUDED)),
+        )
+    )
+
+
+# --- what it costs ---------------------------------------------------------------------------------------------
+
+
+def pace_of(kind: str, campaign: Campaign | None = None) -> Pace:
+    """Of this campaign where it has enough ratings, else of the site's campaigns of that kind, else an assumption."""
+    revisions = RatingRevision.objects.filter(number=1, active_ms__gt=0)
+    if campaign is not None and campaign.pk and campaign.state != Campaign.State.DRAFT:
+        own = measured_pace(_seconds(revisions.filter(assignment__participation__campaign=campaign)), "campaign")
+        if own is not None:
+            return own
+    same = measured_pace(_seconds(revisions.filter(assignment__participation__campaign__kind=kind)), "kind")
+    return same or assumed_pace(kind)
+
+
+def _seconds(revisions: QuerySet[RatingRevision]) -> list[float]:
+    """Of the newest ones: people become quicker, and a thousand are enough for a median."""
+    newest = revisions.order_by("-pk").values_list("active_ms", flat=True)[:RATINGS_OF_PACE]
+    return [milliseconds / 1000 for milliseconds in newest]
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A dry run."""
+
+    question: Question
+    planned: PlannedItems
+    cost: Cost
+
+
+def plan_of(question: Question, campaign: Campaign | None = None) -> Plan:
+    planned = planned_items(question)
+    people = 2 if question.kind == Campaign.Kind.COLLECTION else question.raters_per_item
+    return Plan(question, planned, Cost(planned.items, people, pace_of(question.kind, campaign)))
+
+
+def plan_of_campaign(campaign: Campaign) -> Plan:
+    return plan_of(question_of(campaign), campaign)
+
+
+# --- what is there ---------------------------------------------------------------------------------------------
+
+
+def campaign_at(slug: str) -> Campaign | None:
+    return Campaign.objects.select_related("version__corpus").filter(slug=slug).first()
+
+
+def campaigns_with_counts() -> QuerySet[Campaign]:
+    """Each with ``rater_count``. How far each is, ``progress_of`` says."""
+    return Campaign.objects.select_related("version__corpus").annotate(rater_count=Count("participations"))
+
+
+def versions_to_choose() -> list[CorpusVersion]:
+    """All versions of all corpora, the newest of each corpus first."""
+    return list(CorpusVersion.objects.select_related("corpus").order_by("corpus__name", "corpus__slug", "-number"))
+
+
+def systems_of(version: CorpusVersion) -> list[System]:
+    return list(version.systems.order_by("position"))
+
+
+def chat_systems() -> list[ChatSystem]:
+    return list(ChatSystem.objects.order_by("name"))
+
+
+def groups() -> list[Group]:
+    return list(Group.objects.order_by("name"))
+
+
+def guidelines_with_counts(campaign: Campaign) -> list[Guidelines]:
+    """Newest first, each with ``rating_count``: how many ratings that count now were made under it."""
+    return list(
+        campaign.guidelines.order_by("-number").annotate(
+            rating_count=Count("ratingrevision", filter=Q(ratingrevision__assignment__current=F("ratingrevision__pk")))
+        )
+    )
+
+
+def newest_guidelines(campaign: Campaign) -> Guidelines | None:
+    return campaign.guidelines.order_by("-number").first()
+
+
+def invitations_of(campaign: Campaign) -> list[Invitation]:
+    return list(campaign.invitations.order_by("-pk"))
+
+
+def invitation_with_token(token: str) -> Invitation | None:
+    return Invitation.objects.select_related("campaign").filter(token=token).first()
+
+
+def why_unusable(invitation: Invitation) -> str:
+    """ "" | "revoked" | "expired" | "used_up" | "draft" | "closed"."""
+    now = timezone.now()
+    campaign = invitation.campaign
+    if invitation.revoked_at is not None:
+        return "revoked"
+    if invitation.expires_at is not None and invitation.expires_at <= now:
+        return "expired"
+    if invitation.most_uses is not None and invitation.uses >= invitation.most_uses:
+        return "used_up"
+    if campaign.state == Campaign.State.CLOSED or (campaign.closes_at is not None and campaign.closes_at <= now):
+        return "closed"
+    return "draft" if campaign.state == Campaign.State.DRAFT else ""
+
+
+def takes_part(user: Any, campaign: Campaign) -> bool:
+    return user.is_authenticated and campaign.participations.filter(user=user).exists()
+
+
+def checks_of(campaign: Campaign) -> list[Item]:
+    """Training items in their order, then attention items, each with ``given_to``: how many raters had it."""
+    return list(
+        campaign.items.exclude(role=Item.Role.REGULAR)
+        .select_related("dialogue", "turn", "system", "response")
+        .annotate(given_to=Count("assignments"))
+        .order_by("-role", "position", "pk")
+    )
+
+
+def check_with_id(campaign: Campaign, public_id: str) -> Item | None:
+    return campaign.items.exclude(role=Item.Role.REGULAR).filter(public_id=public_id).first()
+
+
+def has_answers(campaign: Campaign) -> bool:
+    return (
+        campaign.rooms.exists() or RatingRevision.objects.filter(assignment__participation__campaign=campaign).exists()
+    )
+
+
+# --- what comes next -------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    key: str
+    title: str
+    remark: str
+    is_done: bool
+    is_next: bool = False
+    is_optional: bool = False
+
+
+def steps_of(campaign: Campaign, progress: Progress) -> list[Step]:
+    """The way from a draft to published ratings, with the next step marked."""
+    is_draft = campaign.state == Campaign.State.DRAFT
+    is_closed = campaign.state == Campaign.State.CLOSED
+    guidelines = newest_guidelines(campaign)
+    people = campaign.participations.exists() or campaign.groups.exists() or campaign.invitations.exists()
+    steps = [
+        Step("settings", _("Settings"), _("What is asked, of which systems, how often."), True),
+        Step(
+            "guidelines",
+            _("Guidelines"),
+            _("Version %(number)s.") % {"number": guidelines.number}
+            if guidelines
+            else _("Raters read them before they begin. A text to start from is there."),
+            guidelines is not None,
+        ),
+    ]
+    if campaign.kind in (Campaign.Kind.TURN, Campaign.Kind.DIALOGUE):
+        checks = campaign.items.exclude(role=Item.Role.REGULAR).count()
+        steps.append(
+            Step(
+                "checks",
+                _("Training and attention items"),
+                ngettext("%(count)s item.", "%(count)s items.", checks) % {"count": checks}
+                if checks
+                else _("Not needed; they show who understood the task and who reads."),
+                checks > 0,
+                is_optional=True,
+            )
+        )
+    steps += [
+        Step("invite", _("Invite raters"), _("A link to send, or a group whose members may rate."), people),
+        Step(
+            "open",
+            _("Open"),
+            _("The items are made; from then on what is asked stays."),
+            not is_draft,
+        ),
+        Step(
+            "rate",
+            _("Raters work"),
+            _("This page and the agreement follow them."),
+            bool(progress.wanted) and progress.done >= progress.wanted,
+        ),
+        Step("close", _("Close"), _("Nobody rates any more; the ratings can be published."), is_closed),
+    ]
+    return _with_the_next(steps)
+
+
+def _with_the_next(steps: Sequence[Step]) -> list[Step]:
+    first = next((step.key for step in steps if not step.is_done and not step.is_optional), "")
+    return [
+        Step(step.key, step.title, step.remark, step.is_done, step.key == first, step.is_optional) for step in steps
+    ]

@@ -1,0 +1,139 @@
+"""What a campaign would ask: the dialogues drawn, the items they make, and what has to be left out."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from django.db.models import Count
+
+from annotations.campaigns.models import Campaign, ChatSystem, Item
+from annotations.campaigns.plan.check_items import Answers
+from annotations.campaigns.plan.sampling import draw_dialogues
+from annotations.models import CorpusVersion, Response, System, Turn
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What decides a campaign's items. Of a form that is not yet stored as well as of a campaign."""
+
+    kind: str
+    version: CorpusVersion | None
+    systems: Sequence[System] = ()
+    chat_systems: Sequence[ChatSystem] = ()
+    dialogues: int | None = None
+    raters_per_item: int = 1
+    seed: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedItems:
+    """``left_out`` counts what a system should have answered and did not: turns, or at dialogue level dialogues."""
+
+    items: int
+    dialogues: int
+    dialogues_in_corpus: int
+    left_out: int
+
+
+def question_of(campaign: Campaign) -> Question:
+    return Question(
+        kind=campaign.kind,
+        version=campaign.version,
+        systems=list(campaign.systems.order_by("position")),
+        chat_systems=list(campaign.chat_systems.order_by("name")),
+        dialogues=campaign.dialogues_per_system,
+        raters_per_item=campaign.raters_per_item,
+        seed=campaign.seed,
+    )
+
+
+def planned_items(question: Question) -> PlannedItems:
+    """How many items there would be. Of a collection an item is a dialogue, which two people write."""
+    if question.kind == Campaign.Kind.COLLECTION or question.version is None:
+        wanted = question.dialogues or 0
+        return PlannedItems(wanted, wanted, 0, 0)
+    everything = _dialogues_with_turns(question.version)
+    drawn = draw_dialogues(everything, question.dialogues, question.seed)
+    if question.kind == Campaign.Kind.INTERACTIVE:
+        return PlannedItems(len(drawn) * len(question.chat_systems), len(drawn), len(everything), 0)
+    if question.kind == Campaign.Kind.TURN:
+        wanted = sum(_turns_of(question.version, drawn).values()) * len(question.systems)
+        found = _responses(question, drawn).count()
+    else:
+        wanted = len(drawn) * len(question.systems)
+        found = len(_complete_pairs(question, drawn))
+    return PlannedItems(found, len(drawn), len(everything), wanted - found)
+
+
+def items_to_make(question: Question) -> Iterator[Item]:
+    """The items, not stored and without their campaign, in no order that a rater ever sees."""
+    if question.version is None:
+        return
+    drawn = draw_dialogues(_dialogues_with_turns(question.version), question.dialogues, question.seed)
+    if question.kind == Campaign.Kind.INTERACTIVE:
+        for chat_system in question.chat_systems:
+            for dialogue in drawn:
+                yield Item(chat_system=chat_system, dialogue_id=dialogue)
+    elif question.kind == Campaign.Kind.TURN:
+        rows = _responses(question, drawn).order_by("pk").values_list("pk", "turn_id", "turn__dialogue_id", "system_id")
+        for response, turn, dialogue, system in rows.iterator(chunk_size=10_000):
+            yield Item(response_id=response, turn_id=turn, dialogue_id=dialogue, system_id=system)
+    elif question.kind == Campaign.Kind.DIALOGUE:
+        for system, dialogue in _complete_pairs(question, drawn):
+            yield Item(system_id=system, dialogue_id=dialogue)
+
+
+def first_item(question: Question) -> Item | None:
+    """An item as the campaign would make it, for a look at it; None where it would make none."""
+    return next(items_to_make(question), None)
+
+
+def _dialogues_with_turns(version: CorpusVersion) -> list[int]:
+    with_turns = version.dialogues.filter(turns__isnull=False).distinct()
+    return list(with_turns.order_by("position").values_list("pk", flat=True))
+
+
+def _turns_of(version: CorpusVersion, drawn: Sequence[int]) -> dict[int, int]:
+    counts = Turn.objects.filter(dialogue__version=version).values_list("dialogue_id").annotate(count=Count("pk"))
+    wanted = set(drawn)
+    return {dialogue: count for dialogue, count in counts if dialogue in wanted}
+
+
+def _responses(question: Question, drawn: Sequence[int]):  # type: ignore[no-untyped-def]
+    """Where all dialogues are asked, the database need not be told which: a list of thousands is slow, and SQLite
+    takes only so long a one."""
+    found = Response.objects.filter(system__in=[system.pk for system in question.systems])
+    return found if question.dialogues is None else found.filter(turn__dialogue__in=drawn)
+
+
+def _complete_pairs(question: Question, drawn: Sequence[int]) -> list[tuple[int, int]]:
+    """(system, dialogue) where the system answered every turn."""
+    turns = _turns_of(question.version, drawn)  # type: ignore[arg-type]
+    counted = (
+        Response.objects.filter(system__in=[system.pk for system in question.systems])
+        .values_list("system_id", "turn__dialogue_id")
+        .annotate(count=Count("pk"))
+        .order_by("system_id", "turn__dialogue_id")
+    )
+    return [(system, dialogue) for system, dialogue, count in counted if count == turns.get(dialogue)]
+
+
+def answers_in(version: CorpusVersion) -> Answers:
+    """What a file of training and attention items may name."""
+    turns: dict[str, list[int]] = defaultdict(list)
+    for dialogue, number in Turn.objects.filter(dialogue__version=version).values_list(
+        "dialogue__external_id", "number"
+    ):
+        turns[dialogue].append(number)
+    answered: dict[str, set[tuple[str, int]]] = {name: set() for name in version.systems.values_list("name", flat=True)}
+    rows = Response.objects.filter(system__version=version).values_list(
+        "system__name", "turn__dialogue__external_id", "turn__number"
+    )
+    for system, dialogue, number in rows.iterator(chunk_size=10_000):
+        answered[system].add((dialogue, number))
+    return Answers(
+        {dialogue: sorted(numbers) for dialogue, numbers in turns.items()},
+        {system: frozenset(places) for system, places in answered.items()},
+    )

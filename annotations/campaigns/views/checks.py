@@ -1,0 +1,76 @@
+"""Training and attention items: upload, look, delete."""
+
+from __future__ import annotations
+
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+from django.views.decorators.http import require_http_methods, require_POST
+
+from annotations.campaigns.access import campaign_or_404, organisers_page
+from annotations.campaigns.actions import checks
+from annotations.campaigns.forms.campaign import CheckFileForm
+from annotations.campaigns.models import Campaign
+from annotations.campaigns.plan.check_items import LARGEST_FILE, BadCheckFile, Fault, read_check_items
+from annotations.campaigns.queries import overview
+from annotations.campaigns.queries.planning import answers_in
+
+CHECKED_KINDS = (Campaign.Kind.TURN, Campaign.Kind.DIALOGUE)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@organisers_page
+def campaign_checks(request: HttpRequest, slug: str) -> HttpResponse:
+    campaign = campaign_or_404(slug)
+    form = CheckFileForm(request.POST or None, request.FILES or None)
+    faults: list[Fault] = []
+    if request.method == "POST" and campaign.kind in CHECKED_KINDS and form.is_valid():
+        faults = _take(campaign, form)
+        if not faults:
+            messages.success(request, _("The items are stored."))
+            return redirect("campaign-checks", slug)
+    found = overview.checks_of(campaign)
+    context = {
+        "section": "campaigns",
+        "tab": "checks",
+        "campaign": campaign,
+        "form": form,
+        "faults": faults,
+        "checks": found,
+        "can_have_checks": campaign.kind in CHECKED_KINDS,
+        "of_turns": campaign.kind == Campaign.Kind.TURN,
+        "count_words": ngettext("%(count)s item", "%(count)s items", len(found)) % {"count": len(found)},
+    }
+    return render(request, "campaigns/checks.html", context, status=422 if request.method == "POST" else 200)
+
+
+def _take(campaign: Campaign, form: CheckFileForm) -> list[Fault]:
+    """What is wrong with the file; nothing, where its items are stored."""
+    data = form.cleaned_data["file"].read(LARGEST_FILE + 1)
+    level = "turn" if campaign.kind == Campaign.Kind.TURN else "dialogue"
+    try:
+        items = read_check_items(data, level, answers_in(campaign.version))
+        checks.add_checks(campaign, items)
+    except BadCheckFile as bad:
+        return bad.faults
+    except checks.CheckKnown as known:
+        return [Fault(0, _("item %(place)s of the file") % {"place": known.place}, _("is among the items already"))]
+    return []
+
+
+@require_POST
+@organisers_page
+def campaign_check_delete(request: HttpRequest, slug: str, public_id: str) -> HttpResponse:
+    campaign = campaign_or_404(slug)
+    item = overview.check_with_id(campaign, public_id)
+    if item is None:
+        raise Http404("there is no such item")
+    try:
+        checks.delete_check(item)
+    except checks.CheckInUse:
+        messages.error(request, _("Raters were given this item; it stays with what they said."))
+    else:
+        messages.success(request, _("The item is deleted."))
+    return redirect("campaign-checks", slug)

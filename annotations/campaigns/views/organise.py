@@ -1,0 +1,160 @@
+"""An organiser's campaigns: the list, one campaign's state and course, and a look at what raters will see."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_POST, require_safe
+
+from annotations.campaigns.access import campaign_or_404, organisers_page
+from annotations.campaigns.actions import setup
+from annotations.campaigns.actions.opening import what_is_missing
+from annotations.campaigns.campaign_tables import campaigns_table
+from annotations.campaigns.forms.campaign import DeleteForm, InvitationForm
+from annotations.campaigns.models import Campaign
+from annotations.campaigns.queries import overview
+from annotations.campaigns.queries.desk import item_view
+from annotations.campaigns.queries.planning import first_item, question_of
+from annotations.page import page
+
+
+@require_safe
+@organisers_page
+def campaigns(request: HttpRequest) -> HttpResponse:
+    found = list(overview.campaigns_with_counts())
+    table = campaigns_table(found)
+    return page(
+        request, "campaigns/campaigns.html", {"section": "campaigns", "campaigns": found, "table": table}, [table]
+    )
+
+
+@require_safe
+@organisers_page
+def campaign(request: HttpRequest, slug: str) -> HttpResponse:
+    """The page; for its own repeated question only the part that changes while raters work."""
+    one = campaign_or_404(slug)
+    if request.htmx:
+        return render(request, "campaigns/_progress.html", _progress_context(one))
+    return render(request, "campaigns/campaign.html", overview_context(request, one))
+
+
+def overview_context(
+    request: HttpRequest, one: Campaign, invitation_form: InvitationForm | None = None
+) -> dict[str, Any]:
+    links = [
+        (
+            invitation,
+            request.build_absolute_uri(reverse("campaign-join", args=[invitation.token])),
+            overview.why_unusable(invitation),
+        )
+        for invitation in overview.invitations_of(one)
+    ]
+    context = _progress_context(one)
+    steps = overview.steps_of(one, context["progress"])
+    return {
+        **context,
+        "section": "campaigns",
+        "tab": "overview",
+        "steps": steps,
+        "next_step": next((step for step in steps if step.is_next), None),
+        "missing": what_is_missing(one) if one.state == Campaign.State.DRAFT else [],
+        "links": links,
+        "groups": list(one.groups.all()),
+        "invitation_form": invitation_form or InvitationForm(),
+        "delete_form": DeleteForm(),
+        "has_answers": overview.has_answers(one),
+        "plan": overview.plan_of_campaign(one) if one.state == Campaign.State.DRAFT else None,
+    }
+
+
+def _progress_context(one: Campaign) -> dict[str, Any]:
+    progress = overview.progress_of(one)
+    return {
+        "campaign": one,
+        "progress": progress,
+        "people": overview.people_of(one),
+        "percent": None if progress.share is None else int(100 * progress.share),
+        "is_running": one.state == Campaign.State.OPEN and progress.left > 0,
+    }
+
+
+@require_safe
+@organisers_page
+def campaign_plan(request: HttpRequest, slug: str) -> HttpResponse:
+    one = campaign_or_404(slug)
+    plan = overview.plan_of_campaign(one)
+    template = "campaigns/_plan.html" if request.htmx else "campaigns/plan.html"
+    return render(request, template, {"section": "campaigns", "tab": "settings", "campaign": one, "plan": plan})
+
+
+@require_safe
+@organisers_page
+def campaign_preview(request: HttpRequest, slug: str) -> HttpResponse:
+    """An item as raters see it. Nothing is stored, and no rater gets it because of this."""
+    one = campaign_or_404(slug)
+    item = None if one.kind == Campaign.Kind.COLLECTION else first_item(question_of(one))
+    if item is not None:
+        item.campaign = one
+    context = {
+        "section": "campaigns",
+        "tab": "settings",
+        "campaign": one,
+        "view": None if item is None else item_view(item),
+        "scale": list(enumerate(one.scale_labels, start=1)),
+    }
+    return render(request, "campaigns/preview.html", context)
+
+
+STEPS = {"open": setup.open_campaign, "pause": setup.pause, "resume": setup.resume, "close": setup.close}
+
+
+@require_POST
+@organisers_page
+def campaign_state(request: HttpRequest, slug: str) -> HttpResponse:
+    one = campaign_or_404(slug)
+    wish = request.POST.get("to", "")
+    if wish not in STEPS:
+        messages.error(request, _("There is no such step; nothing was changed."))
+        return redirect("campaign", slug)
+    try:
+        outcome = STEPS[wish](one)
+    except (setup.NotReady, setup.WrongState) as refusal:
+        messages.error(request, str(refusal))
+        return redirect("campaign", slug)
+    messages.success(request, _what_happened(wish, outcome))
+    return redirect("campaign", slug)
+
+
+def _what_happened(wish: str, outcome: Any) -> str:
+    if wish == "open":
+        if not outcome.items:
+            return _("The campaign is open. Raters can meet and write.")
+        return _("The campaign is open: %(items)s items, %(slots)s ratings wanted.") % {
+            "items": f"{outcome.items:,}",
+            "slots": f"{outcome.slots:,}",
+        }
+    return {
+        "pause": _("Paused. Raters get no more items; what they have in hand they may finish."),
+        "resume": _("Open again."),
+        "close": _("Closed. Nobody rates any more."),
+    }[wish]
+
+
+@require_POST
+@organisers_page
+def campaign_delete(request: HttpRequest, slug: str) -> HttpResponse:
+    one = campaign_or_404(slug)
+    form = DeleteForm(request.POST)
+    typed = form.cleaned_data["slug"] if form.is_valid() else ""
+    try:
+        setup.delete(one, typed)
+    except setup.CannotDelete as refusal:
+        messages.error(request, str(refusal))
+        return redirect("campaign", slug)
+    messages.success(request, _("The campaign %(name)s is deleted.") % {"name": one.name})
+    return redirect("campaigns")
