@@ -1,0 +1,217 @@
+"""Rooms in which two raters write a dialogue: met, spoken in, left. Every write of these pages."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from functools import lru_cache
+
+from django.conf import settings
+from django.db import transaction
+from django.db.models import Max, Q
+from django.utils import timezone
+
+from annotations.campaigns.models import Campaign, Line, Participation, Room
+from annotations.personas import Knowledge, load_knowledge, make_pair
+
+PRESENCE_SECONDS = 5
+"""A page that asks every two seconds is not a write every two seconds."""
+WAITING_SECONDS = 90
+"""Who waits and has not been heard of for so long is not there. Browsers let a page in the background ask once a
+minute."""
+
+OPEN_STATES = (Room.State.WAITING, Room.State.TALKING)
+LEFT_WHILE_WAITING = "left before a partner came"
+
+
+class NoRoom(Exception):
+    """The rater cannot meet anybody now. ``why`` is "paused", "not_open", "closed", "excluded" or "enough"."""
+
+    def __init__(self, why: str) -> None:
+        super().__init__(why)
+        self.why = why
+
+
+class NotYourRoom(Exception):
+    """There is no such room, or the rater is not one of its two."""
+
+
+class OutOfTurn(Exception):
+    """The partner must write first."""
+
+
+class RoomClosed(Exception):
+    """The dialogue is finished or abandoned, or has not begun; nothing can be said in it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    line: Line
+    room: Room
+    is_new: bool
+    """False where the same key had come before: nothing was written."""
+
+
+def meet(participation: Participation) -> Room:
+    """The rater's room: the one that is open, else one in which somebody waits, else a new one to wait in.
+
+    One rater of a campaign meets at a time, so two who come together find each other. Raises ``NoRoom``.
+    """
+    with transaction.atomic():
+        campaign = Campaign.objects.select_for_update(no_key=True).get(pk=participation.campaign_id)
+        now = timezone.now()
+        if room := _open_room_of(participation):
+            note_presence(room, participation, now)
+            return room
+        if why := why_no_room(campaign, participation, now):
+            raise NoRoom(why)
+        _close_forsaken(campaign, now)
+        return _taken(campaign, participation, now) or _new_room(campaign, participation, now)
+
+
+def why_no_room(campaign: Campaign, participation: Participation, now: datetime) -> str:
+    """Why this rater cannot be in any room; "" where the campaign and the rater allow it."""
+    current = Participation.objects.only("state").get(pk=participation.pk)
+    if current.state == Participation.State.EXCLUDED:
+        return "excluded"
+    if campaign.hands_out_items(now):
+        return ""
+    if campaign.state == Campaign.State.PAUSED:
+        return "paused"
+    return "not_open" if campaign.opens_at and now < campaign.opens_at else "closed"
+
+
+def _open_room_of(participation: Participation) -> Room | None:
+    return Room.objects.filter(
+        Q(rater_a=participation) | Q(rater_b=participation), state__in=OPEN_STATES, campaign=participation.campaign_id
+    ).first()
+
+
+def _close_forsaken(campaign: Campaign, now: datetime) -> None:
+    """Rooms whose only rater is gone must neither be joined nor count as dialogues under way."""
+    campaign.rooms.filter(state=Room.State.WAITING, seen_a_at__lt=now - timedelta(seconds=WAITING_SECONDS)).update(
+        state=Room.State.ABANDONED, finished_at=now, end_reason=LEFT_WHILE_WAITING
+    )
+
+
+def _taken(campaign: Campaign, participation: Participation, now: datetime) -> Room | None:
+    waiting = campaign.rooms.filter(state=Room.State.WAITING, rater_a__state=Participation.State.ACTIVE)
+    for room in waiting.exclude(rater_a=participation).order_by("number"):
+        taken = Room.objects.filter(pk=room.pk, state=Room.State.WAITING).update(
+            state=Room.State.TALKING, rater_b=participation, seen_b_at=now
+        )
+        if taken:
+            room.refresh_from_db()
+            return room
+    return None
+
+
+def _new_room(campaign: Campaign, participation: Participation, now: datetime) -> Room:
+    wanted = campaign.dialogues_per_system
+    if wanted is not None and dialogues_under_way(campaign) >= wanted:
+        raise NoRoom("enough")
+    number = (campaign.rooms.aggregate(last=Max("number"))["last"] or 0) + 1
+    persona_a, persona_b = make_pair(_knowledge(), f"{campaign.seed}/{number}")
+    return Room.objects.create(
+        campaign=campaign,
+        number=number,
+        persona_a=list(persona_a.sentences),
+        persona_b=list(persona_b.sentences),
+        rater_a=participation,
+        seen_a_at=now,
+    )
+
+
+def dialogues_under_way(campaign: Campaign) -> int:
+    """Those that count towards what is wanted: finished and kept, being written, or waiting for a partner."""
+    return campaign.rooms.exclude(state=Room.State.ABANDONED).exclude(left_out=True).count()
+
+
+@lru_cache(maxsize=1)
+def _knowledge() -> Knowledge:
+    return load_knowledge()
+
+
+def role_in(room: Room, participation: Participation) -> str:
+    """ "A" or "B"."""
+    return "A" if room.rater_a_id == participation.pk else "B"
+
+
+def note_presence(room: Room, participation: Participation, now: datetime) -> None:
+    """The rater's page is open. Written at most every few seconds."""
+    field = "seen_a_at" if role_in(room, participation) == "A" else "seen_b_at"
+    seen = getattr(room, field)
+    if seen is not None and now - seen < timedelta(seconds=PRESENCE_SECONDS):
+        return
+    Room.objects.filter(pk=room.pk, state__in=OPEN_STATES).update(**{field: now})
+    setattr(room, field, now)
+
+
+def partner_is_away(room: Room, participation: Participation, now: datetime) -> bool:
+    """Not heard of for as long as a rater may be silent."""
+    seen = room.seen_b_at if role_in(room, participation) == "A" else room.seen_a_at
+    return seen is None or now - seen > timedelta(seconds=settings.RATING_LEASE_SECONDS)
+
+
+def say(participation: Participation, public_id: str, text: str, key: str) -> Said:
+    """Store the next line. Idempotent by key. Raises ``NotYourRoom``, ``RoomClosed``, ``OutOfTurn``."""
+    with transaction.atomic():
+        room = _locked(participation, public_id)
+        role = role_in(room, participation)
+        known = room.lines.filter(key=key).first()
+        if known is not None and known.speaker == role:
+            return Said(known, room, is_new=False)
+        if room.state != Room.State.TALKING:
+            raise RoomClosed(room.state)
+        number = room.lines.count()
+        if known is not None or role != speaker_of(number):
+            raise OutOfTurn
+        line = room.lines.create(number=number, speaker=role, text=text, key=key)
+        now = timezone.now()
+        note_presence(room, participation, now)
+        if number + 1 >= participation.campaign.utterances:
+            room.state, room.finished_at = Room.State.FINISHED, now
+            room.save(update_fields=["state", "finished_at"])
+    return Said(line, room, is_new=True)
+
+
+def speaker_of(number: int) -> str:
+    """Who writes the line of this number, counted from 0: A begins."""
+    return "A" if number % 2 == 0 else "B"
+
+
+def leave(participation: Participation, public_id: str) -> Room:
+    """End the meeting; both may meet others then. A finished dialogue stays finished. Raises ``NotYourRoom``."""
+    with transaction.atomic():
+        room = _locked(participation, public_id)
+        if room.state not in OPEN_STATES:
+            return room
+        now = timezone.now()
+        room.end_reason = _why_left(room, participation, now)
+        room.state, room.finished_at = Room.State.ABANDONED, now
+        room.save(update_fields=["state", "finished_at", "end_reason"])
+    return room
+
+
+def _why_left(room: Room, participation: Participation, now: datetime) -> str:
+    if room.state == Room.State.WAITING:
+        return LEFT_WHILE_WAITING
+    role = role_in(room, participation)
+    if not partner_is_away(room, participation, now):
+        return f"{role} left the dialogue"
+    partner = "B" if role == "A" else "A"
+    seen = room.seen_b_at if partner == "B" else room.seen_a_at
+    if seen is None:
+        return f"{partner} never came"
+    return f"{partner} was silent for {int((now - seen).total_seconds() // 60)} minutes"
+
+
+def _locked(participation: Participation, public_id: str) -> Room:
+    room = (
+        Room.objects.select_for_update(no_key=True)
+        .filter(Q(rater_a=participation) | Q(rater_b=participation), public_id=public_id)
+        .first()
+    )
+    if room is None:
+        raise NotYourRoom(public_id)
+    return room

@@ -1,0 +1,87 @@
+"""From rooms to a corpus: the dialogues that pairs wrote become a version, through the importers' own way in."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from django.db import transaction
+
+from annotations.actions import ImportOutcome, import_corpus
+from annotations.campaigns.models import Campaign, CollectedCorpus, Room
+from annotations.exporters import jsonl as exporter
+from annotations.importers.registry import importers
+from annotations.models import Corpus
+from annotations.records import TARGET_SPEAKER, CorpusRecord, DialogueRecord, Record, TurnRecord, Utterance
+
+DESCRIPTION = "Dialogues written by pairs of raters. Each knew only the own persona."
+
+
+class NothingToCollect(Exception):
+    """No finished dialogue is left in."""
+
+
+class SlugTaken(Exception):
+    """Another corpus has this slug; its versions stay its own."""
+
+
+def leave_out(campaign: Campaign, public_id: str, left_out: bool) -> bool:
+    """Keep a finished dialogue out of the corpus, or take it back. False where there is no such dialogue."""
+    finished = campaign.rooms.filter(public_id=public_id, state=Room.State.FINISHED)
+    return finished.update(left_out=left_out) == 1
+
+
+def make_corpus(campaign: Campaign, slug: str = "", name: str = "", is_public: bool = False) -> ImportOutcome:
+    """Store the finished dialogues as a corpus version: of the campaign's corpus, where it has one, else of a new one.
+
+    Where nothing has been added since, the version that holds them is returned. Raises ``NothingToCollect``,
+    ``SlugTaken``, ``ImportFailed`` (a slug that cannot stand in an address).
+    """
+    with transaction.atomic():
+        Campaign.objects.select_for_update(no_key=True).get(pk=campaign.pk)  # one harvest at a time
+        rooms = list(collected_rooms(campaign))
+        if not rooms:
+            raise NothingToCollect
+        known = CollectedCorpus.objects.select_related("corpus").filter(campaign=campaign).first()
+        if known is None and Corpus.objects.filter(slug=slug).exists():
+            raise SlugTaken(slug)
+        outcome = _imported(rooms, known.corpus.slug if known else slug, name, is_public)
+        if known is None:
+            CollectedCorpus.objects.create(campaign=campaign, corpus=outcome.version.corpus)
+    return outcome
+
+
+def collected_rooms(campaign: Campaign) -> Iterable[Room]:
+    """The dialogues that the corpus is made of, in the order of their numbers, with their lines."""
+    return campaign.rooms.filter(state=Room.State.FINISHED, left_out=False).order_by("number").prefetch_related("lines")
+
+
+def _imported(rooms: Iterable[Room], slug: str, name: str, is_public: bool) -> ImportOutcome:
+    with tempfile.TemporaryDirectory(prefix="dialeval-collected-") as folder:
+        exporter.write(_records(rooms, name), (), Path(folder))
+        [outcome] = import_corpus(importers()["jsonl"], Path(folder) / "corpus.jsonl", slug, name, is_public)
+    return outcome
+
+
+def _records(rooms: Iterable[Room], name: str) -> Iterator[Record]:
+    yield CorpusRecord(name=name, description=DESCRIPTION)
+    yield from map(dialogue_of, rooms)
+
+
+def dialogue_of(room: Room) -> DialogueRecord:
+    """B's lines are the turns: the lines before are the context, the line itself the gold answer.
+
+    Of a dialogue with an odd number of lines, the last one of A's answers nothing and stands in no turn.
+    """
+    said = [Utterance(line.speaker, line.text) for line in room.lines.all()]
+    answers = [place for place, utterance in enumerate(said) if utterance.speaker == TARGET_SPEAKER]
+    return DialogueRecord(
+        id=f"dialogue-{room.number}",
+        persona=tuple(room.persona_b),
+        partner_persona=tuple(room.persona_a),
+        turns=tuple(
+            TurnRecord(number, context=tuple(said[:place]), references=(said[place].text,))
+            for number, place in enumerate(answers)
+        ),
+    )

@@ -1,0 +1,185 @@
+"""What the pages of a collection show: to its raters only their own side, to organisers everything."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+
+from django.conf import settings
+from django.db.models import Count, Q
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from annotations.campaigns.models import Campaign, CollectedCorpus, Guidelines, Line, Participation, Room
+from annotations.queries import NotFound
+from annotations.tables import Cell, Column, Row, Table
+
+OPEN_STATES = (Room.State.WAITING, Room.State.TALKING)
+
+
+@dataclass(frozen=True, slots=True)
+class SaidLine:
+    mine: bool
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class RoomView:
+    """All that a browser of one of the two may know. The partner is nobody in particular."""
+
+    public_id: str
+    state: str
+    persona: tuple[str, ...]
+    lines: tuple[SaidLine, ...]
+    wanted: int
+    my_turn: bool
+    partner_away: bool
+    waited: timedelta
+
+    @property
+    def waited_words(self) -> str:
+        minutes, seconds = divmod(int(self.waited.total_seconds()), 60)
+        if minutes:
+            return _("%(minutes)d min %(seconds)d s") % {"minutes": minutes, "seconds": seconds}
+        return _("%(seconds)d s") % {"seconds": seconds}
+
+    @property
+    def said(self) -> int:
+        return len(self.lines)
+
+    @property
+    def signature(self) -> str:
+        """Changes whenever something that the page shows has changed; while waiting, every ten seconds."""
+        if self.state == Room.State.WAITING:
+            return f"waiting-{int(self.waited.total_seconds()) // 10}"
+        return f"{self.state}-{self.said}-{'away' if self.partner_away else 'here'}"
+
+
+@dataclass(frozen=True, slots=True)
+class Collected:
+    finished: int
+    talking: int
+    waiting: int
+    abandoned: int
+    left_out: int
+    wanted: int | None
+
+    @property
+    def kept(self) -> int:
+        return self.finished - self.left_out
+
+
+def room_of(participation: Participation, public_id: str) -> Room:
+    """Raises ``NotFound`` where the rater is not one of the room's two."""
+    room = Room.objects.filter(
+        Q(rater_a=participation) | Q(rater_b=participation), public_id=public_id, campaign=participation.campaign_id
+    ).first()
+    if room is None:
+        raise NotFound("there is no such room")
+    return room
+
+
+def current_room(participation: Participation) -> Room | None:
+    """The room that the rater waits or writes in."""
+    return Room.objects.filter(
+        Q(rater_a=participation) | Q(rater_b=participation), campaign=participation.campaign_id, state__in=OPEN_STATES
+    ).first()
+
+
+def room_view(room: Room, participation: Participation) -> RoomView:
+    now = timezone.now()
+    mine = "A" if room.rater_a_id == participation.pk else "B"
+    lines = tuple(SaidLine(line.speaker == mine, line.text) for line in room.lines.all())
+    partner_seen = room.seen_b_at if mine == "A" else room.seen_a_at
+    silent = (now - partner_seen).total_seconds() if partner_seen else 0
+    talking = room.state == Room.State.TALKING
+    return RoomView(
+        public_id=room.public_id,
+        state=room.state,
+        persona=tuple(room.persona_a if mine == "A" else room.persona_b),
+        lines=lines,
+        wanted=participation.campaign.utterances,
+        my_turn=talking and mine == ("A" if len(lines) % 2 == 0 else "B"),
+        partner_away=talking and silent > settings.RATING_LEASE_SECONDS,
+        waited=now - room.created_at,
+    )
+
+
+def dialogues_by(participation: Participation) -> int:
+    """How many dialogues this rater has finished."""
+    return Room.objects.filter(
+        Q(rater_a=participation) | Q(rater_b=participation),
+        campaign=participation.campaign_id,
+        state=Room.State.FINISHED,
+    ).count()
+
+
+def current_guidelines(campaign: Campaign) -> Guidelines | None:
+    return campaign.guidelines.order_by("-number").first()
+
+
+def collected(campaign: Campaign) -> Collected:
+    counts = campaign.rooms.aggregate(
+        **{state.value: Count("pk", filter=Q(state=state)) for state in Room.State},
+        left_out=Count("pk", filter=Q(state=Room.State.FINISHED, left_out=True)),
+    )
+    return Collected(**counts, wanted=campaign.dialogues_per_system)
+
+
+def corpus_of(campaign: Campaign) -> CollectedCorpus | None:
+    return CollectedCorpus.objects.select_related("corpus").filter(campaign=campaign).first()
+
+
+def finished_room(campaign: Campaign, public_id: str) -> Room:
+    """A room with lines, for the organiser to read. Raises ``NotFound``."""
+    rooms = campaign.rooms.select_related("rater_a", "rater_b").prefetch_related("lines")
+    room = None if "\0" in public_id else rooms.filter(public_id=public_id).first()
+    if room is None:
+        raise NotFound("there is no such dialogue")
+    return room
+
+
+def rooms_with_lines(campaign: Campaign) -> Sequence[Room]:
+    """All rooms but those in which nothing was said and nobody is any more."""
+    rooms = campaign.rooms.select_related("rater_a", "rater_b").annotate(said=Count("lines"))
+    return list(rooms.exclude(state=Room.State.ABANDONED, said=0).order_by("number"))
+
+
+def rooms_table(campaign: Campaign, address: str) -> Table:
+    """One row a room; ``address`` is this page's, to which the name of a dialogue to read is added."""
+    columns = (
+        Column("dialogue", _("dialogue"), "link"),
+        Column("state", _("state")),
+        Column("utterances", _("utterances"), "number", decimals=0),
+        Column("words", _("words an utterance"), "number", decimals=1),
+        Column("minutes", _("minutes"), "number", decimals=1),
+        Column("rater_a", _("A")),
+        Column("rater_b", _("B")),
+        Column("remark", _("remark")),
+    )
+    rooms = rooms_with_lines(campaign)
+    words = _words_per_line([room.pk for room in rooms])
+    rows = tuple(Row(room.public_id, _cells(room, address, words.get(room.pk))) for room in rooms)
+    return Table("dialogues", _("Dialogues of %(campaign)s") % {"campaign": campaign.name}, columns, rows)
+
+
+def _cells(room: Room, address: str, words: float | None) -> dict[str, Cell]:
+    minutes = (room.finished_at - room.created_at).total_seconds() / 60 if room.finished_at else None
+    return {
+        "dialogue": Cell(f"dialogue-{room.number}", href=f"{address}?room={room.public_id}"),
+        "state": Cell(_("finished, left out") if room.left_out else str(room.get_state_display())),
+        "utterances": Cell(room.said),
+        "words": Cell(words, reason=_("nothing was said yet") if words is None else ""),
+        "minutes": Cell(minutes, reason=_("not finished") if minutes is None else ""),
+        "rater_a": Cell(room.rater_a.pseudonym),
+        "rater_b": Cell(room.rater_b.pseudonym) if room.rater_b else Cell(reason=_("nobody came yet")),
+        "remark": Cell(room.end_reason),
+    }
+
+
+def _words_per_line(room_ids: Sequence[int]) -> dict[int, float]:
+    counts: dict[int, list[int]] = {}
+    for room_id, text in Line.objects.filter(room__in=room_ids).values_list("room_id", "text").iterator():
+        counts.setdefault(room_id, []).append(len(text.split()))
+    return {room_id: sum(words) / len(words) for room_id, words in counts.items()}

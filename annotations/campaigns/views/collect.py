@@ -1,0 +1,265 @@
+"""The pages of a collection: meet a partner, write a dialogue in turn, and, for organisers, make a corpus of it."""
+
+from __future__ import annotations
+
+import uuid
+from typing import Any
+
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+from django_htmx.http import HttpResponseClientRefresh
+
+from annotations.campaigns.access import campaign_or_404, organisers_page, raters_page, wants_json
+from annotations.campaigns.actions import collection as rooms
+from annotations.campaigns.actions import harvest
+from annotations.campaigns.actions.collection import NoRoom, NotYourRoom, OutOfTurn, RoomClosed
+from annotations.campaigns.forms.collecting import CorpusForm, LineForm
+from annotations.campaigns.models import Campaign, Participation, Room
+from annotations.campaigns.queries import collection as queries
+from annotations.importers.problems import ImportFailed
+from annotations.page import page
+from annotations.queries import NotFound
+
+# --- raters ----------------------------------------------------------------------------------------------------
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@never_cache
+@raters_page
+def meet(request: HttpRequest, participation: Participation) -> HttpResponse:
+    """GET says what happens here; POST finds a partner, or a room to wait in."""
+    campaign = _collection(participation.campaign)
+    current = queries.current_room(participation)
+    if current is not None:
+        return redirect("room", campaign.slug, current.public_id)
+    if participation.guidelines_read_id is None and queries.current_guidelines(campaign) is not None:
+        return redirect("rating-start", campaign.slug)
+    if request.method == "POST":
+        try:
+            return redirect("room", campaign.slug, rooms.meet(participation).public_id)
+        except NoRoom as refusal:
+            return _meet_page(request, participation, refusal.why)
+    return _meet_page(request, participation, rooms.why_no_room(campaign, participation, timezone.now()))
+
+
+def _meet_page(request: HttpRequest, participation: Participation, why: str) -> HttpResponse:
+    context = {
+        "section": "rate",
+        "campaign": participation.campaign,
+        "written": queries.dialogues_by(participation),
+        "why": why,
+        "has_guidelines": queries.current_guidelines(participation.campaign) is not None,
+    }
+    return render(request, "campaigns/collecting/meet.html", context)
+
+
+def _collection(campaign: Campaign) -> Campaign:
+    if campaign.kind != Campaign.Kind.COLLECTION:
+        raise Http404("this campaign collects no dialogues")
+    return campaign
+
+
+def _room_or_404(participation: Participation, public_id: str) -> Room:
+    try:
+        return queries.room_of(participation, public_id)
+    except NotFound as missing:
+        raise Http404(str(missing)) from None
+
+
+@require_safe
+@never_cache
+@raters_page
+def room(request: HttpRequest, participation: Participation, public_id: str) -> HttpResponse:
+    return _room_page(request, participation, _room_or_404(participation, public_id))
+
+
+def _room_page(
+    request: HttpRequest, participation: Participation, found: Room, form: LineForm | None = None, status: int = 200
+) -> HttpResponse:
+    if request.method != "HEAD":
+        rooms.note_presence(found, participation, timezone.now())
+    context = {
+        "section": "rate",
+        "campaign": participation.campaign,
+        "room": queries.room_view(found, participation),
+        "written": queries.dialogues_by(participation),
+        "why": rooms.why_no_room(participation.campaign, participation, timezone.now()),
+        "text": form["text"].value() if form else "",
+        "errors": [error for found_errors in form.errors.values() for error in found_errors] if form else [],
+        "key": (form["key"].value() if form and "key" not in form.errors else "") or uuid.uuid4().hex,
+        "has_guidelines": queries.current_guidelines(participation.campaign) is not None,
+    }
+    return render(request, "campaigns/collecting/room.html", context, status=status)
+
+
+@require_safe
+@never_cache
+@raters_page
+def room_lines(request: HttpRequest, participation: Participation, public_id: str) -> HttpResponse:
+    """What the page asks for every two seconds: nothing (204) while nothing has changed."""
+    found = _room_or_404(participation, public_id)
+    rooms.note_presence(found, participation, timezone.now())
+    view = queries.room_view(found, participation)
+    if request.htmx and request.GET.get("state") not in (None, view.state):  # type: ignore[attr-defined]
+        return HttpResponseClientRefresh()
+    if request.GET.get("seen") == view.signature:
+        return HttpResponse(status=204)
+    return render(request, "campaigns/collecting/_lines.html", {"room": view, "campaign": participation.campaign})
+
+
+@require_POST
+@never_cache
+@raters_page
+def room_say(request: HttpRequest, participation: Participation, public_id: str) -> HttpResponse:
+    found = _room_or_404(participation, public_id)
+    form = LineForm(request.POST)
+    if not form.is_valid():
+        return _not_said(request, participation, found, form, 422)
+    try:
+        said = rooms.say(participation, public_id, form.cleaned_data["text"], form.cleaned_data["key"])
+    except OutOfTurn:
+        form.add_error(None, _("Your partner writes now. Your text is kept; send it when it is your turn."))
+        return _not_said(request, participation, found, form, 409)
+    except RoomClosed:
+        form.add_error(None, _("This dialogue has ended. Your last text was not stored."))
+        return _not_said(request, participation, found, form, 409)
+    if wants_json(request):
+        return JsonResponse({"stored": True, "open": said.room.state == Room.State.TALKING})
+    return redirect("room", participation.campaign.slug, public_id)
+
+
+def _not_said(
+    request: HttpRequest, participation: Participation, found: Room, form: LineForm, status: int
+) -> HttpResponse:
+    if wants_json(request):
+        error = " ".join(error for errors in form.errors.values() for error in errors)
+        return JsonResponse({"stored": False, "error": error}, status=status)
+    return _room_page(request, participation, found, form, status)
+
+
+@require_POST
+@never_cache
+@raters_page
+def room_leave(request: HttpRequest, participation: Participation, public_id: str) -> HttpResponse:
+    try:
+        left = rooms.leave(participation, public_id)
+    except NotYourRoom:
+        raise Http404("there is no such room") from None
+    if left.state == Room.State.FINISHED:
+        return redirect("room", participation.campaign.slug, public_id)
+    if left.rater_b_id is None:
+        messages.info(request, _("You wait no longer. Come back when you like."))
+    else:
+        messages.info(request, _("The dialogue was ended. You can meet someone else."))
+    return redirect("meet", participation.campaign.slug)
+
+
+# --- organisers ------------------------------------------------------------------------------------------------
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@never_cache
+@organisers_page
+def campaign_dialogues(request: HttpRequest, slug: str) -> HttpResponse:
+    """The rooms of a collection; ``?room=`` reads one. POST leaves one out, takes it back, or makes the corpus."""
+    campaign = _collection(campaign_or_404(slug))
+    if request.method != "POST":
+        wish = request.GET.get("room")
+        return _dialogue_page(request, campaign, wish) if wish else _dialogues_page(request, campaign)
+    action = request.POST.get("action", "")
+    if action in ("leave-out", "take-back"):
+        return _leave_out(request, campaign, action == "leave-out")
+    if action == "make":
+        return _make_corpus(request, campaign)
+    messages.error(request, _("Nothing was changed: this form asks for nothing that can be done here."))
+    return redirect("campaign-dialogues", slug)
+
+
+def _dialogues_page(
+    request: HttpRequest, campaign: Campaign, form: CorpusForm | None = None, status: int = 200
+) -> HttpResponse:
+    state = queries.collected(campaign)
+    table = queries.rooms_table(campaign, reverse("campaign-dialogues", args=[campaign.slug]))
+    known = queries.corpus_of(campaign)
+    context = {
+        "section": "campaigns",
+        "tab": "dialogues",
+        "campaign": campaign,
+        "state": state,
+        "figures": _figures(state),
+        "table": table,
+        "corpus": known.corpus if known else None,
+        "form": form or CorpusForm(campaign),
+        "loses_last_line": campaign.utterances % 2 == 1,
+    }
+    answer = page(request, "campaigns/collecting/dialogues.html", context, [table])
+    answer.status_code = status
+    return answer
+
+
+def _figures(state: queries.Collected) -> list[tuple[str, Any, str]]:
+    wanted = "" if state.wanted is None else _("of %(wanted)d wanted") % {"wanted": state.wanted}
+    out = _("and %(count)d left out") % {"count": state.left_out} if state.left_out else ""
+    return [
+        (_("Finished"), state.kept, " ".join(part for part in (wanted, out) if part)),
+        (_("Being written"), state.talking, ""),
+        (_("Waiting for a partner"), state.waiting, ""),
+        (_("Abandoned"), state.abandoned, _("they stay here and do not count")),
+    ]
+
+
+def _dialogue_page(request: HttpRequest, campaign: Campaign, public_id: str) -> HttpResponse:
+    try:
+        found = queries.finished_room(campaign, public_id)
+    except NotFound as missing:
+        raise Http404(str(missing)) from None
+    context = {"section": "campaigns", "tab": "dialogues", "campaign": campaign, "room": found}
+    return render(request, "campaigns/collecting/dialogue.html", context)
+
+
+def _leave_out(request: HttpRequest, campaign: Campaign, left_out: bool) -> HttpResponse:
+    public_id = request.POST.get("room", "")
+    if "\0" in public_id or not harvest.leave_out(campaign, public_id, left_out):
+        raise Http404("there is no such finished dialogue")
+    if left_out:
+        messages.success(request, _("The dialogue is left out of the next version of the corpus."))
+    else:
+        messages.success(request, _("The dialogue is taken into the next version of the corpus."))
+    return redirect(f"{reverse('campaign-dialogues', args=[campaign.slug])}?room={public_id}")
+
+
+def _make_corpus(request: HttpRequest, campaign: Campaign) -> HttpResponse:
+    known = queries.corpus_of(campaign)
+    form = CorpusForm(campaign, request.POST)
+    if known is None and not form.is_valid():
+        return _dialogues_page(request, campaign, form, 422)
+    try:
+        outcome = harvest.make_corpus(campaign) if known else harvest.make_corpus(campaign, **form.cleaned_data)
+    except harvest.NothingToCollect:
+        messages.error(request, _("No dialogue is finished yet. Nothing was stored."))
+        return redirect("campaign-dialogues", campaign.slug)
+    except harvest.SlugTaken:
+        form.add_error("slug", _("There is a corpus with this short name. Choose another."))
+        return _dialogues_page(request, campaign, form, 422)
+    except ImportFailed as failure:
+        form.add_error(None, str(failure.problems[0].message))
+        return _dialogues_page(request, campaign, form, 422)
+    messages.success(request, _what_was_made(outcome))
+    return redirect("campaign-dialogues", campaign.slug)
+
+
+def _what_was_made(outcome: Any) -> str:
+    words = {"corpus": outcome.version.corpus.slug, "version": outcome.version.label}
+    if not outcome.created:
+        return _("Nothing new: %(corpus)s %(version)s holds these dialogues already.") % words
+    count = outcome.survey.counts.dialogues
+    return ngettext(
+        "%(corpus)s %(version)s holds %(count)d dialogue.", "%(corpus)s %(version)s holds %(count)d dialogues.", count
+    ) % {**words, "count": count}
