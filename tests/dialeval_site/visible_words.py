@@ -10,15 +10,20 @@ from django.template.base import Lexer, Token, TokenType
 
 WORD = re.compile(r"[A-Za-z]{2,}")
 LABELS = {"aria-label", "aria-description", "aria-valuetext", "aria-roledescription", "title", "placeholder", "alt"}
+UNSEEN = {"script", "style", "code", "pre", "kbd"}
+"""No text, or what stands in files and on keys."""
 FILLED = "\ue000"
 """Stands where the template puts a value: no letter, so a text made of values has no word of its own."""
-NO_WORDS_OF_ITS_OWN = {"dialeval", "CSV", "JSON", "UTF-8", "html", "url", "POST", "GET"}
-LITERAL = re.compile(r"""(?<!_\()(?P<quote>["'])(?P<text>(?:(?!(?P=quote)).)*)(?P=quote)""")
+NAMES = re.compile(r"dialeval|mt-metrics-eval|CSV|JSON|UTF-8|UTC")
+"""The same in every language."""
+CLASSES = {"width", "body_attributes"}
+"""Blocks of ``base.html`` that hold classes and attributes."""
+LITERAL = re.compile(r"""(?P<marked>_\()?(?P<quote>["'])(?P<text>(?:(?!(?P=quote)).)*)(?P=quote)""")
 SHOWN_BY_FILTER = re.compile(r"""\|\s*(?:default|default_if_none|yesno|add)\s*:\s*(_\()?(["'])(.*?)\2""")
 
 
 def is_word(text: str) -> bool:
-    return any(found not in NO_WORDS_OF_ITS_OWN for found in WORD.findall(text))
+    return bool(WORD.search(NAMES.sub("", text)))
 
 
 class Texts(HTMLParser):
@@ -28,11 +33,9 @@ class Texts(HTMLParser):
         super().__init__(convert_charrefs=True)
         self.found: list[str] = []
         self._unseen = 0
-        self._key = 0
 
     def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
-        self._unseen += tag in ("script", "style", "code")
-        self._key += tag == "kbd"
+        self._unseen += tag in UNSEEN
         given = {name: value or "" for name, value in attributes}
         shown = [value for name, value in given.items() if name in LABELS or _is_text_for_scripts(name)]
         if tag == "input" and given.get("type") in ("submit", "button", "reset"):
@@ -42,8 +45,7 @@ class Texts(HTMLParser):
         self.found.extend(shown)
 
     def handle_endtag(self, tag: str) -> None:
-        self._unseen -= tag in ("script", "style", "code")
-        self._key -= tag == "kbd"
+        self._unseen -= tag in UNSEEN
 
     def handle_data(self, data: str) -> None:
         if not self._unseen:
@@ -77,8 +79,15 @@ def _html_of(template: str) -> Iterator[str]:
             yield FILLED
         elif token.token_type is TokenType.BLOCK:
             name = token.contents.split()[0]
-            closing = f"end{name}" if name in ("blocktranslate", "blocktrans", "comment") else ""
-            yield "" if closing == "endcomment" else FILLED if closing or name in ("translate", "trans", "url") else " "
+            closing = _end_of_what_is_no_text(token)
+            yield FILLED if name in ("blocktranslate", "blocktrans", "translate", "trans", "url") else " "
+
+
+def _end_of_what_is_no_text(token: Token) -> str:
+    name, *arguments = token.contents.split()
+    if name in ("blocktranslate", "blocktrans", "comment"):
+        return f"end{name}"
+    return "endblock" if name == "block" and arguments[0] in CLASSES else ""
 
 
 def _literals_shown(template: str) -> Iterator[str]:
@@ -89,7 +98,7 @@ def _literals_shown(template: str) -> Iterator[str]:
         elif token.token_type is TokenType.BLOCK and token.contents.split()[0] in ("include", "with"):
             yield from _of_filters(token)
             arguments = token.contents.partition(" with ")[2] or token.contents
-            values = (match["text"] for match in LITERAL.finditer(arguments))
+            values = (match["text"] for match in LITERAL.finditer(arguments) if not match["marked"])
             yield from (value for value in values if is_word(value) and (" " in value or value[0].isupper()))
 
 
@@ -116,6 +125,8 @@ def sentences_of_script(script: str) -> list[str]:
     """String literals that read as English. Filled-in places of template strings are no words."""
     found = []
     for match in SCRIPT_TOKENS.finditer(script):
+        if script[: match.start()].rstrip().endswith(("className =", "className +=", "className:")):
+            continue
         text = re.sub(r"\$\{[^}]*\}", "", (match["text"] or "  ")[1:-1])
         if SENTENCE.search(text) and not NO_SENTENCE.search(text):
             found.append(text)
