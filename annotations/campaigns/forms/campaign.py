@@ -397,6 +397,10 @@ class CampaignForm(forms.Form):
             yield _KIND_WORDS.get(kind, kind), [box for _, box in pairs]
 
     @property
+    def offers_gold(self) -> bool:
+        return any(system.kind == System.Kind.GOLD for system in self.fields["systems"].queryset)
+
+    @property
     def kinds(self) -> list[tuple[Any, str]]:
         return [(radio, _EXPLAINED[radio.data["value"]]) for radio in self["kind"]]
 
