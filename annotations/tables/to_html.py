@@ -191,11 +191,13 @@ def _room_for_whisker(column: Column, drawing: _Drawing) -> str:
 
 
 def bars_svg(shares: tuple[float, ...]) -> str:
-    """A column per share, as high as the share; one that is not 0 can be seen. A hairline is the floor."""
+    """A column per share, the largest as high as there is room; one that is not 0 can be seen. A hairline is the
+    floor."""
+    largest = max(shares, default=0.0)
     step, height = BAR_WIDTH + 2, BAR_HEIGHT
     drawn = []
     for number, share in enumerate(shares):
-        high = max(1.5, min(share, 1.0) * (height - 1)) if share > 0 else 0
+        high = max(1.5, share / largest * (height - 1)) if share > 0 else 0
         if high:
             size = f'width="{BAR_WIDTH}" height="{high:.1f}"'
             drawn.append(f'<rect x="{number * step}" y="{height - 1 - high:.1f}" {size}/>')

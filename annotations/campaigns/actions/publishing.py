@@ -192,7 +192,7 @@ def _remove(campaign: Campaign, version: CorpusVersion) -> int:
     else:
         version.aspects = [name for name in version.aspects if name != aspect]
     if version.main_aspect == aspect:
-        known = version.aspects
-        version.main_aspect = undo["main_aspect"] if undo["main_aspect"] in known else next(iter(known), "")
+        former = undo["main_aspect"]
+        version.main_aspect = former if former in version.aspects or not version.aspects else version.aspects[0]
     version.save(update_fields=["aspects", "scales", "main_aspect"])
     return removed
