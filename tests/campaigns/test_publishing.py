@@ -1,0 +1,203 @@
+"""Ratings that become human scores of the corpus, and their complete removal."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+
+import pytest
+from django.core.management import call_command
+from django.db import connection
+
+from annotations import actions
+from annotations.campaigns.actions.publishing import CannotPublish, default_aspect, publish, unpublish
+from annotations.campaigns.actions.quality import exclude
+from annotations.campaigns.models import Campaign
+from annotations.importers.registry import importers
+from annotations.models import CorpusVersion, Rater, Rating
+from annotations.queries import agreement_of
+from annotations.record_stream import records_of
+from leaderboard.queries import meta_evaluation, rated_levels, system_standing
+from tests.annotations.stored import stored, two_systems, written
+from tests.campaigns.judged import table
+from tests.campaigns.sets import made_campaign, made_raters
+from tests.workers.conftest import odd_metrics  # noqa: F401 (a fixture)
+
+pytestmark = pytest.mark.django_db
+
+
+def finished(version: CorpusVersion | None = None, slug: str = "", kind: str = "turn", **fields: object) -> Campaign:
+    """Closed; two raters who agree on everything but the first item."""
+    campaign = made_campaign(kind, systems=["one", "two"], dialogues=2, turns=1, version=version, slug=slug, **fields)
+    count = campaign.items.count()
+    raters = made_raters(campaign, 2)
+    table(campaign, raters, {0: [1, 2, 4, 5, 3][:count], 1: [2, 2, 4, 5, 3][:count]})
+    Campaign.objects.filter(pk=campaign.pk).update(state=Campaign.State.CLOSED)
+    campaign.refresh_from_db()
+    return campaign
+
+
+def content(version: CorpusVersion) -> list[object]:
+    return list(records_of(CorpusVersion.objects.get(pk=version.pk)))
+
+
+def test_published_ratings_are_human_scores() -> None:
+    campaign = finished(slug="first")
+    assert publish(campaign) == 8
+    version = CorpusVersion.objects.get(pk=campaign.version_id)
+    assert (version.aspects, version.main_aspect, version.scales) == (["overall"], "overall", {"overall": [1, 5]})
+    assert list(version.raters.values_list("name", "kind")) == [
+        ("first/rater 1", "identified"),
+        ("first/rater 2", "identified"),
+    ]
+    report = agreement_of(version, "overall", "turn", resamples=0)
+    assert (report["items"], report["ratings"], report["raters"]) == (4, 8, 2)
+
+
+def test_leaderboards_see_them(odd_metrics: None) -> None:  # noqa: F811
+    """Means over raters: one (1.5 + 2) / 2 = 1.75, two (4 + 5) / 2 = 4.5."""
+    campaign = finished()
+    publish(campaign)
+    version = CorpusVersion.objects.select_related("corpus").get(pk=campaign.version_id)
+    assert rated_levels(version, "overall") == ["turn"]
+    means = {
+        row["system"]: row["human"]["value"] for row in system_standing(version, "overall", resamples=10)["systems"]
+    }
+    assert means == {"one": 1.75, "two": 4.5}
+    call_command("score", corpus=version.corpus.slug, metrics="length", inline=True)
+    rows = meta_evaluation(version, "overall", ["turn"], resamples=10)["rows"]
+    assert (rows[0]["metric"], rows[0]["n"]) == ("length", 4)
+
+
+def test_dialogue_level_ratings_are_of_a_system_in_a_dialogue() -> None:
+    campaign = finished(kind="dialogue")
+    publish(campaign)
+    assert Rating.objects.filter(response__isnull=True, system__isnull=False, dialogue__isnull=False).count() == 8
+
+
+def test_an_export_with_them_can_be_imported(tmp_path: Path) -> None:
+    campaign = finished()
+    publish(campaign)
+    path = written(records_of(CorpusVersion.objects.get(pk=campaign.version_id)), tmp_path / "again.jsonl")
+    (outcome,) = actions.import_corpus(importers()["jsonl"], path, "again")
+    first = agreement_of(CorpusVersion.objects.get(pk=campaign.version_id), "overall", "turn", resamples=0)
+    again = agreement_of(outcome.version, "overall", "turn", resamples=0)
+    assert again["krippendorff_alpha"] == first["krippendorff_alpha"]
+
+
+def test_human_scores_of_the_file_are_not_mixed_with_them(tmp_path: Path) -> None:
+    version = stored(two_systems(), tmp_path)
+    campaign = finished(version, slug="second")
+    assert default_aspect(campaign) == "overall (second)"
+    publish(campaign)
+    version.refresh_from_db()
+    assert (version.aspects, version.main_aspect) == (["overall", "overall (second)"], "overall")
+    assert Rating.objects.filter(rater__version=version, aspect="overall").count() == 6
+
+
+def test_a_name_that_differs_in_case_only_is_taken(tmp_path: Path) -> None:
+    campaign = finished(stored(two_systems(), tmp_path))
+    with pytest.raises(CannotPublish, match="already"):
+        publish(campaign, "OVERALL")
+
+
+def test_publishing_again_replaces() -> None:
+    campaign = finished()
+    publish(campaign)
+    exclude(campaign.participations.get(position=1), "later found careless")
+    assert publish(campaign) == 4
+    assert (Rating.objects.count(), Rater.objects.count()) == (4, 1)
+
+
+def test_publishing_again_under_another_name_leaves_nothing_under_the_first() -> None:
+    campaign = finished()
+    publish(campaign)
+    publish(campaign, "quality")
+    version = CorpusVersion.objects.get(pk=campaign.version_id)
+    assert (version.aspects, set(Rating.objects.values_list("aspect", flat=True))) == (["quality"], {"quality"})
+
+
+def test_unpublishing_restores_the_version_exactly(tmp_path: Path) -> None:
+    version = stored(two_systems(), tmp_path)
+    before = content(version)
+    campaign = finished(version)
+    publish(campaign)
+    assert content(version) != before
+    assert unpublish(campaign) == 10
+    campaign.refresh_from_db()
+    assert content(version) == before
+    assert (campaign.published_aspect, campaign.published_at, campaign.publication) == ("", None, {})
+
+
+def test_two_campaigns_on_a_version_come_and_go_on_their_own() -> None:
+    first = finished(slug="first")
+    before = content(first.version)
+    second = finished(first.version, slug="second")
+    publish(first)
+    publish(second)
+    unpublish(first)
+    version = CorpusVersion.objects.get(pk=first.version_id)
+    assert (version.aspects, version.main_aspect) == (["overall (second)"], "overall (second)")
+    unpublish(second)
+    assert content(first.version) == before
+
+
+@pytest.mark.parametrize("state", ["open", "draft"])
+def test_only_what_stands_still_is_published(state: str) -> None:
+    campaign = finished()
+    Campaign.objects.filter(pk=campaign.pk).update(state=state)
+    with pytest.raises(CannotPublish, match="pause or close"):
+        publish(campaign)
+    assert not Rating.objects.exists()
+
+
+def test_chats_and_collections_are_not_published() -> None:
+    for kind in ("interactive", "collection"):
+        campaign = made_campaign(kind)
+        Campaign.objects.filter(pk=campaign.pk).update(state=Campaign.State.CLOSED)
+        with pytest.raises(CannotPublish):
+            publish(campaign)
+
+
+def test_without_ratings_that_count_nothing_is_published() -> None:
+    campaign = made_campaign()
+    Campaign.objects.filter(pk=campaign.pk).update(state=Campaign.State.PAUSED)
+    with pytest.raises(CannotPublish, match="no rating counts"):
+        publish(campaign)
+
+
+@pytest.mark.parametrize("aspect", ["x" * 101, "nul \0"])
+def test_a_name_that_cannot_be_stored_is_refused(aspect: str) -> None:
+    with pytest.raises(CannotPublish, match="name"):
+        publish(finished(), aspect)
+
+
+def test_stored_statistics_are_told() -> None:
+    campaign = finished()
+    revisions = [CorpusVersion.objects.get(pk=campaign.version_id).revision]
+    for act in (publish, unpublish):
+        act(campaign)
+        revisions.append(CorpusVersion.objects.get(pk=campaign.version_id).revision)
+    assert revisions == [0, 1, 2]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_publishing_twice_at_once_stores_the_ratings_once() -> None:
+    campaign = finished()
+    outcomes: list[object] = []
+
+    def at_once() -> None:
+        try:
+            outcomes.append(publish(Campaign.objects.get(pk=campaign.pk)))
+        except Exception as refusal:  # the test shows what it was
+            outcomes.append(refusal)
+        finally:
+            connection.close()
+
+    threads = [threading.Thread(target=at_once) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert outcomes == [8, 8, 8, 8]
+    assert (Rating.objects.count(), Rater.objects.count()) == (8, 2)
