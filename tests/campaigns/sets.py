@@ -195,8 +195,9 @@ def _regular_items(campaign: Campaign) -> list[Item]:
     ]
 
 
-def made_user(name: str = "", *roles: str):  # the type is the site's user model
-    user = get_user_model().objects.create_user(name or f"person-{next(_numbers)}", password="open the door please")
+def made_user(name: str = "", *roles: str, password: str | None = None):  # the type is the site's user model
+    """Without a password unless given one: hashing takes long, and ``Client.force_login`` needs none."""
+    user = get_user_model().objects.create_user(name or f"person-{next(_numbers)}", password=password)
     for role in roles:
         user.groups.add(Group.objects.get_or_create(name=role)[0])
     return user
