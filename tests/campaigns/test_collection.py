@@ -108,7 +108,7 @@ def test_who_has_stopped_asking_is_not_waiting_any_more() -> None:
 @pytest.mark.django_db
 def test_no_more_rooms_than_dialogues_are_wanted() -> None:
     campaign = collection(dialogues_per_system=1)
-    a, b, room = pair(campaign)
+    a, _, room = pair(campaign)
     [c] = made_raters(campaign, 1)
     with pytest.raises(NoRoom, match="enough"):
         rooms.meet(c)
@@ -302,7 +302,7 @@ def test_leaving_ends_the_dialogue_for_both_and_says_who_left() -> None:
 
 @pytest.mark.django_db
 def test_a_silent_partner_is_the_reason_when_the_other_ends_it() -> None:
-    a, b, room = pair(collection())
+    a, _, room = pair(collection())
     age(room, seen_b_at=settings.RATING_LEASE_SECONDS + 60)
     assert queries.room_view(queries.room_of(a, room.public_id), a).partner_away
     minutes = int(settings.RATING_LEASE_SECONDS + 60) // 60

@@ -42,7 +42,7 @@ def test_a_broken_file_is_refused_with_each_fault(tmp_path: Path) -> None:
     file = tmp_path / "mine.json"
     file.write_text('[{"head": "I am."}]')
     errors = io.StringIO()
-    with pytest.raises(CommandError, match="no persona was made: 1 problem$"):
+    with pytest.raises(CommandError, match=r"no persona was made: 1 problem$"):
         call_command("make_personas", knowledge=file, stdout=io.StringIO(), stderr=errors)
     assert "mine.json: $[0].attributes: is missing" in errors.getvalue()
 

@@ -256,10 +256,12 @@ def _make_corpus(request: HttpRequest, campaign: Campaign) -> HttpResponse:
 
 
 def _what_was_made(outcome: Any) -> str:
-    words = {"corpus": outcome.version.corpus.slug, "version": outcome.version.label}
+    words = {"corpus": outcome.version.corpus.slug, "version": outcome.version.number}
     if not outcome.created:
-        return _("Nothing new: %(corpus)s %(version)s holds these dialogues already.") % words
+        return _("Nothing new: %(corpus)s version %(version)d holds these dialogues already.") % words
     count = outcome.survey.counts.dialogues
     return ngettext(
-        "%(corpus)s %(version)s holds %(count)d dialogue.", "%(corpus)s %(version)s holds %(count)d dialogues.", count
+        "%(corpus)s version %(version)d holds %(count)d dialogue.",
+        "%(corpus)s version %(version)d holds %(count)d dialogues.",
+        count,
     ) % {**words, "count": count}

@@ -1,0 +1,174 @@
+"""Two browsers at once: two raters meet, write a dialogue in turn, lose the connection, come back, finish."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.stage import Stage
+from tests.browser.visit import Visit
+
+PASSWORD = "open the door please"
+UTTERANCES = 14
+
+Pair = tuple[Visit, Visit]
+
+
+def make_campaign(stage: Stage, slug: str, utterances: int) -> list[str]:
+    """An open collection with two raters; returns their user names."""
+    code = f"""
+import json
+from django.contrib.auth import get_user_model
+from annotations.campaigns.models import Participation
+from tests.campaigns.sets import made_campaign
+campaign = made_campaign("collection", slug={slug!r}, utterances={utterances})
+campaign.guidelines.all().delete()
+names = ["{slug}-" + word for word in ("amber", "birch")]
+for position, name in enumerate(names):
+    user = get_user_model().objects.create_user(name, password={PASSWORD!r})
+    Participation.objects.create(campaign=campaign, user=user, position=position)
+print(json.dumps(names))
+"""
+    return list(json.loads(stage.site.python(code)))
+
+
+def lines_of(stage: Stage, slug: str) -> list[list[str]]:
+    code = f"""
+import json
+from annotations.campaigns.models import Line
+lines = Line.objects.filter(room__campaign__slug={slug!r}).order_by("number")
+print(json.dumps(list(lines.values_list("speaker", "text"))))
+"""
+    return list(json.loads(stage.site.python(code)))
+
+
+@pytest.fixture
+def meeting(stage: Stage, visit: Callable[..., Visit]) -> Callable[..., Pair]:
+    def meet(slug: str, utterances: int = UTTERANCES, **window: object) -> Pair:
+        visits = []
+        for name in make_campaign(stage, slug, utterances):
+            one = visit(**window)
+            one.log_in(name, PASSWORD)
+            one.go(f"/rate/{slug}/meet/")
+            one.page.get_by_role("button", name="Meet a partner").click()
+            visits.append(one)
+        return visits[0], visits[1]
+
+    return meet
+
+
+def bubbles(page: Page) -> list[str]:
+    return [text.strip() for text in page.locator(".chat .bubble p").all_inner_texts()]
+
+
+def test_two_raters_write_a_whole_dialogue_by_keyboard(stage: Stage, meeting: Callable[..., Pair]) -> None:
+    """Each types while the other's turn lasts, and Enter sends when the own turn has come."""
+    first, second = meeting("whole-dialogue")
+    pages = first.page, second.page
+    texts = [f"Utterance {number}, said by {'AB'[number % 2]}." for number in range(UTTERANCES)]
+    expect(pages[0].get_by_text("You begin.")).to_be_visible()
+    expect(pages[1].get_by_text("Your partner writes.")).to_be_visible()
+    for number, text in enumerate(texts):
+        writer, reader = pages[number % 2], pages[(number + 1) % 2]
+        if number + 1 < UTTERANCES:
+            reader.get_by_label("Your next utterance").fill(texts[number + 1])
+        if number == 0:
+            writer.get_by_label("Your next utterance").fill(text)
+        expect(writer.get_by_role("button", name="Send")).to_be_enabled()
+        writer.get_by_label("Your next utterance").press("Enter")
+        if number + 1 < UTTERANCES:
+            expect(reader.locator(".chat .bubble p").last).to_have_text(text)
+            expect(reader.locator("#room-status")).to_contain_text(f"{number + 1} of {UTTERANCES}")
+    for page in pages:
+        expect(page.get_by_role("heading", name="The dialogue is finished")).to_be_visible()
+        assert bubbles(page) == texts
+        expect(page.get_by_role("button", name="Meet another partner")).to_be_visible()
+    assert lines_of(stage, "whole-dialogue") == [["AB"[number % 2], text] for number, text in enumerate(texts)]
+
+
+def test_own_words_stand_right_and_only_the_own_persona_shows(meeting: Callable[..., Pair]) -> None:
+    first, second = meeting("own-side")
+    first.page.get_by_label("Your next utterance").fill("Hello there.")
+    first.page.get_by_role("button", name="Send").click()
+    expect(second.page.locator(".bubble", has_text="Hello there.")).to_contain_text("Your partner")
+    expect(first.page.locator(".bubble", has_text="Hello there.")).to_contain_text("You")
+    personas = [set(one.page.locator(".own-persona li").all_inner_texts()) for one in (first, second)]
+    assert len(personas[0]) >= 5
+    assert not personas[0] & personas[1]
+    assert "own-side-amber" not in second.page.content()
+
+
+def test_without_a_connection_the_text_waits_and_is_sent_once(stage: Stage, meeting: Callable[..., Pair]) -> None:
+    first, second = meeting("offline")
+    page = first.page
+    expect(page.get_by_text("You begin.")).to_be_visible()
+    page.context.set_offline(True)
+    page.get_by_label("Your next utterance").fill("Can you hear me?")
+    page.get_by_label("Your next utterance").press("Enter")
+    expect(page.get_by_role("alert")).to_contain_text("Not sent yet. Your text is kept here")
+    assert page.get_by_label("Your next utterance").input_value() == "Can you hear me?"
+    page.context.set_offline(False)
+    expect(second.page.locator(".bubble p")).to_have_text("Can you hear me?")
+    expect(page.get_by_label("Your next utterance")).to_have_value("")
+    assert lines_of(stage, "offline") == [["A", "Can you hear me?"]]
+    first.complaints = [one for one in first.complaints if "ERR_INTERNET_DISCONNECTED" not in one and "htmx" not in one]
+
+
+def test_an_answer_that_is_lost_is_asked_for_again_and_stored_once(stage: Stage, meeting: Callable[..., Pair]) -> None:
+    first, _ = meeting("lost-answer")
+    page = first.page
+    tries = []
+
+    def lose_the_first_answer(route: object) -> None:
+        tries.append(1)
+        if len(tries) == 1:
+            route.fetch()  # type: ignore[attr-defined]  # the server stores it
+            route.fulfill(status=502, body="bad gateway")  # type: ignore[attr-defined]
+        else:
+            route.continue_()  # type: ignore[attr-defined]
+
+    expect(page.get_by_text("You begin.")).to_be_visible()
+    page.route("**/say/", lose_the_first_answer)
+    page.get_by_label("Your next utterance").fill("Only once, please.")
+    page.get_by_label("Your next utterance").press("Enter")
+    expect(page.get_by_label("Your next utterance")).to_have_value("")
+    assert len(tries) == 2
+    assert lines_of(stage, "lost-answer") == [["A", "Only once, please."]]
+    first.complaints = [one for one in first.complaints if "status of 502" not in one]
+
+
+def test_a_draft_outlives_a_reload_and_stays_in_a_narrow_dark_window(meeting: Callable[..., Pair]) -> None:
+    first, second = meeting("draft", width=390, scheme="dark")
+    text = "A sentence that I have not sent. " * 8
+    second.page.get_by_label("Your next utterance").fill(text)
+    second.page.reload()
+    assert second.page.get_by_label("Your next utterance").input_value() == text
+    first.page.get_by_label("Your next utterance").fill("Donaudampfschifffahrt" * 20)
+    first.page.get_by_role("button", name="Send").click()
+    expect(second.page.locator(".bubble")).to_have_count(1)
+    for one in (first, second):
+        assert one.scroll_width() <= 390
+
+
+def test_who_is_left_behind_is_told_and_can_meet_someone_else(meeting: Callable[..., Pair]) -> None:
+    first, second = meeting("left-behind")
+    second.page.get_by_text("Leave this dialogue").click()
+    second.page.get_by_role("button", name="End the dialogue").click()
+    expect(second.page.get_by_text("You can meet someone else.")).to_be_visible()
+    expect(first.page.get_by_role("heading", name="The dialogue ended early")).to_be_visible()
+    first.page.get_by_role("button", name="Meet another partner").click()
+    expect(first.page.get_by_role("heading", name="Waiting for a partner")).to_be_visible()
+
+
+def test_without_javascript_a_dialogue_is_written_by_forms(stage: Stage, meeting: Callable[..., Pair]) -> None:
+    first, second = meeting("forms", utterances=4, script=False)
+    for number in range(4):
+        writer = (first, second)[number % 2]
+        writer.page.reload()
+        writer.page.get_by_label("Your next utterance").fill(f"Line {number}.")
+        writer.page.get_by_role("button", name="Send").click()
+    expect(second.page.get_by_role("heading", name="The dialogue is finished")).to_be_visible()
+    assert [text for _, text in lines_of(stage, "forms")] == [f"Line {number}." for number in range(4)]
