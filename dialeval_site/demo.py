@@ -1,4 +1,4 @@
-"""The demo: a small corpus written for this project, three log-ins, and the runs that score it.
+"""The demo: a small corpus written for this project, three log-ins, the runs that score it, and campaigns to try.
 
 Only in development mode: the pass words are known to everyone.
 """
@@ -16,6 +16,7 @@ from annotations.importers.registry import importers
 from annotations.models import CorpusVersion
 from annotations.queries import select_systems
 from annotations.roles import ORGANISER, PARTICIPANT, RATER
+from dialeval_site.demo_campaigns import load_demo_campaigns
 from workers import queries as run_queries
 from workers import runs
 from workers.metrics.configuration import parse
@@ -51,6 +52,7 @@ def load_demo() -> CorpusVersion:
         _make_account(account)
     (outcome,) = corpus_actions.import_corpus(importers()["jsonl"], DEMO_CORPUS, DEMO_SLUG)
     _score(outcome.version)
+    load_demo_campaigns(outcome.version)
     return outcome.version
 
 
