@@ -14,6 +14,7 @@ from django.utils.translation import gettext as _
 from annotations.campaigns.models import Campaign
 from annotations.campaigns.queries.ratings import OVERALL
 from annotations.tables import Cell, Column, Row, Table
+from annotations.tables.numerals import band_letter
 from leaderboard.board_tables import agreement_tables, cell_of
 
 WEIGHTINGS = ("quadratic", "linear", "unweighted")
@@ -143,8 +144,9 @@ class PairCell:
 
     value: float | None = None
     items: int = 0
-    reason: int | None = None
-    """Which of the matrix's reasons; None where κ is defined."""
+    reason: str = ""
+    mark: str = ""
+    """The letter under which the reason stands beneath the matrix."""
     tint: int = 0
     is_self: bool = False
 
@@ -153,15 +155,16 @@ class PairCell:
 class PairMatrix:
     raters: tuple[str, ...]
     rows: tuple[tuple[str, tuple[PairCell, ...]], ...]
-    reasons: tuple[str, ...]
+    reasons: tuple[tuple[str, str], ...]
+    """(letter, reason) of undefined cells: a thousand buttons would be a thousand stops of the tab key."""
     weighting: str
 
 
 def pair_matrix(document: dict[str, Any], weighting: str) -> PairMatrix:
-    """Symmetric; raters in the order of joining. Equal reasons are one, so that a page of 60 raters stays small."""
+    """Symmetric; raters in the order of joining. Reasons of undefined cells stand once, beneath."""
     pairs = document["cohen_kappa"][weighting].get("pairs", [])
     raters = _in_order(pairs)
-    reasons: dict[str, int] = {}
+    reasons: dict[str, str] = {}
     cells: dict[tuple[str, str], PairCell] = {}
     for pair in pairs:
         first, second = pair["raters"]
@@ -170,16 +173,17 @@ def pair_matrix(document: dict[str, Any], weighting: str) -> PairMatrix:
         (row, tuple(PairCell(is_self=True) if row == column else cells[row, column] for column in raters))
         for row in raters
     )
-    return PairMatrix(tuple(raters), rows, tuple(reasons), weighting)
+    return PairMatrix(tuple(raters), rows, tuple((mark, reason) for reason, mark in reasons.items()), weighting)
 
 
 def _in_order(pairs: Sequence[dict[str, Any]]) -> list[str]:
     return list(dict.fromkeys([*(pair["raters"][0] for pair in pairs), *(pair["raters"][1] for pair in pairs)]))
 
 
-def _pair_cell(pair: dict[str, Any], reasons: dict[str, int]) -> PairCell:
+def _pair_cell(pair: dict[str, Any], reasons: dict[str, str]) -> PairCell:
     value = pair["value"]
     if value is None:
-        return PairCell(None, pair["items"], reasons.setdefault(pair["reason"], len(reasons)))
+        mark = reasons.setdefault(pair["reason"], band_letter(len(reasons)))
+        return PairCell(None, pair["items"], pair["reason"], mark)
     tint = min(max(int(value * TINTS), 0), TINTS - 1)
     return PairCell(value, pair["items"], tint=tint)
