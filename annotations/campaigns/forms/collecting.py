@@ -46,7 +46,7 @@ class CorpusForm(forms.Form):
     is_public = forms.BooleanField(
         required=False,
         label=_("Everyone may see it"),
-        help_text=_("Otherwise only organisers do. The texts of the dialogues are then public."),
+        help_text=_("With a tick, anyone can read the dialogues. Without, only organisers can."),
     )
 
     def __init__(self, campaign: Campaign, *arguments: Any, **named: Any) -> None:

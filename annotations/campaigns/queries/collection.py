@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from django.conf import settings
-from django.db.models import Count, Q
+from django.db.models import Count, Min, Q
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
@@ -142,7 +142,9 @@ def finished_room(campaign: Campaign, public_id: str) -> Room:
 
 def rooms_with_lines(campaign: Campaign) -> Sequence[Room]:
     """All rooms but those in which nothing was said and nobody is any more."""
-    rooms = campaign.rooms.select_related("rater_a", "rater_b").annotate(said=Count("lines"))
+    rooms = campaign.rooms.select_related("rater_a", "rater_b").annotate(
+        said=Count("lines"), begun=Min("lines__created_at")
+    )
     return list(rooms.exclude(state=Room.State.ABANDONED, said=0).order_by("number"))
 
 
@@ -153,7 +155,7 @@ def rooms_table(campaign: Campaign, address: str) -> Table:
         Column("state", _("state")),
         Column("utterances", _("utterances"), "number", decimals=0),
         Column("words", _("words an utterance"), "number", decimals=1),
-        Column("minutes", _("minutes"), "number", decimals=1),
+        Column("minutes", _("minutes"), "number", decimals=1, help=_("From the first utterance to the end.")),
         Column("rater_a", _("A")),
         Column("rater_b", _("B")),
         Column("remark", _("remark")),
@@ -165,7 +167,7 @@ def rooms_table(campaign: Campaign, address: str) -> Table:
 
 
 def _cells(room: Room, address: str, words: float | None) -> dict[str, Cell]:
-    minutes = (room.finished_at - room.created_at).total_seconds() / 60 if room.finished_at else None
+    minutes = (room.finished_at - room.begun).total_seconds() / 60 if room.finished_at and room.begun else None
     return {
         "dialogue": Cell(f"dialogue-{room.number}", href=f"{address}?room={room.public_id}"),
         "state": Cell(_("finished, left out") if room.left_out else str(room.get_state_display())),

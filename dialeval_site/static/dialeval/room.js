@@ -17,7 +17,7 @@
   document.addEventListener("visibilitychange", () => { if (!document.hidden) call(""); });
 
   if (words.state === "waiting") {
-    // The page is loaded anew when somebody comes; the new page then has the partner's words in its title.
+    // The page is loaded anew when somebody comes; the new page then calls in its title.
     store.write({ waited: true });
     return;
   }
@@ -112,6 +112,7 @@
       scrollDown();
       call(myTurn() ? words.yourTurn : "");
       said = now;
+      if (!pending) error.textContent = "";
     }
   });
 
