@@ -7,6 +7,7 @@ import threading
 import pytest
 from django.db import connection
 
+from annotations.campaigns.actions.desk import Judgement, RatingsClosed, fill_desk, rate
 from annotations.campaigns.actions.quality import (
     declare_conflict,
     exclude,
@@ -74,12 +75,29 @@ def test_an_exclusion_without_a_storable_reason_is_refused(campaign: Campaign, r
     assert rater(campaign, 2).state == "active"
 
 
-def test_others_begin_their_search_anew(campaign: Campaign) -> None:
-    """Their cursors had passed places that are free now."""
-    (third,) = made_raters(campaign, 1, start=1, cursor=7)
+def test_others_are_given_the_places(campaign: Campaign) -> None:
+    """All places were held, so the third rater had nothing to do; then four are free."""
+    (third,) = made_raters(campaign, 1, qualification="passed")
+    assert fill_desk(third).why_empty == "finished"
     exclude(rater(campaign, 2), "always 5")
-    third.refresh_from_db()
-    assert third.cursor == third.start == 1
+    assert len(fill_desk(third).assignments) == 2
+
+
+def test_an_excluded_rater_cannot_rate_any_more(campaign: Campaign) -> None:
+    third, _ = made_raters(campaign, 2, qualification="passed")
+    exclude(rater(campaign, 2), "to make room")
+    item = fill_desk(third).assignments[0].item
+    exclude(third, "gone")
+    with pytest.raises(RatingsClosed):
+        rate(third, item.public_id, Judgement(key="late", score=3))
+
+
+def test_what_the_rater_changes_later_stays_out_of_the_count(campaign: Campaign) -> None:
+    """A rating without a place is only revised: it does not take a place that meanwhile belongs to others."""
+    system = campaign.version.systems.get()
+    declare_conflict(rater(campaign, 1).user, system)
+    rate(rater(campaign, 1), items_of(campaign)[0].public_id, Judgement(key="again", score=5))
+    assert counted_ratings(campaign).filter(participation=rater(campaign, 1)).count() == 0
 
 
 def test_restoring_takes_the_places_back(campaign: Campaign) -> None:

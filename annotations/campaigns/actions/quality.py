@@ -10,6 +10,7 @@ from django.db import transaction
 from django.db.models import F, QuerySet
 from django.utils import timezone
 
+from annotations.campaigns.actions import hand
 from annotations.campaigns.models import Assignment, Campaign, Conflict, Item, Participation, Slot
 from annotations.importers.texts import text_fault
 from annotations.models import System
@@ -36,7 +37,7 @@ def exclude(participation: Participation, reason: str) -> int:
     if fault := text_fault(reason, LONGEST_REASON):
         raise ValueError(f"the reason {fault}")
     with transaction.atomic():
-        rater = _locked(participation)
+        rater = hand.locked(participation)
         if rater.state == Participation.State.EXCLUDED:
             Participation.objects.filter(pk=rater.pk).update(exclusion_reason=reason)
             return 0
@@ -49,7 +50,7 @@ def exclude(participation: Participation, reason: str) -> int:
 def restore(participation: Participation) -> Restored:
     """The rater may work again, and every rating counts again for which the item still has a free place."""
     with transaction.atomic():
-        rater = _locked(participation)
+        rater = hand.locked(participation)
         if rater.state == Participation.State.ACTIVE:
             return Restored(0, 0)
         Participation.objects.filter(pk=rater.pk).update(
@@ -88,12 +89,7 @@ def withdraw_conflict(user: Any, system: System) -> Restored:
 def _participations_with(user: Any, system: System) -> list[Participation]:
     """Locked in the order of their keys, as everywhere."""
     of_version = Participation.objects.filter(user=user, campaign__version=system.version_id)
-    return list(of_version.select_for_update().order_by("pk"))
-
-
-def _locked(participation: Participation) -> Participation:
-    """The row as it is now. Whoever rates, claims or is excluded at this moment does so one after the other."""
-    return Participation.objects.select_for_update().get(pk=participation.pk)
+    return list(of_version.select_for_update(no_key=True).order_by("pk"))
 
 
 def _free_places(campaign_id: int, assignments: QuerySet[Assignment]) -> int:
@@ -102,8 +98,6 @@ def _free_places(campaign_id: int, assignments: QuerySet[Assignment]) -> int:
     Slot.objects.filter(holder__in=assignments).update(holder=None)
     assignments.filter(state=Assignment.State.LEASED).update(state=Assignment.State.RETURNED, lease_expires_at=None)
     _statistics_changed(campaign_id)
-    # Places are free again that other raters' searches had passed: they begin anew.
-    Participation.objects.filter(campaign=campaign_id).update(cursor=F("start"))
     return done
 
 
