@@ -11,9 +11,19 @@ from django.conf import settings
 from django.contrib.auth.models import Group
 from django.test import Client
 from django.urls import reverse
+from django.utils import timezone
 
 from annotations.campaigns.actions import desk
-from annotations.campaigns.models import Assignment, Campaign, Guidelines, Item, Participation, RatingRevision
+from annotations.campaigns.models import (
+    Assignment,
+    Campaign,
+    Conversation,
+    Guidelines,
+    Item,
+    Message,
+    Participation,
+    RatingRevision,
+)
 from annotations.campaigns.queries import desk as queries
 from annotations.campaigns.queries.desk import item_view
 from annotations.models import System
@@ -519,10 +529,8 @@ def test_nothing_that_the_browser_gets_names_a_system(kind: str) -> None:
 
 def test_no_primary_key_is_in_the_item() -> None:
     campaign = made_campaign()
-    Item.objects.filter(campaign=campaign).first()
     rater, browser = a_rater(campaign)
     start = 987_654
-    Item.objects.filter(campaign=campaign).first()
     item = Item.objects.create(
         pk=start,
         campaign=campaign,
@@ -554,3 +562,23 @@ def test_leases_are_kept_by_a_heartbeat_well_before_they_end() -> None:
     _, browser = a_rater(campaign)
     text = browser.get(address("rating-work", campaign)).content.decode()
     assert f'data-heartbeat-seconds="{settings.RATING_LEASE_SECONDS / 4}"' in text
+
+
+def test_a_finished_chat_is_rated_as_a_dialogue() -> None:
+    campaign = made_campaign("interactive", axes_below=3)
+    rater, browser = a_rater(campaign)
+    in_hand(rater)
+    assignment = rater.assignments.first()
+    conversation = Conversation.objects.create(assignment=assignment, finished_at=timezone.now())
+    for number, (speaker, text) in enumerate([("A", "Hello there"), ("B", "Good day"), ("A", "And you?")]):
+        Message.objects.create(conversation=conversation, number=number, speaker=speaker, text=text, key=str(number))
+    (view,) = queries.assignment_views([assignment])
+    assert [(line.text, line.judged) for line in view.parts[0].lines] == [
+        ("Hello there", False),
+        ("Good day", True),
+        ("And you?", False),
+    ]
+    page = browser.get(address("rating-work", campaign))
+    assert "answer 1, to rate" in page.content.decode()
+    document = send(browser, campaign, view.public_id, 4).json()
+    assert (document["stored"], document["next"], document["ended"]) == (True, [], "")  # the next chat comes first

@@ -232,8 +232,8 @@ def _now_in_steps() -> int:
 def _share(campaign: int, opened_at: datetime | None, raters_per_item: int, at: int) -> int:  # noqa: ARG001
     """Items of one rater, if all do alike: the slots divided by the active raters, at most every item once.
 
-    Asked at every rating and the same for all raters of a campaign, so it is kept while ``at`` is the same. Slots are numbered from
-    0 without gaps: the greatest number says how many there are, however many there are.
+    Asked at every rating and the same for all raters of a campaign, so it is kept while ``at`` is the same. Slots are
+    numbered from 0 without gaps: the greatest number says how many there are, however many there are.
     """
     last = Slot.objects.filter(campaign=campaign).aggregate(last=Max("ordinal"))["last"]
     slots = 0 if last is None else last + 1

@@ -140,8 +140,10 @@
     if (feedback) return goOn();
     if (!current) return undefined;
     if (form.score === null) return form.say(words.choose);
-    if (form.step === "score" && form.asksAxes()) return form.goTo("axes", fill(words.chosen, { score: form.score }));
-    return send();
+    if (form.step === "axes" || !form.asksAxes()) return send();
+    form.goTo("axes", fill(words.chosen, { score: form.score }));
+    previousLink.hidden = false; // back to the score
+    return undefined;
   }
 
   function send() {
@@ -202,6 +204,7 @@
     if (form.step === "axes" && current) {
       form.goTo("score");
       form.choose(form.score);
+      previousLink.hidden = !hasEarlier();
       return;
     }
     const earlier = at < 0 ? past.length - 1 : at - 1;
