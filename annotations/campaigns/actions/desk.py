@@ -151,7 +151,7 @@ def give_back(participation: Participation) -> int:
 
 def give_back_everything(user: Any) -> int:
     """Of all campaigns: the person logs out."""
-    holding = Participation.objects.filter(user=user, assignments__state=State.LEASED).distinct()
+    holding = Participation.objects.filter(user=user, assignments__state=State.LEASED).order_by("pk").distinct()
     return sum(give_back(participation) for participation in holding)
 
 
@@ -166,7 +166,10 @@ def skip(participation: Participation, public_id: str, reason: str) -> None:
     with transaction.atomic():
         rater = hand.locked(participation)
         assignment = (
-            Assignment.objects.filter(participation=rater, item__public_id=public_id).select_related("item").first()
+            Assignment.objects.filter(participation=rater, item__public_id=public_id)
+            .select_related("item")
+            .order_by("pk")
+            .first()
         )
         if assignment is None:
             raise NotHanded(f"no item {public_id} was given to {rater}")

@@ -62,11 +62,12 @@ def _check(judgement: Judgement, campaign: Campaign) -> None:
 
 def _assignment(rater: Participation, public_id: str, key: str) -> Assignment:
     """With ``known``, the revision that this key made before, if any; read under the rater's lock."""
-    same_key = RatingRevision.objects.filter(assignment=OuterRef("pk"), key=key)
+    same_key = RatingRevision.objects.filter(assignment=OuterRef("pk"), key=key).order_by()
     assignment = (
         Assignment.objects.filter(participation=rater, item__public_id=public_id)
         .select_related("item", "slot", "current")
         .annotate(known=Subquery(same_key.values("pk")))
+        .order_by("pk")
         .first()
     )
     if assignment is None:
