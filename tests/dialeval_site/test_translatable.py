@@ -12,6 +12,9 @@ from tests.site import PROJECT
 TEMPLATES, SCRIPTS = PROJECT / "templates", PROJECT / "dialeval_site" / "static" / "dialeval"
 PAGES = sorted(
     {
+        TEMPLATES / "base.html",
+        *TEMPLATES.glob("components/*.html"),
+        *TEMPLATES.glob("registration/*.html"),
         *TEMPLATES.glob("campaigns/**/*.html"),
         *TEMPLATES.glob("workers/chat*.html"),
         *TEMPLATES.glob("workers/_chat*.html"),

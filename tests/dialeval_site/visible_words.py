@@ -18,6 +18,7 @@ NAMES = re.compile(r"dialeval|mt-metrics-eval|CSV|JSON|UTF-8|UTC")
 """The same in every language."""
 CLASSES = {"width", "body_attributes"}
 """Blocks of ``base.html`` that hold classes and attributes."""
+CLASS = re.compile(r"""class=("[^"]*"|'[^']*')""")
 LITERAL = re.compile(r"""(?P<marked>_\()?(?P<quote>["'])(?P<text>(?:(?!(?P=quote)).)*)(?P=quote)""")
 SHOWN_BY_FILTER = re.compile(r"""\|\s*(?:default|default_if_none|yesno|add)\s*:\s*(_\()?(["'])(.*?)\2""")
 
@@ -65,7 +66,7 @@ def words_of_html(html: str) -> list[str]:
 
 def untranslated(template: str) -> list[str]:
     """What the template says by itself, outside ``translate`` and ``blocktranslate``."""
-    return words_of_html("".join(_html_of(template))) + list(_literals_shown(template))
+    return words_of_html("".join(_html_of(template))) + list(_literals_shown(CLASS.sub("", template)))
 
 
 def _html_of(template: str) -> Iterator[str]:
