@@ -92,6 +92,12 @@ class HttpRater:
             self.in_hand = [one["item"] for one in answer.content["next"]]
             self.ended = answer.content.get("ended", "")
 
+    def second_tab(self) -> HttpRater:
+        """The same person's session over a connection of its own."""
+        other = HttpRater(f"http://{self._host}:{self._port}", self._base.removeprefix("/rate/"), self._session)
+        other._token = self._token
+        return other
+
     def close(self) -> None:
         if self._connection is not None:
             self._connection.close()
@@ -129,7 +135,7 @@ class HttpRater:
             self.close()
             if kept and isinstance(problem, http.client.RemoteDisconnected | ConnectionError):
                 # A server may end a kept connection at any time: a browser asks again, and so do we. Keys make it safe.
-                return self._exchange(method, path, body, headers)
+                return self._exchange(method, path, body, headers, loses_the_answer)
             raise Lost(path) from problem
 
     def _connected(self) -> http.client.HTTPConnection:
