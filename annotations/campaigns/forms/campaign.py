@@ -261,10 +261,8 @@ class CampaignForm(forms.Form):
     def _find_version(self) -> CorpusVersion | None:
         if not self.is_bound:
             return self.initial.get("version")
-        wanted = self.data.get("version", "")
-        if not (wanted.isascii() and wanted.isdigit() and len(wanted) < 15):
-            return None
-        return CorpusVersion.objects.select_related("corpus").filter(pk=int(wanted)).first()
+        key = _as_key(self.data.get("version", ""))
+        return None if key is None else CorpusVersion.objects.select_related("corpus").filter(pk=key).first()
 
     def _offer_choices(self) -> None:
         fields = self.fields
@@ -313,6 +311,8 @@ class CampaignForm(forms.Form):
 
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or {}
+        if "version" in self.errors:
+            self.errors.pop("systems", None)  # what is wrong is the corpus; its systems are not there to be chosen
         opens, closes = cleaned.get("opens_at"), cleaned.get("closes_at")
         if opens and closes and closes <= opens:
             self.add_error("closes_at", _("It must close after it opens."))
@@ -437,6 +437,10 @@ _KIND_WORDS = {
 }
 
 
+def _as_key(text: str) -> int | None:
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 15 else None
+
+
 def _with_changed_choices(data: Any) -> Any:
     """Where another kind or corpus was chosen, what goes with the old one gives way to what goes with the new one."""
     if data is None:
@@ -448,7 +452,8 @@ def _with_changed_choices(data: Any) -> Any:
         _fill(data, kind)
     new_corpus = data.get("shown_version", version) != version
     if new_corpus or ("systems" not in data and data.get("shown_kind", kind) != kind):
-        systems = System.objects.filter(version=version) if version.isascii() and version.isdigit() else ()
+        key = _as_key(version)
+        systems = () if key is None else System.objects.filter(version=key)
         data.setlist("systems", [str(system.pk) for system in systems])
     return data
 

@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from django.contrib.auth.models import Group
+from django.core.cache import cache
 from django.db.models import Count, F, Max, Min, Q, QuerySet
 from django.utils import timezone
 from django.utils.translation import gettext as _
@@ -32,6 +33,8 @@ from annotations.models import CorpusVersion, System
 DAYS_OF_PACE = 7
 RATINGS_OF_PACE = 1000
 ACTIVE_WITHIN = timedelta(minutes=5)
+LARGE = 50_000
+KEEP_COMPLETE_SECONDS = 60
 
 
 # --- how far ---------------------------------------------------------------------------------------------------
@@ -66,7 +69,7 @@ def progress_of(campaign: Campaign) -> Progress:
     done, slots, free = _slot_counts(campaign)
     items = slots // campaign.raters_per_item
     end, basis = _end(campaign, done, slots - done, now)
-    return Progress(done, slots, _complete_items(campaign, items, free), items, end, basis, now)
+    return Progress(done, slots, _complete_items(campaign, slots, free), items, end, basis, now)
 
 
 def done_and_wanted(campaign: Campaign) -> tuple[int, int]:
@@ -90,21 +93,28 @@ def _slot_counts(campaign: Campaign) -> tuple[int, int, int]:
     return max(wanted - free - in_hand, 0), wanted, free
 
 
-def _complete_items(campaign: Campaign, items: int, free: int) -> int:
-    """Items whose k places are all taken by ratings. An item with an open place has a free slot or one in hand."""
-    if not items:
-        return 0
-    waiting = Slot.objects.filter(campaign=campaign).filter(
-        Q(holder__isnull=True) | Q(holder__state=Assignment.State.LEASED)
+def _complete_items(campaign: Campaign, slots: int, free: int) -> int:
+    """Items whose k places are all taken by ratings.
+
+    Counted from whichever side is smaller: the open places or the taken ones. Of a large campaign both are many, so the
+    figure is kept for a minute.
+    """
+    if slots <= LARGE:
+        return _count_complete_items(campaign, slots, free)
+    return cache.get_or_set(
+        f"complete-items-{campaign.pk}",
+        lambda: _count_complete_items(campaign, slots, free),
+        KEEP_COMPLETE_SECONDS,
     )
-    return items - (waiting.aggregate(items=Count("item", distinct=True))["items"] if free else _in_hand(campaign))
 
 
-def _in_hand(campaign: Campaign) -> int:
-    held = Assignment.objects.filter(
-        state=Assignment.State.LEASED, slot__isnull=False, participation__campaign=campaign
-    )
-    return held.aggregate(items=Count("item", distinct=True))["items"]
+def _count_complete_items(campaign: Campaign, slots: int, free: int) -> int:
+    mine = Slot.objects.filter(campaign=campaign)
+    if free > slots // 2:
+        taken = mine.filter(holder__state=Assignment.State.DONE).values("item").annotate(count=Count("pk"))
+        return taken.filter(count=campaign.raters_per_item).count()
+    waiting = mine.filter(Q(holder__isnull=True) | Q(holder__state=Assignment.State.LEASED))
+    return slots // campaign.raters_per_item - waiting.values("item").distinct().count()
 
 
 def _end(campaign: Campaign, done: int, left: int, now: datetime) -> tuple[datetime | None, str]:

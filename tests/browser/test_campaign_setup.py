@@ -1,0 +1,92 @@
+"""A newcomer sets a campaign up on the demo corpus, invites a rater and opens it, in Chromium."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.stage import Stage
+from tests.browser.visit import Visit
+
+
+@pytest.fixture(autouse=True)
+def no_campaign_is_left(stage: Stage) -> Iterator[None]:
+    yield
+    stage.site.python(
+        "from annotations.campaigns.actions import setup\n"
+        "from annotations.campaigns.models import Campaign\n"
+        "[setup.delete(one, one.slug) for one in Campaign.objects.filter(name__startswith='Newcomer')]"
+    )
+
+
+@pytest.mark.parametrize("script", [True, False], ids=["with-script", "without-script"])
+def test_from_nothing_to_a_rater_who_has_joined(visit: Callable[..., Visit], script: bool) -> None:
+    organiser = visit(role="organiser", script=script)
+    page = organiser.go("/corpora/demo/")
+    page.get_by_role("link", name="Start a rating campaign").click()
+    page.get_by_label("Name", exact=True).fill("Newcomer")
+    page.get_by_role("button", name="Make the draft").click()
+    page.get_by_role("link", name="Write the guidelines").click()
+    page.get_by_role("button", name="Store the guidelines").click()
+    page.get_by_role("button", name="Make the link").click()
+    link = page.locator("#invitations input[readonly]").input_value()
+    page.get_by_role("button", name="Open the campaign").click()
+    expect(page.get_by_role("status").first).to_contain_text("items")
+
+    rater = visit(width=390, scheme="dark", script=script)
+    theirs = rater.go(link.removeprefix(rater.address))
+    assert rater.scroll_width() <= 390
+    theirs.get_by_label("Name", exact=True).fill(f"newcomer-{script}")
+    theirs.get_by_label("Password", exact=True).fill("a door of seven colours")
+    theirs.get_by_label("Password again").fill("a door of seven colours")
+    theirs.get_by_role("button", name="Make the account and take part").click()
+    expect(theirs.get_by_role("heading", level=1)).to_have_text("Newcomer")
+
+
+def test_the_form_follows_the_choice_and_says_what_it_costs(visit: Callable[..., Visit]) -> None:
+    """The demo has 8 systems and 8 dialogues: 64 items at dialogue level, 24 of 3 drawn dialogues; k = 4 makes 96."""
+    page = visit(role="organiser").go("/campaigns/new/?corpus=demo")
+    page.get_by_text("A system's responses in a whole dialogue").click()
+    expect(page.locator("#plan")).to_contain_text("64 × 2")
+    expect(page.get_by_label("When axes are asked")).to_have_value("3")
+    page.get_by_label("Dialogues to draw").fill("3")
+    page.get_by_label("Raters per item").fill("4")
+    expect(page.locator("#plan")).to_contain_text("24 × 4")
+    page.get_by_role("button", name="none").first.click()
+    expect(page.locator("#plan")).to_contain_text("18 × 4")  # two agents less
+    page.get_by_text("New dialogues between two raters").click()
+    expect(page.get_by_label("Dialogues wanted")).to_have_value("3")
+    expect(page.get_by_label("Raters per item")).to_have_count(0)
+
+
+def test_guidelines_are_shown_while_they_are_written(visit: Callable[..., Visit]) -> None:
+    page = visit(role="organiser").go("/campaigns/new/?corpus=demo")
+    page.get_by_label("Name", exact=True).fill("Newcomer writes")
+    page.get_by_role("button", name="Make the draft").click()
+    page.get_by_role("link", name="Write the guidelines").click()
+    page.get_by_label("Text, in Markdown").fill("# Look here\n\n<img src=x onerror=alert(1)> **bold**")
+    preview = page.locator("#guidelines-preview")
+    expect(preview.get_by_role("heading", name="Look here")).to_be_visible()
+    expect(preview).to_contain_text("<img src=x")
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(1440, "light"), (390, "dark")])
+def test_no_page_scrolls_sideways(visit: Callable[..., Visit], stage: Stage, width: int, scheme: str) -> None:
+    stage.site.python(
+        "from annotations.campaigns.actions import invitations, setup\n"
+        "from annotations.models import CorpusVersion\n"
+        "version = CorpusVersion.objects.get(corpus__slug='hostile')\n"
+        "asked = setup.Asked(name='Newcomer ' + 'w' * 150, kind='turn', slug='newcomer-wide', version=version,\n"
+        "                    systems=list(version.systems.all()))\n"
+        "campaign = setup.create(asked)\n"
+        "setup.write_guidelines(campaign, 'w' * 300 + '\\n\\n| ' + ' | '.join('abcdefghij' * 2) + ' |')\n"
+        "invitations.invite(campaign, 'n' * 190)"
+    )
+    visitor = visit(width=width, scheme=scheme, role="organiser")
+    for part in ("", "settings/", "guidelines/", "checks/", "preview/", "plan/"):
+        visitor.go(f"/campaigns/newcomer-wide/{part}")
+        assert visitor.scroll_width() <= width, part
+    visitor.go("/campaigns/")
+    assert visitor.scroll_width() <= width
