@@ -239,7 +239,11 @@ def test_sentences_name_only_commands_and_targets_that_exist() -> None:
 
 
 def test_documents_name_only_settings_that_exist() -> None:
-    known = {setting.name for setting in SETTINGS} | {"DIALEVAL_DATA", "DIALEVAL_LOCAL_SERVER_KEY", "DIALEVAL_CHAT_KEY_"}
+    known = {setting.name for setting in SETTINGS} | {
+        "DIALEVAL_DATA",
+        "DIALEVAL_LOCAL_SERVER_KEY",
+        "DIALEVAL_CHAT_KEY_",
+    }
     for document in documents():
         text = document.read_text(encoding="utf-8")
         assert set(re.findall(r"\bDIALEVAL_[A-Z_]+\b", text)) <= known, document.name
