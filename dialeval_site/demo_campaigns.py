@@ -122,9 +122,9 @@ def _rated(version: CorpusVersion, slug: str) -> setup.Asked:
         systems=list(version.systems.all()),
         axes_below=DEFAULT_THRESHOLD,
         raters_per_item=2,
-        dialogues_per_system=2,
-        attention_every=20,
+        dialogues_per_system=4,
         seed=SEED,
+        simulated=True,
     )
 
 
@@ -172,7 +172,7 @@ def _rate(campaign: Campaign) -> Campaign:
     """Through the same desk as people, so that order, propensity and slots are what they would be."""
     chance = random.Random(SEED)
     quality = _quality(campaign)
-    desks = [(join(campaign, _account(rater)), rater) for rater in PANEL[:4]]
+    desks = [(join(campaign, _account(rater)), rater) for rater in PANEL]
     at_work = list(desks)
     while at_work:
         for participation, rater in list(at_work):

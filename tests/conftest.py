@@ -20,6 +20,13 @@ if TYPE_CHECKING:
 ON_SERVICES = os.environ.get("DIALEVAL_TEST_SERVICES") == "1"
 
 
+def pytest_configure() -> None:
+    """Pass words of tests guard nothing; the site's own hasher takes a third of a second for each."""
+    from django.conf import settings
+
+    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """On the services only what touches a database or a broker runs again; pure code has no second way to behave."""
     if not ON_SERVICES:

@@ -34,7 +34,7 @@ def publish(campaign: Campaign, aspect: str = "") -> int:
     """
     with transaction.atomic():
         campaign, version = _locked(campaign)
-        _refuse_unless_ready(campaign)
+        _refuse_unless_ready(campaign, version)
         aspect = _aspect_for(campaign, version, aspect.strip())
         if campaign.published_aspect:
             _remove(campaign, version)
@@ -76,13 +76,15 @@ def _locked(campaign: Campaign) -> tuple[Campaign, CorpusVersion]:
     return fresh, CorpusVersion.objects.select_for_update(of=("self",)).get(pk=fresh.version_id)
 
 
-def _refuse_unless_ready(campaign: Campaign) -> None:
+def _refuse_unless_ready(campaign: Campaign, version: CorpusVersion) -> None:
     if campaign.kind not in (Campaign.Kind.TURN, Campaign.Kind.DIALOGUE):
         raise CannotPublish(_("chats are rated, not responses of the corpus: there is nothing they could stand under"))
     if campaign.state not in (Campaign.State.PAUSED, Campaign.State.CLOSED):
         raise CannotPublish(_("pause or close the campaign first, so that what is published stands still"))
     if not counted_ratings(campaign).exists():
         raise CannotPublish(_("no rating counts yet"))
+    if campaign.simulated and not version.simulated:
+        raise CannotPublish(_("programs made these ratings: they may not stand among those of people"))
 
 
 def _aspect_for(campaign: Campaign, version: CorpusVersion, wish: str) -> str:

@@ -84,13 +84,17 @@ class Asked:
     closes_at: datetime | None = None
     pass_mark: float | None = None
     attention_every: int | None = None
+    simulated: bool = False
 
 
 def create(asked: Asked, by: Any = None) -> Campaign:
     """A draft. Raises ``SlugTaken`` where a slug was asked for that another campaign has."""
     with transaction.atomic():
         campaign = Campaign(
-            slug=_free_slug(asked), created_by=by, seed=random_seed() if asked.seed is None else asked.seed
+            slug=_free_slug(asked),
+            created_by=by,
+            seed=random_seed() if asked.seed is None else asked.seed,
+            simulated=asked.simulated,
         )
         _write(campaign, asked)
     return campaign

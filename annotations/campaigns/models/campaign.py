@@ -81,6 +81,7 @@ class Campaign(models.Model):
     attention_every = models.PositiveSmallIntegerField(
         null=True, blank=True, help_text="One item in so many, on average, is an attention check."
     )
+    simulated = models.BooleanField(default=False, help_text="Its raters are programs.")
     published_aspect = models.CharField(
         max_length=100, blank=True, help_text="Under which aspect its ratings stand among the corpus's human scores."
     )

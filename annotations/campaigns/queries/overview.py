@@ -193,7 +193,8 @@ def pace_of(kind: str, campaign: Campaign | None = None) -> Pace:
         own = measured_pace(_seconds(revisions.filter(assignment__participation__campaign=campaign)), "campaign")
         if own is not None:
             return own
-    same = measured_pace(_seconds(revisions.filter(assignment__participation__campaign__kind=kind)), "kind")
+    people = revisions.filter(assignment__participation__campaign__simulated=False)
+    same = measured_pace(_seconds(people.filter(assignment__participation__campaign__kind=kind)), "kind")
     return same or assumed_pace(kind)
 
 
