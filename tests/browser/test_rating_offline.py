@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from playwright.sync_api import Page, Route, expect
+from playwright.sync_api import Route, expect
 
 from tests.browser.rating_stage import (
     campaign_for_rater,
@@ -18,10 +18,6 @@ from tests.browser.stage import Stage
 from tests.browser.visit import Visit
 
 
-def status(page: Page) -> str:
-    return page.locator("#rating-status").inner_text()
-
-
 def test_ratings_wait_while_offline_and_go_when_back(visit: Callable[..., Visit], stage: Stage) -> None:
     slug = campaign_for_rater(stage, slug="offline")
     visitor = visit(role="rater")
@@ -32,6 +28,7 @@ def test_ratings_wait_while_offline_and_go_when_back(visit: Callable[..., Visit]
     second = rate_by_key(page, 5)  # it was there already
     expect(page.get_by_text("There is no connection.")).to_be_visible()
     expect(page.locator("#rating-status")).to_contain_text("2 ratings wait to be sent.")
+    expect(page.locator("#rating-status")).to_be_visible()
     page.context.set_offline(False)
     expect(page.locator("#item-heading")).to_have_text("Item 3 of 12")
     expect(page.locator("#rating-status")).to_be_empty()

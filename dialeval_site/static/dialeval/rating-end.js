@@ -15,16 +15,23 @@
     else setTimeout(lookAgain, LOOK_AGAIN_MS);
   }
 
-  const news = sessionStorage.getItem("dialeval-rating-news");
-  if (news) {
-    page.prepend(Object.assign(document.createElement("p"), { className: "notice warn", role: "alert", textContent: news }));
-    sessionStorage.removeItem("dialeval-rating-news");
+  // A rating that was refused when the page of the work was left already.
+  function sayNews() {
+    try {
+      const news = sessionStorage.getItem("dialeval-rating-news");
+      sessionStorage.removeItem("dialeval-rating-news");
+      if (!news) return;
+      page.prepend(Object.assign(document.createElement("p"), { className: "notice warn", role: "alert", textContent: news }));
+    } catch {
+      // No storage, no news.
+    }
   }
 
   const sent = () => outbox.size || location.assign(page.dataset.work);
   const outbox = new window.dialevalRating.Outbox(page.dataset.outbox, {
     changed: show, answered: sent, refused: sent, faulty: show, gone: show,
   });
+  sayNews();
   outbox.pump();
   if (page.dataset.why === "wait") {
     page.querySelector(".has-wait").hidden = false;

@@ -28,6 +28,23 @@
   let current = null;
   let feedback = null;
 
+  // For this tab only; where storage is switched off, not at all.
+  function recalled(key) {
+    try {
+      return sessionStorage.getItem(key) || "";
+    } catch {
+      return "";
+    }
+  }
+
+  function remember(key, value) {
+    try {
+      sessionStorage.setItem(key, value);
+    } catch {
+      // Then it is not remembered.
+    }
+  }
+
   function fill(text, values) {
     return text.replace(/\{(\w+)\}/g, (whole, name) => (name in values ? values[name] : whole));
   }
@@ -51,11 +68,13 @@
     if (isNew) {
       at = -1;
       item.number = done + 1;
+      history.replaceState(null, "", root.dataset.work); // not the item that ?item= asked for
     }
     place.replaceChildren(item.article);
     rememberPersonas(item.article);
     waits.hidden = true;
     place.hidden = bar.hidden = false;
+    bar.querySelector(".bar-notes").append(status);
     form.fill(isNew ? drafts.get(item.id) : item.values);
     skipForm.elements.item.value = bar.elements.item.value = item.id;
     document.getElementById("skip-button").hidden = !isNew;
@@ -90,9 +109,9 @@
   function rememberPersonas(article) {
     for (const one of article.querySelectorAll("[data-persona]")) {
       const key = `dialeval-persona-${one.dataset.persona}`;
-      one.open = (sessionStorage.getItem(key) || (innerWidth < 700 ? "closed" : "open")) === "open";
+      one.open = (recalled(key) || (innerWidth < 700 ? "closed" : "open")) === "open";
       one.querySelector("summary").addEventListener("click", function () {
-        sessionStorage.setItem(key, one.open ? "closed" : "open"); // it is toggled after the click
+        remember(key, one.open ? "closed" : "open"); // it is toggled after the click
       });
     }
   }
@@ -100,38 +119,38 @@
   function showNext() {
     const next = ready.shift();
     if (next) return show(next, true);
-    current = null;
-    at = -1;
-    place.hidden = bar.hidden = true;
-    waits.hidden = false;
-    editingNote.hidden = true;
-    showStatus();
-    heading.focus({ preventScroll: true });
+    wait();
     if (!outbox.size) location.assign(root.dataset.work); // the end, a pause, or a chat: the server knows which
     return undefined;
   }
 
+  // No item is on the page: the next, or a practice item's feedback, is on its way.
+  function wait() {
+    current = null;
+    at = -1;
+    place.hidden = bar.hidden = editingNote.hidden = true;
+    waits.hidden = false;
+    waits.append(status);
+    showStatus();
+    heading.focus({ preventScroll: true });
+  }
+
   function showStatus() {
-    const size = outbox.size;
-    const troubled = Boolean(outbox.trouble);
-    waits.querySelector(".waits-for-next").hidden = troubled;
-    waits.querySelector(".waits-for-line").hidden = !troubled;
-    const slot = waits.hidden ? status : waits.querySelector(troubled ? ".waits-for-line" : ".waits-for-next");
-    if (!troubled) {
-      status.textContent = "";
+    waits.querySelector(".waits-for-next").hidden = Boolean(outbox.trouble);
+    waits.querySelector(".waits-for-line").hidden = outbox.trouble !== "line";
+    if (!outbox.trouble) {
+      status.replaceChildren();
       return;
     }
-    const counted = size === 1 ? words.waitsOne : fill(words.waitsMany, { n: size });
-    if (outbox.trouble === "login") {
-      const link = Object.assign(document.createElement("a"), {
-        href: words.loginAddress, target: "_blank", textContent: words.loginLink,
-      });
-      slot.replaceChildren(`${words.login} ${counted} `, link);
-    } else {
+    const counted = outbox.size === 1 ? words.waitsOne : fill(words.waitsMany, { n: outbox.size });
+    if (outbox.trouble === "line") {
       status.textContent = `${counted} ${words.again}`;
+      return;
     }
-    if (slot !== status) status.textContent = `${counted} ${words.again}`;
-    if (!waits.hidden && !waits.contains(status)) waits.append(status);
+    const link = Object.assign(document.createElement("a"), {
+      href: words.loginAddress, target: "_blank", textContent: words.loginLink,
+    });
+    status.replaceChildren(`${words.login} ${counted} `, link);
   }
 
   // --- going on -----------------------------------------------------------------------------------------------
@@ -159,8 +178,7 @@
       if (!item.practice) past.push(item);
     }
     if (item.practice && isNew) {
-      current = null; // its feedback comes with the answer
-      bar.hidden = true;
+      wait(); // its feedback comes with the answer
       announcer.textContent = words.sending;
       progress();
       outbox.add(entry);
@@ -255,9 +273,8 @@
 
   // What the next page says if this one is left before it could.
   function tell(text) {
-    const before = sessionStorage.getItem("dialeval-rating-news") || "";
-    if (text) sessionStorage.setItem("dialeval-rating-news", text);
-    else sessionStorage.removeItem("dialeval-rating-news");
+    const before = recalled("dialeval-rating-news");
+    remember("dialeval-rating-news", text);
     return before;
   }
 
