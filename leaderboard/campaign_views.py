@@ -22,11 +22,14 @@ from annotations.queries import NotFound
 from leaderboard import actions
 from leaderboard.campaign_agreement import WEIGHTINGS, pair_matrix, tables_of
 from leaderboard.models import Analysis
-from leaderboard.queries.campaigns import campaign_agreement_answer
+from leaderboard.queries.campaigns import campaign_agreement_answer, is_recent
 
+KIND = "campaign-agreement"
 PAIRS_SHOWN = 100
 SEEN = "X-Seen"
 """What the page that asks again has: the answer is then 204 where nobody has rated since."""
+REST = 5
+"""An answer that took a second to compute is left to stand for so many seconds while raters work."""
 
 
 @require_safe
@@ -40,6 +43,8 @@ def campaign_agreement(request: HttpRequest, slug: str) -> HttpResponse:
     if request.htmx and request.headers.get(SEEN) == seen:
         return HttpResponse(status=204)
     aspect, system, excluded, weighting = _asked(request, campaign)
+    if request.htmx and is_recent(campaign.version, KIND, _question(campaign, aspect, system, excluded), REST):
+        return HttpResponse(status=204)
     analysis = _stored(campaign, stamp, aspect, system, excluded)
     tables = tables_of(
         campaign, analysis.answer, analysis.computed_at, None if "download" in request.GET else PAIRS_SHOWN
@@ -79,19 +84,23 @@ def _asked(request: HttpRequest, campaign: Campaign) -> tuple[str, str, bool, st
     return aspect, system, raters == "all", weighting
 
 
-def _stored(campaign: Campaign, stamp: int, aspect: str, system: str, excluded: bool) -> Analysis:
+def _question(campaign: Campaign, aspect: str, system: str, excluded: bool) -> str:
     """By the campaign's key: a new campaign may have the name of a deleted one."""
-    question: dict[str, Any] = {
+    asked: dict[str, Any] = {
         "campaign": campaign.pk,
         "aspect": aspect,
         "excluded": int(excluded),
         "changes": campaign.changes,
         "system": system,
     }
+    return "|".join(f"{name}:{value}" for name, value in asked.items())
+
+
+def _stored(campaign: Campaign, stamp: int, aspect: str, system: str, excluded: bool) -> Analysis:
     return actions.stored_answer(
         campaign.version,
-        "campaign-agreement",
-        "|".join(f"{name}:{value}" for name, value in question.items()),
+        KIND,
+        _question(campaign, aspect, system, excluded),
         lambda: campaign_agreement_answer(campaign, aspect, [system] if system else None, excluded),
         revision=stamp,
     )

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from datetime import timedelta
 from typing import Any
 
 import numpy as np
+from django.utils import timezone
 
 from annotations.agreement.intervals import Resampling
 from annotations.agreement.krippendorff import krippendorff_alphas
@@ -15,6 +17,8 @@ from annotations.agreement.tabulation import tabulate
 from annotations.campaigns.models import Campaign
 from annotations.campaigns.queries.ratings import CampaignItems, campaign_agreement, campaign_matrix
 from annotations.campaigns.rater_statistics.disagreement import widest_disagreements
+from annotations.models import CorpusVersion
+from leaderboard.models import Analysis
 from leaderboard.queries.defaults import RESAMPLES, SEED
 
 WIDEST_SHOWN = 20
@@ -34,6 +38,12 @@ def campaign_agreement_answer(
         "by_system": [_of_system(items, number) for number in range(len(items.systems))],
         "widest": _widest(items),
     }
+
+
+def is_recent(version: CorpusVersion, kind: str, question: str, rest: float) -> bool:
+    """Whether the question was answered less than ``rest`` times ago what answering it took."""
+    stored = Analysis.objects.filter(version=version, kind=kind, question=question).first()
+    return stored is not None and timezone.now() - stored.computed_at < timedelta(seconds=rest * stored.seconds)
 
 
 def _distribution(matrix: RatingMatrix) -> list[dict[str, Any]]:

@@ -215,12 +215,24 @@ def test_who_asks_again_gets_nothing_where_nobody_rated(campaign: Campaign, orga
     again = organiser.get(address("campaign-agreement"), headers={"HX-Request": "true", "X-Seen": seen})
     assert again.status_code == 204
     judge(campaign.participations.get(position=2), items_of(campaign)[3], 3)
+    Analysis.objects.update(seconds=0)
     changed = organiser.get(address("campaign-agreement"), headers={"HX-Request": "true", "X-Seen": seen})
     assert (changed.status_code, b"<html" in changed.content, b"live-agreement" in changed.content) == (
         200,
         False,
         True,
     )
+
+
+def test_a_page_that_follows_does_not_have_long_work_done_all_the_time(campaign: Campaign, organiser: Client) -> None:
+    """An answer that took 60 s is left to stand for five minutes; who opens the page gets the newest all the same."""
+    organiser.get(address("campaign-agreement"))
+    Analysis.objects.update(seconds=60)
+    judge(campaign.participations.get(position=2), items_of(campaign)[3], 3)
+    follows = organiser.get(address("campaign-agreement"), headers={"HX-Request": "true", "X-Seen": "8.0"})
+    assert (follows.status_code, Analysis.objects.get().revision) == (204, 8)
+    organiser.get(address("campaign-agreement"))
+    assert Analysis.objects.get().revision == 9
 
 
 @pytest.mark.parametrize(

@@ -66,6 +66,17 @@ def test_another_question_kind_or_version_is_another_answer(version: CorpusVersi
     assert question.times == 3
 
 
+def test_questions_about_other_data_follow_their_own_count_of_writes(version: CorpusVersion) -> None:
+    """A campaign's ratings change while its corpus version does not."""
+    question = Question()
+    for writes in (7, 7, 8):
+        stored = stored_answer(version, "test", "q", question, revision=writes)
+    data_changed([version.pk])
+    version.refresh_from_db()
+    stored_answer(version, "test", "q", question, revision=8)
+    assert (question.times, stored.revision) == (2, 8)
+
+
 def test_an_answer_that_other_code_made_is_made_again(version: CorpusVersion) -> None:
     question = Question()
     for made_by in ("charts 1", "charts 1", "charts 2"):

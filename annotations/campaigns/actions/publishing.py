@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 from django.db import transaction
@@ -150,37 +149,28 @@ def _copy(campaign: Campaign, version: CorpusVersion, aspect: str, prefix: str) 
         )
         for number, person in enumerate(people)
     )
-    rater_of = {person.pk: rater for person, rater in zip(people, raters, strict=True)}
-    count = 0
-    for rows in _portions(campaign):
+    return sum(_copy_of_rater(campaign, person.pk, rater, aspect) for person, rater in zip(people, raters, strict=True))
+
+
+def _copy_of_rater(campaign: Campaign, participation: int, rater: Rater, aspect: str) -> int:
+    """Some at a time, along a unique index: a million ratings are neither held at once nor sorted again and again."""
+    own = counted_ratings(campaign).filter(participation=participation).order_by("position")
+    of_item = ("item__response_id", "item__system_id", "item__dialogue_id")
+    count, last = 0, -1
+    while rows := list(
+        own.filter(position__gt=last).values_list("position", *of_item, "current__score")[:ROWS_AT_A_TIME]
+    ):
         Rating.objects.bulk_create(
             Rating(
-                rater=rater_of[person],
+                rater=rater,
                 aspect=aspect,
                 score=score,
                 **({"response_id": response} if response else {"system_id": system, "dialogue_id": dialogue}),
             )
-            for _pk, person, response, system, dialogue, score in rows
+            for _position, response, system, dialogue, score in rows
         )
-        count += len(rows)
+        count, last = count + len(rows), rows[-1][0]
     return count
-
-
-def _portions(campaign: Campaign) -> Iterator[list[tuple]]:
-    """In the order of the campaign's items, some at a time: a million ratings are not held at once."""
-    of_item = ("item__response_id", "item__system_id", "item__dialogue_id")
-    last = 0
-    while True:
-        rows = list(
-            counted_ratings(campaign)
-            .filter(pk__gt=last)
-            .order_by("pk")
-            .values_list("pk", "participation_id", *of_item, "current__score")[:ROWS_AT_A_TIME]
-        )
-        if not rows:
-            return
-        yield rows
-        last = rows[-1][0]
 
 
 def _remove(campaign: Campaign, version: CorpusVersion) -> int:

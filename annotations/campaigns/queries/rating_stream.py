@@ -1,4 +1,4 @@
-"""A campaign's ratings in the order in which they were given out, some at a time."""
+"""A campaign's ratings, rater by rater in the order of work, some at a time."""
 
 from __future__ import annotations
 
@@ -54,10 +54,9 @@ def ratings_to_export(campaign: Campaign, everything: bool = False, accounts: bo
 
 
 def _portions(campaign: Campaign, everything: bool) -> Iterator[list[Assignment]]:
+    """Rater by rater in the order of work: along a unique index, so that no portion costs more than the one before."""
     ratings: QuerySet[Assignment] = (
-        Assignment.objects.filter(participation__campaign=campaign, state=Assignment.State.DONE)
-        if everything
-        else counted_ratings(campaign)
+        Assignment.objects.filter(state=Assignment.State.DONE) if everything else counted_ratings(campaign)
     )
     ratings = ratings.select_related(
         "participation__user",
@@ -66,11 +65,12 @@ def _portions(campaign: Campaign, everything: bool) -> Iterator[list[Assignment]
         "item__turn",
         "item__system",
         "item__chat_system",
-    ).order_by("pk")
-    last = 0
-    while rows := list(ratings.filter(pk__gt=last)[:ROWS_AT_A_TIME]):
-        yield rows
-        last = rows[-1].pk
+    ).order_by("position")
+    for rater in campaign.participations.order_by("position").values_list("pk", flat=True):
+        last = -1
+        while rows := list(ratings.filter(participation=rater, position__gt=last)[:ROWS_AT_A_TIME]):
+            yield rows
+            last = rows[-1].position
 
 
 def _place(row: Assignment) -> dict[str, Any]:

@@ -128,3 +128,17 @@ def test_bands_count_in_letters(band: int, letter: str) -> None:
 
 def test_the_first_48_systems_look_different() -> None:
     assert len({(colour_number(swatch), shape(swatch)) for swatch in range(48)}) == 48 == len(COLOURS) * len(SHAPES)
+
+
+def test_shares_are_drawn_as_bars_and_said_in_words() -> None:
+    """Of 20 px one is the floor's: ½ is the largest and 19 px high, ¼ is 9.5 px, 0 has no bar."""
+    cell = Cell("1: 50 %, 2: 25 %, 3: 0 %", bars=(0.5, 0.25, 0.0))
+    table = Table("t", "T", (Column("a", "A"), Column("use", "Use")), (Row("r", {"a": Cell("x"), "use": cell}),))
+    (row,) = rows(tree(table))
+    assert [bar.get("height") for bar in row.iter("rect")] == ["19.0", "9.5"]
+    assert words(row[1]) == "1: 50 %, 2: 25 %, 3: 0 %"
+
+
+def test_bars_of_nothing_are_a_floor() -> None:
+    table = Table("t", "T", (Column("a", "A"),), (Row("r", {"a": Cell("none", bars=(0.0, 0.0))}),))
+    assert list(rows(tree(table))[0].iter("rect")) == []
