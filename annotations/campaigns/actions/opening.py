@@ -134,15 +134,14 @@ def _insert(model: type[Model], fields: Sequence[str], rows: Iterable[tuple[obje
     table = quote(model._meta.db_table)
     columns = ", ".join(quote(model._meta.get_field(field).column) for field in fields)
     with connection.cursor() as cursor:
-        if connection.vendor == "postgresql":
+        insert = f"INSERT INTO {table} ({columns}) VALUES ({', '.join(['%s'] * len(fields))})"  # noqa: S608  our names
+        for batch in _batches(rows):  # read before COPY begins: the rows may come from the same connection
+            if connection.vendor != "postgresql":
+                cursor.executemany(insert, batch)
+                continue
             with cursor.copy(f"COPY {table} ({columns}) FROM STDIN") as copy:
-                for row in rows:
+                for row in batch:
                     copy.write_row(row)
-            return
-        places = ", ".join(["%s"] * len(fields))
-        insert = f"INSERT INTO {table} ({columns}) VALUES ({places})"  # noqa: S608  our own names
-        for batch in _batches(rows):
-            cursor.executemany(insert, batch)
 
 
 def _batches(things: Iterable[Thing]) -> Iterator[list[Thing]]:
