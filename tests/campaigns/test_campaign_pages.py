@@ -366,6 +366,7 @@ def test_a_regular_item_cannot_be_deleted_as_a_check(organiser: Client) -> None:
     item = campaign.items.first()
     address = reverse("campaign-check-delete", args=[campaign.slug, item.public_id])
     assert organiser.post(address).status_code == 404
+    assert organiser.post(address.replace(item.public_id, "%00")).status_code == 404
 
 
 # --- invitations and joining -----------------------------------------------------------------------------------

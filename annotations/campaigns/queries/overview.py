@@ -28,6 +28,7 @@ from annotations.campaigns.models import (
 )
 from annotations.campaigns.plan.cost import Cost, Pace, assumed_pace, expected_end, measured_pace
 from annotations.campaigns.queries.planning import PlannedItems, Question, planned_items, question_of
+from annotations.importers.texts import text_fault
 from annotations.models import CorpusVersion, System
 
 DAYS_OF_PACE = 7
@@ -270,6 +271,8 @@ def invitations_of(campaign: Campaign) -> list[Invitation]:
 
 
 def invitation_with_token(token: str) -> Invitation | None:
+    if text_fault(token, 40):  # PostgreSQL cannot even look for a NUL character
+        return None
     return Invitation.objects.select_related("campaign").filter(token=token).first()
 
 
@@ -303,6 +306,8 @@ def checks_of(campaign: Campaign) -> list[Item]:
 
 
 def check_with_id(campaign: Campaign, public_id: str) -> Item | None:
+    if text_fault(public_id, 24):
+        return None
     return campaign.items.exclude(role=Item.Role.REGULAR).filter(public_id=public_id).first()
 
 
