@@ -77,8 +77,8 @@ def _collection() -> str:
     return (
         _(
             "# What you do\n\n"
-            "You write a conversation with another person. Each of you is given a persona, a few facts about who you are "
-            "in this conversation, and sees only the own one. You write in turn.\n\n"
+            "You write a conversation with another person. Each of you is given a persona, a few facts about who you "
+            "are in this conversation, and sees only the own one. You write in turn.\n\n"
             "- Speak as the person described. You need not mention every fact, and must not contradict one.\n"
             "- Get to know each other: ask, answer, and take up what the other has said.\n"
             "- Write whole sentences, as you would to someone you have just met.\n"
