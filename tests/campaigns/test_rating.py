@@ -20,7 +20,15 @@ from annotations.campaigns.actions.desk import (
     rate,
     skip,
 )
-from annotations.campaigns.models import Assignment, Campaign, Conflict, Participation, RatingRevision, Slot
+from annotations.campaigns.models import (
+    Assignment,
+    Campaign,
+    Conflict,
+    Conversation,
+    Participation,
+    RatingRevision,
+    Slot,
+)
 from tests.campaigns.sets import made_campaign, made_raters
 
 State = Assignment.State
@@ -215,16 +223,36 @@ def test_who_skipped_in_one_tab_and_rated_in_the_other_has_rated() -> None:
 
 
 @pytest.mark.django_db
-@pytest.mark.parametrize("state", ["paused", "closed"])
-def test_what_is_in_hand_may_be_rated_while_its_lease_lives(state: str) -> None:
+def test_after_the_end_what_is_in_hand_may_be_rated_while_its_lease_lives() -> None:
     campaign = made_campaign()
     (rater,) = made_raters(campaign, 1)
     alive, dead = fill_desk(rater).assignments
-    Campaign.objects.filter(pk=campaign.pk).update(state=state)
+    Campaign.objects.filter(pk=campaign.pk).update(state="closed")
     Assignment.objects.filter(pk=dead.pk).update(lease_expires_at=timezone.now() - timedelta(seconds=1))
     assert rate(rater, alive.item.public_id, Judgement("k", 3)).is_new
-    with pytest.raises(RatingsClosed, match=state):
+    with pytest.raises(RatingsClosed, match="closed"):
         rate(rater, dead.item.public_id, Judgement("l", 3))
+
+
+@pytest.mark.django_db
+def test_a_late_rating_is_not_lost_to_a_pause() -> None:
+    campaign = made_campaign()
+    (rater,) = made_raters(campaign, 1)
+    given = in_hand(rater)
+    lose(given)
+    Campaign.objects.filter(pk=campaign.pk).update(state="paused")
+    assert rate(rater, given.item.public_id, Judgement("k", 3)).is_new
+
+
+@pytest.mark.django_db
+def test_a_chat_is_rated_when_it_is_over() -> None:
+    (rater,) = made_raters(made_campaign("interactive"), 1)
+    given = in_hand(rater)
+    chat = Conversation.objects.create(assignment=given)
+    with pytest.raises(RatingsClosed, match="The chat is not over yet"):
+        rate(rater, given.item.public_id, Judgement("k", 3))
+    Conversation.objects.filter(pk=chat.pk).update(finished_at=timezone.now())
+    assert rate(rater, given.item.public_id, Judgement("k", 3)).is_new
 
 
 @pytest.mark.django_db

@@ -498,6 +498,17 @@ def test_an_interactive_item_leads_to_its_chat() -> None:
     assert answer.headers["Location"] == reverse("chat", args=[campaign.slug, conversation.public_id])
 
 
+def test_the_rating_page_of_a_chat_under_way_leads_back_to_the_chat() -> None:
+    campaign = made_campaign("interactive")
+    rater, browser = a_rater(campaign)
+    browser.get(address("rating-work", campaign))
+    item = rater.assignments.get().item.public_id
+    answer = browser.get(address("rating-work", campaign) + f"?item={item}", follow=True)
+    assert answer.redirect_chain[0][0] == address("rating-work", campaign)
+    refused = send(browser, campaign, item, 4)
+    assert (refused.status_code, refused.json()["stored"]) == (409, False)
+
+
 def test_shares_are_the_slots_divided_by_the_raters() -> None:
     """12 items × 2 places = 24; four raters: 6 each."""
     campaign = made_campaign()

@@ -12,7 +12,16 @@ from django.utils.translation import gettext as _
 from annotations.campaigns.actions import hand
 from annotations.campaigns.actions.qualification import settle_if_all_done
 from annotations.campaigns.actions.terms import ItemTaken, Judgement, NotHanded, RatingsClosed, Stored, WhyEmpty
-from annotations.campaigns.models import Assignment, Campaign, Conflict, Item, Participation, RatingRevision, Slot
+from annotations.campaigns.models import (
+    Assignment,
+    Campaign,
+    Conflict,
+    Conversation,
+    Item,
+    Participation,
+    RatingRevision,
+    Slot,
+)
 from annotations.campaigns.models.assignment import LONGEST_COMMENT
 from annotations.campaigns.scale import SCORES
 
@@ -25,7 +34,8 @@ def rate(participation: Participation, public_id: str, judgement: Judgement) -> 
 
     A first rating counts when the rater still holds the item, or when one of its places is free: then it is taken
     again. Training and attention items have no places. A rated item may be rated again until the campaign is closed.
-    While it is paused, or after its end, what is in hand may be rated as long as its lease lives.
+    While it is paused a rating that was under way is taken as if it were open: it must not be lost to a pause. After
+    its end, what is in hand may be rated as long as its lease lives. A chat is rated when it is over.
     Raises ``ValueError`` for what no page sends: another score, an unknown axis, no key.
     """
     now = timezone.now()
@@ -36,6 +46,7 @@ def rate(participation: Participation, public_id: str, judgement: Judgement) -> 
         if assignment.known is not None:
             return Stored(RatingRevision.objects.select_related("assignment__item").get(pk=assignment.known), False)
         _refuse_when_over(rater, assignment, now)
+        _refuse_before_the_chat_is_over(assignment)
         first = assignment.state != State.DONE
         if first and assignment.item.role == Item.Role.REGULAR and not _holds_a_slot(assignment):
             _take_a_slot(assignment)
@@ -85,13 +96,18 @@ def _refuse_when_over(rater: Participation, assignment: Assignment, now: datetim
             raise RatingsClosed(_said(why))
         return
     lease_lives = assignment.state == State.LEASED and assignment.lease_expires_at > now
-    if why and not lease_lives:
+    if why and why != "paused" and not lease_lives:
         raise RatingsClosed(_said(why))
 
 
+def _refuse_before_the_chat_is_over(assignment: Assignment) -> None:
+    if assignment.item.chat_system_id is None:
+        return
+    if not Conversation.objects.filter(assignment=assignment, finished_at__isnull=False).exists():
+        raise RatingsClosed(_("The chat is not over yet. End it first, then rate it."))
+
+
 def _said(why: WhyEmpty) -> str:
-    if why == "paused":
-        return _("The campaign is paused, so the rating was not stored. Send it again when the campaign goes on.")
     if why == "not_open":
         return _("The campaign is not open yet, so the rating was not stored.")
     return _("The campaign is closed, so the rating was not stored.")

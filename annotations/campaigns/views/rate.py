@@ -171,6 +171,8 @@ def work(request: HttpRequest, participation: Participation) -> HttpResponse:
         wished = queries.own_assignment(participation, wish)
         if wished is None:
             raise Http404("this item was not given to you")
+        if queries.chat_is_to_come(wished):
+            return redirect("rating-work", campaign.slug)
         if wished.state == Assignment.State.DONE or wished.pk in {one.pk for one in desk.assignments}:
             return _work_page(request, participation, wished, desk, text, Typed.of_stored(wished))
     if not desk.assignments:
