@@ -25,6 +25,8 @@ from workers.language_models.server import KEY_VARIABLE as SERVER_KEY_VARIABLE
 from workers.language_models.server import PACKAGED_MODEL_NAME, LocalServerError, packaged_smollm2, server_command
 
 READY_SECONDS = 60
+LONGEST_REQUEST_SECONDS = 120
+"""Opening a campaign of a million slots takes up to a minute on SQLite."""
 
 
 class Command(ConsoleCommand):
@@ -73,7 +75,8 @@ class Command(ConsoleCommand):
         model: Child | None = None
         try:
             model, endpoint = self._start_model(besides=options["port"])
-            children.append(_start_worker(options["concurrency"], endpoint))
+            children.append(_start_worker("worker", "cpu,gpu", options["concurrency"], endpoint))
+            children.append(_start_worker("worker for chats", "llm", 1, endpoint))
             children.append(_start_web(options["host"], options["port"]))
             _wait_until_ready(address, children)
             self._greet(address, with_accounts=not options["no_demo"] and not settings.PRODUCTION)
@@ -169,15 +172,17 @@ def _free_port(besides: int) -> int:
     return _free_port(besides) if port == besides else port
 
 
-def _start_worker(concurrency: int, endpoint: dict[str, str]) -> Child:
+def _start_worker(name: str, queues: str, concurrency: int, endpoint: dict[str, str]) -> Child:
+    """What asks a language model has a worker to itself: a person waits for a chat's answer, and must not wait for the
+    metric runs before it."""
     command = [sys.executable, "-m", "celery", "-A", "dialeval_site", "worker"]
-    options = ["--queues", "cpu,gpu,llm", "--concurrency", str(concurrency), "--loglevel", "INFO", "--without-mingle"]
+    options = ["--queues", queues, "--concurrency", str(concurrency), "--loglevel", "INFO", "--without-mingle"]
     # One thread a process: two threads that spin on one busy core are several times slower than one.
     return Child.start(
-        "worker",
-        [*command, *options],
+        name,
+        [*command, *options, "--hostname", f"{name.replace(' ', '-')}@%h"],
         settings.PROJECT,
-        settings.HOME / "logs" / "worker.log",
+        settings.HOME / "logs" / f"{name.replace(' ', '-')}.log",
         {"OMP_NUM_THREADS": "1", **endpoint},
     )
 
@@ -195,6 +200,8 @@ def _start_web(host: str, port: int) -> Child:
         "2",
         "--threads",
         "4",
+        "--timeout",
+        str(LONGEST_REQUEST_SECONDS),
     ]
     return Child.start("web server", command, settings.PROJECT, settings.HOME / "logs" / "web.log", {})
 
