@@ -10,10 +10,12 @@ import pytest
 from django.contrib import admin
 from django.db.models import Model
 from django.test import Client
-from django.urls import URLPattern, get_resolver, reverse
+from django.urls import reverse
 
 from annotations.models import Corpus
 from annotations.roles import is_organiser
+from tests.dialeval_site import campaign_matrix
+from tests.dialeval_site.addresses import METHODS, addresses, client_of, outcome
 from tests.dialeval_site.small_corpora import PRIVATE, PUBLIC, ROLE_NAMES, person
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("kitchens")]
@@ -61,19 +63,11 @@ MATRIX = {
 }
 
 
-def test_no_address_is_missing_from_the_matrix() -> None:
-    assert {pattern.name for pattern in addresses()} == set(MATRIX)
-
-
-def addresses() -> Iterator[URLPattern]:
-    """Every address of the project but the admin's, which has tests of its own below."""
-    waiting = list(get_resolver().url_patterns)
-    while waiting:
-        pattern = waiting.pop()
-        if isinstance(pattern, URLPattern):
-            yield pattern
-        elif pattern.namespace != "admin":
-            waiting += pattern.url_patterns
+def test_no_address_is_missing_from_the_matrices() -> None:
+    """Rating campaigns have a matrix of their own."""
+    of_campaigns = {address.name for address in campaign_matrix.MATRIX}
+    assert not of_campaigns & set(MATRIX)
+    assert {pattern.name for pattern in addresses()} == of_campaigns | set(MATRIX)
 
 
 def cases() -> Iterator[tuple[str, str, str, str]]:
@@ -91,7 +85,7 @@ def test_each_role_gets_what_the_matrix_says(name: str, slug: str, role: str, wh
 
 @pytest.mark.parametrize("name", MATRIX)
 def test_other_methods_are_refused_to_everybody(name: str) -> None:
-    others = {"POST", "GET", "PUT", "PATCH", "DELETE"} - {MATRIX[name].method}
+    others = METHODS - {MATRIX[name].method}
     if name == "login":
         others -= {"POST", "PUT"}  # the form itself; Django takes PUT for POST, with the same token
     if name == "logout":
@@ -101,13 +95,6 @@ def test_other_methods_are_refused_to_everybody(name: str) -> None:
         for method in others:
             for slug in (PUBLIC, PRIVATE):
                 assert client.generic(method, path(name, slug)).status_code == 405, (role, method)
-
-
-def client_of(role: str) -> Client:
-    client = Client()
-    if role != "anonymous":
-        client.force_login(person(role))
-    return client
 
 
 def path(name: str, slug: str) -> str:
@@ -123,12 +110,6 @@ def ask(client: Client, name: str, slug: str):
         "&".join(f"{key}={value}" for key, value in MATRIX[name].data),
         "application/x-www-form-urlencoded",
     )
-
-
-def outcome(answer) -> str:
-    if answer.status_code != 302:
-        return str(answer.status_code)
-    return "login" if answer["Location"].startswith(reverse("login")) else "done"
 
 
 # --- what is private stays private ------------------------------------------------------------------------------

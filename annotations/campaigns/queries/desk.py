@@ -179,6 +179,8 @@ def chat_is_to_come(assignment: Assignment) -> bool:
 
 def own_assignment(participation: Participation, public_id: str) -> Assignment | None:
     """What was given to this rater under this id and is rated or in hand."""
+    if "\0" in public_id:  # of an address that somebody made up; PostgreSQL takes no such text
+        return None
     return (
         Assignment.objects.select_related("item", "current")
         .filter(participation=participation, item__public_id=public_id)

@@ -1,0 +1,37 @@
+"""What the tests of permissions share: every address of the project, and in a word what somebody got there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from django.test import Client
+from django.urls import URLPattern, get_resolver, reverse
+
+from tests.dialeval_site.small_corpora import person
+
+METHODS = {"POST", "GET", "PUT", "PATCH", "DELETE"}
+
+
+def addresses() -> Iterator[URLPattern]:
+    """Every address of the project but the admin's, which has tests of its own."""
+    waiting = list(get_resolver().url_patterns)
+    while waiting:
+        pattern = waiting.pop()
+        if isinstance(pattern, URLPattern):
+            yield pattern
+        elif pattern.namespace != "admin":
+            waiting += pattern.url_patterns
+
+
+def client_of(role: str) -> Client:
+    client = Client()
+    if role != "anonymous":
+        client.force_login(person(role))
+    return client
+
+
+def outcome(answer) -> str:
+    """The status; of a redirect ``login`` where it leads to the log-in page, else ``done``."""
+    if answer.status_code != 302:
+        return str(answer.status_code)
+    return "login" if answer["Location"].startswith(reverse("login")) else "done"
