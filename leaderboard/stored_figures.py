@@ -40,4 +40,5 @@ def _row_of(document: Mapping[str, Any]) -> Row:
 
 
 def _cell_of(document: Mapping[str, Any]) -> Cell:
-    return Cell(**{**document, "ci": tuple(document["ci"]) if document["ci"] else None})
+    ci = tuple(document["ci"]) if document["ci"] else None
+    return Cell(**{**document, "ci": ci, "bars": tuple(document["bars"])})
