@@ -26,6 +26,7 @@ from annotations.campaigns.rater_statistics.others import FEWEST_ITEMS
 from annotations.campaigns.scale import DEFAULT_AXES, DEFAULT_THRESHOLD
 from annotations.campaigns.views.quality import FORMATS
 from annotations.exporters.rating_files import csv_of_ratings, csv_of_revisions
+from annotations.models import CorpusVersion
 from annotations.personas.contradictions import EARLIEST_START
 from annotations.personas.generator import TRIES, YEAR
 from annotations.personas.knowledge import ASPECTS, FEWEST_HEADS, LONGEST_SENTENCE, MOST_HEADS, OLDEST, YOUNGEST
@@ -133,7 +134,7 @@ def test_every_format_of_the_download_is_documented() -> None:
 def test_every_campaign_of_the_demo_is_documented(monkeypatch: pytest.MonkeyPatch) -> None:
     made: list[str] = []
     monkeypatch.setattr(demo_campaigns, "_once", lambda slug, make: made.append(slug))
-    demo_campaigns.load_demo_campaigns(None)
+    demo_campaigns.load_demo_campaigns(CorpusVersion())
     rows = first_table(sections(text_of("demo.md"))["Campaigns"])
     assert [row[0].strip("`") for row in rows] == made
 

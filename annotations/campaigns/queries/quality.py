@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -63,12 +63,13 @@ class _Judged:
 
 
 def raters_of(campaign: Campaign, *, resamples: int = RESAMPLES, seed: int = SEED) -> list[RaterQuality]:
-    """Every rater in the order of joining, excluded ones too. Those are held against the others but are nobody's
-    other: excluding a rater makes the statistics of the rest those of a campaign without that rater."""
+    """Every rater in the order of joining, excluded ones too. Ratings that do not count are held against the others but
+    are no part of their means: excluding a rater makes the statistics of the rest those of a campaign without that
+    rater."""
     people = list(campaign.participations.select_related("user", "guidelines_read").order_by("position"))
     judged = _judged(campaign)
     skipped = _skipped(campaign)
-    beside = _beside(campaign, people, resamples, seed)
+    beside = _beside(campaign, people, judged, resamples, seed)
     return [
         _quality(person, judged[person.pk], skipped.get(person.pk, 0), beside.get(person.pk, NOTHING_RATED))
         for person in people
@@ -131,13 +132,23 @@ def _skipped(campaign: Campaign) -> dict[int, int]:
     return found
 
 
-def _beside(campaign: Campaign, people: Iterable[Participation], resamples: int, seed: int) -> dict[int, BesideOthers]:
+def _beside(
+    campaign: Campaign,
+    people: Iterable[Participation],
+    judged: Mapping[int, Sequence[_Judged]],
+    resamples: int,
+    seed: int,
+) -> dict[int, BesideOthers]:
     if campaign.version_id is None:
         return {}
-    matrix = campaign_matrix(campaign, excluded=True).matrix
+    items = campaign_matrix(campaign, excluded=True)
+    matrix = items.matrix
     by_name = {person.pseudonym: person for person in people}
     rows = [by_name[name] for name in matrix.raters]
-    counts = np.array([person.state == Participation.State.ACTIVE for person in rows], dtype=bool)
+    counts = np.zeros(matrix.scores.shape, dtype=bool)
+    for row, person in enumerate(rows):
+        counted = [one.item for one in judged[person.pk] if one.counts and one.role == Item.Role.REGULAR]
+        counts[row, np.searchsorted(items.item_pks, counted)] = True
     found = beside_others(matrix.scores, matrix.dialogue_of_item, counts, resamples=resamples, seed=seed)
     return {person.pk: beside for person, beside in zip(rows, found, strict=True)}
 
@@ -155,15 +166,16 @@ def _quality(person: Participation, judged: list[_Judged], skipped: int, beside:
         use=scale_use(scores, SCORES),
         longest_run=longest_run(scores),
         beside=beside,
-        training=_checked(judged, Item.Role.TRAINING),
-        attention=_checked(judged, Item.Role.ATTENTION),
+        training=_checked(judged, Item.Role.TRAINING, lambda one: one.first),
+        attention=_checked(judged, Item.Role.ATTENTION, lambda one: one.last),
         thoughts=second_thoughts((one.first, one.last) for one in regular),
     )
 
 
-def _checked(judged: list[_Judged], role: str) -> ChecksPassed:
+def _checked(judged: list[_Judged], role: str, score_of: Callable[[_Judged], int]) -> ChecksPassed:
+    """Of training the first scores, as for passing it: the second comes after the answer was shown."""
     return checks_passed(
-        (one.last, one.lowest, one.highest)
+        (score_of(one), one.lowest, one.highest)
         for one in judged
         if one.role == role and one.lowest is not None and one.highest is not None
     )

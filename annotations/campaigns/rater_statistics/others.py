@@ -45,18 +45,19 @@ def beside_others(
     resamples: int = 1000,
     seed: int = 0,
 ) -> list[BesideOthers]:
-    """Every rater against the raters that count.
+    """Every rater against the ratings that count.
 
-    ``scores``: raters × items, NaN where not judged. ``dialogue``: (items,) the dialogue of each. ``counts``: (raters,)
-    False for an excluded rater, who is held against the others but is nobody's other. 0 resamples: no intervals.
+    ``scores``: raters × items, NaN where not judged. ``dialogue``: (items,) the dialogue of each. ``counts``: which
+    ratings count, (raters,) or raters × items. One that does not (an excluded rater's, say) is held against the others
+    but is no part of their mean. 0 resamples: no intervals.
     """
     given = ~np.isnan(scores)
-    filled = np.where(given, scores, 0.0)
-    total, number = filled[counts].sum(axis=0), given[counts].sum(axis=0)
+    counted = given & (counts[:, np.newaxis] if counts.ndim == 1 else counts)
+    filled = np.where(counted, scores, 0.0)
+    total, number = filled.sum(axis=0), counted.sum(axis=0)
     found = []
     for row in range(len(scores)):
-        own_total, own_number = (filled[row], given[row]) if counts[row] else (0.0, 0)
-        of_others, others = total - own_total, number - own_number
+        of_others, others = total - filled[row], number - counted[row]
         common = given[row] & (others > 0)
         mean = np.round(of_others[common] / others[common], DECIMALS)
         found.append(_beside(scores[row, common], mean, dialogue[common], resamples, seed))
