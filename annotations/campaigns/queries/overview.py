@@ -141,7 +141,7 @@ def _from_pace(left: int, lately: int, first: datetime | None, now: datetime) ->
     if end is None:
         return None, _("at the present pace it would take more than ten years")
     hours = (now - since).total_seconds() / 3600
-    words = ngettext("one in the last %(hours)s hours", "%(count)s in the last %(hours)s hours", lately)
+    words = ngettext("one in the last %(hours)s h", "%(count)s in the last %(hours)s h", lately)
     return end, words % {"count": f"{lately:,}", "hours": f"{hours:,.0f}"}
 
 
