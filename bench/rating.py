@@ -7,8 +7,8 @@ what a rater waits for after Enter: the rating is stored and the next item is in
   ``--label-studio PYTHON`` names the interpreter of an environment with Label Studio: it is started, gets the same
   texts, and serves its own submit and next-task calls to as many clients in the same run. The ratio is that of pairs/s.
 * thinking: 50 raters who pause between answer and submit, exponentially, 2 s and 1 s on average.
-* slots: the next item in campaigns of 1,000 and 1,000,000 slots, at their beginning, half rated, and with a thousandth
-  left; by a new rater, and by one who has rated nearly every item. PostgreSQL and SQLite.
+* slots: the next item in campaigns of 1,000 and 1,000,000 slots, at their beginning, half rated, and with a tenth left;
+  by a new rater, and by one who has rated nearly every item. PostgreSQL and SQLite.
 * profile: where the time of a pair goes, in one process.
 """
 
@@ -34,7 +34,7 @@ K = 2
 P95_WANTED_MS, RATIO_WANTED = 60, 5
 RATERS, PAUSES = 50, (2.0, 1.0)
 SLOT_COUNTS = (1_000, 1_000_000)
-STAGES = {"at the beginning": 0, "half rated": 500, "near the end": 999}
+STAGES = {"at the beginning": 0, "half rated": 500, "a tenth left": 900}
 PAIRS_TIMED = 150
 
 
@@ -149,13 +149,15 @@ def slots_on(database: str, count: int, options: argparse.Namespace) -> None:
         print(
             f"{database}, {campaign.slots.count():,} slots, laid out in {time.perf_counter() - start:.0f} s", flush=True
         )
+        old = raters(campaign, campaign.raters_per_item)
         with production_site(home, options.workers, options.threads) as (address, _):
             for stage, thousandths in STAGES.items():
-                old = rate_slots(campaign, thousandths) if thousandths else []
+                if thousandths:
+                    rate_slots(campaign, thousandths, old)
                 _print_times(f"  {stage}, a new rater", address, lambda: raters(campaign, 1)[0])
                 if thousandths == max(STAGES.values()):
                     done = old[0].assignments.filter(state="done").count()
-                    _print_times(f"  {stage}, who has rated {done:,}", address, lambda old=old: old[0])
+                    _print_times(f"  {stage}, who has rated {done:,}", address, lambda: old[0])
 
 
 def _print_times(words: str, address: str, rater: Callable[[], Any]) -> None:

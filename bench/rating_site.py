@@ -166,18 +166,19 @@ def raters(campaign: Campaign, count: int) -> list[Participation]:
 # --- a campaign that is under way ----------------------------------------------------------------------------
 
 
-def rate_slots(campaign: Campaign, thousandths: int) -> list[Participation]:
-    """Rate so many of every thousand slots, spread over the whole order, as k raters of long standing: the j-th of them
-    holds the j-th places. Rows go from table to table: a million would take minutes by the desk."""
+def rate_slots(campaign: Campaign, thousandths: int, old: list[Participation]) -> None:
+    """Rate so many of every thousand slots, spread over the order, by k ``old`` raters: the j-th of them holds the j-th
+    places. Rows go from table to table: a million would take minutes by the desk."""
     from django.db import connection, transaction
+    from django.db.models import Max
 
-    from annotations.campaigns.models import Participation, Slot
+    from annotations.campaigns.models import Assignment, Participation, RatingRevision
 
-    old = raters(campaign, campaign.raters_per_item)
     by_place = " ".join(f"WHEN {place} THEN {one.pk}" for place, one in enumerate(old, 1))
     chosen = f"campaign_id = {campaign.pk} AND holder_id IS NULL AND (ordinal * 619) % 1000 < {thousandths}"
     now = "CURRENT_TIMESTAMP"
-    last = (Slot.objects.order_by("-pk").values_list("pk", flat=True).first() or 0) + 1_000_000
+    last = max(model.objects.aggregate(last=Max("pk"))["last"] or 0 for model in (Assignment, RatingRevision))
+    begun = max(one.assignments.count() for one in old)
     true = "TRUE" if connection.vendor == "postgresql" else "1"
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute(
@@ -185,13 +186,14 @@ def rate_slots(campaign: Campaign, thousandths: int) -> list[Participation]:
             "(id, participation_id, item_id, state, position, propensity, skip_reason, current_id, claimed_at, "
             "finished_at) "
             f"SELECT id + {last}, CASE place {by_place} END, item_id, 'done', "
-            "row_number() OVER (PARTITION BY place ORDER BY ordinal) - 1, "
+            f"row_number() OVER (PARTITION BY place ORDER BY ordinal) + {begun}, "
             f"0.5, '', id + {last}, {now}, {now} FROM campaigns_slot WHERE {chosen}"
         )
         cursor.execute(
             "INSERT INTO campaigns_ratingrevision "
             "(id, assignment_id, number, key, score, flagged, comment, created_at) "
-            f"SELECT id, id, 1, 'k', 3, NOT {true}, '', {now} FROM campaigns_assignment WHERE current_id = id"
+            f"SELECT id, id, 1, 'k', 3, NOT {true}, '', {now} FROM campaigns_assignment "
+            f"WHERE current_id = id AND id > {last}"
         )
         cursor.execute(f"UPDATE campaigns_slot SET holder_id = id + {last} WHERE {chosen}")
     with connection.cursor() as cursor:
@@ -205,9 +207,8 @@ def rate_slots(campaign: Campaign, thousandths: int) -> list[Participation]:
         else:
             cursor.execute("ANALYZE")
     for one in old:
-        done = one.assignments.count()
-        Participation.objects.filter(pk=one.pk).update(offered=done)
-    return list(Participation.objects.filter(pk__in=[one.pk for one in old]).select_related("campaign", "user"))
+        last_position = one.assignments.aggregate(last=Max("position"))["last"]
+        Participation.objects.filter(pk=one.pk).update(offered=last_position + 1)
 
 
 # --- the site, as in production ------------------------------------------------------------------------------

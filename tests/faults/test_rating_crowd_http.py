@@ -24,11 +24,11 @@ from tests.site import Site, answers, wait_until
 
 pytestmark = pytest.mark.slow
 
-RATERS, K = (60, 8) if ON_SERVICES else (16, 4)
+RATERS, K = (60, 5) if ON_SERVICES else (16, 4)
 SYSTEMS, DIALOGUES, TURNS = (5, 10, 2) if ON_SERVICES else (4, 5, 2)
 ITEMS = SYSTEMS * DIALOGUES * TURNS
-LEASE_SECONDS = 3
-PATIENCE_SECONDS = 150
+LEASE_SECONDS = 5
+PATIENCE_SECONDS = 240
 LOSES_THE_ANSWER, CLICKS_TWICE, CHANGES_MIND, SKIPS, GOES_AWAY, NEVER_COMES_BACK = 0.10, 0.08, 0.06, 0.01, 0.02, 0.01
 STAY = RATERS // 2
 """So many never vanish for good, else nobody might be left to finish: more than k, as who skips is no help."""
@@ -104,7 +104,7 @@ class Person(threading.Thread):
             if self.client.ended != "wait":
                 self.ended = self.client.ended or "no reason"
                 return
-            time.sleep(0.3)
+            time.sleep(1)
             self.client.open()
             return
         item, score = self.client.in_hand[0], self.chance.randint(1, 5)
