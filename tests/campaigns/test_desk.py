@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from annotations.campaigns.actions import claims, desk
 from annotations.campaigns.actions.desk import Judgement, NotHanded, fill_desk, give_back, rate, renew, skip
-from annotations.campaigns.models import Assignment, Campaign, Conflict, Item, Participation, Slot
+from annotations.campaigns.models import Assignment, Campaign, Conflict, Conversation, Item, Participation, Slot
 from tests.campaigns.sets import made_campaign, made_raters, made_user
 
 pytestmark = pytest.mark.django_db
@@ -24,6 +24,8 @@ def rate_all(rater: Participation, score: int = 3, most: int = 1000) -> list[Ass
     """Work until the desk stays empty; what was rated, in order."""
     rated: list[Assignment] = []
     while len(rated) < most and (given := fill_desk(rater).assignments):
+        if given[0].item.chat_system_id:
+            Conversation.objects.create(assignment=given[0], finished_at=timezone.now())
         rate(rater, given[0].item.public_id, Judgement(key=f"key {len(rated)}", score=score))
         rated.append(given[0])
     return rated

@@ -166,7 +166,7 @@ def ends() -> Iterator[tuple[str, dict[str, Any], dict[str, Any]]]:
 
 
 @pytest.mark.parametrize(
-    ("why", "of_campaign", "of_rater"), ends(), ids=lambda one: one if isinstance(one, str) else ""
+    ("why", "of_campaign", "of_rater"), list(ends()), ids=lambda one: one if isinstance(one, str) else ""
 )
 def test_pages_of_the_end(why: str, of_campaign: dict[str, Any], of_rater: dict[str, Any]) -> None:
     campaign = in_greek(made_campaign(k=1, dialogues=1, turns=1))
