@@ -52,9 +52,9 @@ MATRIX = [
     _for_raters("chat-say", "POST", "done", "done", CHATS, "chat", text="And then?", key="a-key"),
     _for_raters("chat-again", "POST", "done", "done", CHATS, "chat"),
     _for_raters("chat-end", "POST", "done", "done", CHATS, "chat"),
-    # rooms: who is excluded still waits in one, and nobody comes
-    _for_raters("meet", "GET", "done", "done", MEETINGS),
-    _for_raters("meet", "POST", "done", "done", MEETINGS),
+    # rooms: that of who is excluded has ended, and there is no other
+    _for_raters("meet", "GET", "done", "200", MEETINGS),
+    _for_raters("meet", "POST", "done", "200", MEETINGS),
     _for_raters("room", "GET", "200", "200", MEETINGS, "room"),
     _for_raters("room-lines", "GET", "200", "200", MEETINGS, "room"),
     _for_raters("room-say", "POST", "done", "409", MEETINGS, "room", text="Good evening.", key="a-key-of-mine"),
