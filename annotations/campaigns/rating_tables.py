@@ -140,7 +140,7 @@ def ratings_table(campaign: Campaign, ratings: Iterable[Assignment]) -> Table:
         Column("revision", _("Revision"), **_COUNT, help=_("1: given once. More: changed."), detail=True),
         Column("seconds", _("Seconds"), "number", decimals=1, help=_("Active time, pauses left out."), detail=True),
         Column("guidelines", _("Guidelines"), **_COUNT, help=_("Version it was made under."), detail=True),
-        Column("at", _("Rated"), help=_("UTC.")),
+        Column("at", _("Rated, UTC")),
     )
     rows = tuple(_rating_row(campaign, rating, axes) for rating in ratings)
     return Table("ratings", _("Ratings, newest first"), columns, rows)

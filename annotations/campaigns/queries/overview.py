@@ -130,12 +130,14 @@ def _end(campaign: Campaign, done: int, left: int, now: datetime) -> tuple[datet
         assignment__participation__campaign=campaign,
         assignment__slot__isnull=False,
     ).aggregate(count=Count("pk"), first=Min("created_at"))
-    return _from_pace(left, lately["count"], lately["first"], now)
+    end, basis = _from_pace(left, lately["count"], lately["first"], now)
+    return end, basis or _("no rating in the last %(days)s days to tell the pace from") % {"days": DAYS_OF_PACE}
 
 
 def _from_pace(left: int, lately: int, first: datetime | None, now: datetime) -> tuple[datetime | None, str]:
+    """(end, what it rests on). The second is "" where nothing came lately: what did not come, the caller knows."""
     if not lately or first is None:
-        return None, _("no rating in the last %(days)s days to tell the pace from") % {"days": DAYS_OF_PACE}
+        return None, ""
     since = min(first, now - timedelta(hours=1))  # a first quarter of an hour says nothing of nights
     end = expected_end(left, lately, since, now)
     if end is None:
@@ -156,6 +158,7 @@ def _collection_progress(campaign: Campaign, now: datetime) -> Progress:
         count=Count("pk"), first=Min("finished_at")
     )
     end, basis = _from_pace(wanted - done, lately["count"], lately["first"], now)
+    basis = basis or _("no dialogue finished in the last %(days)s days to tell the pace from") % {"days": DAYS_OF_PACE}
     return Progress(done, wanted, None, 0, end, basis, now)
 
 
@@ -334,6 +337,7 @@ def steps_of(campaign: Campaign, progress: Progress) -> list[Step]:
     """The way from a draft to published ratings, with the next step marked."""
     is_draft = campaign.state == Campaign.State.DRAFT
     is_closed = campaign.state == Campaign.State.CLOSED
+    collects = campaign.kind == Campaign.Kind.COLLECTION
     guidelines = newest_guidelines(campaign)
     people = campaign.participations.exists() or campaign.groups.exists() or campaign.invitations.exists()
     steps = [
@@ -365,16 +369,25 @@ def steps_of(campaign: Campaign, progress: Progress) -> list[Step]:
         Step(
             "open",
             _("Open"),
-            _("The items are made; from then on what is asked stays."),
+            _("Raters can meet; from then on what is asked stays.")
+            if collects
+            else _("The items are made; from then on what is asked stays."),
             not is_draft,
         ),
         Step(
             "rate",
             _("Raters work"),
-            _("This page and the agreement follow them."),
+            _("This page and Dialogues follow them.") if collects else _("This page and the agreement follow them."),
             bool(progress.wanted) and progress.done >= progress.wanted,
         ),
-        Step("close", _("Close"), _("Nobody rates any more; the ratings can be published."), is_closed),
+        Step(
+            "close",
+            _("Close"),
+            _("Nobody writes any more; the dialogues can become a corpus.")
+            if collects
+            else _("Nobody rates any more; the ratings can be published."),
+            is_closed,
+        ),
     ]
     return _with_the_next(steps)
 
