@@ -7,7 +7,7 @@ from functools import wraps
 from typing import Any
 
 from django.contrib.auth.views import redirect_to_login
-from django.core.exceptions import PermissionDenied
+from django.core.exceptions import ObjectDoesNotExist, PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect
 from django.urls import reverse
@@ -64,7 +64,12 @@ def raters_page(view: View) -> View:
             if may_join(request.user, slug):
                 return redirect("rating-start", slug)
             raise Http404(f"there is no campaign {slug}")
-        return view(request, participation, **named)
+        try:
+            return view(request, participation, **named)
+        except ObjectDoesNotExist:
+            if Participation.objects.filter(pk=participation.pk).exists():
+                raise
+            raise Http404(f"there is no campaign {slug} any more") from None  # deleted while the rater waited
 
     return guarded
 

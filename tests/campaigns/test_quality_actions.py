@@ -7,6 +7,7 @@ import threading
 import pytest
 from django.db import connection
 
+from annotations.campaigns.actions import collection
 from annotations.campaigns.actions.desk import Judgement, RatingsClosed, fill_desk, rate
 from annotations.campaigns.actions.quality import (
     declare_conflict,
@@ -172,3 +173,33 @@ def test_two_restorations_at_once_take_each_place_once(campaign: Campaign) -> No
         thread.join()
     assert sorted(outcomes) == [0, 4, 4]
     assert counted_ratings(campaign).count() == 8
+
+
+def test_checks_of_a_system_in_which_the_rater_has_a_stake_are_never_shown() -> None:
+    """Both training items and both attention items are the own team's answers: nothing of them is given."""
+    campaign = made_campaign(
+        systems=["own", "other"], dialogues=4, training=[(1, 2)] * 2, attention=[(1, 1)] * 2, attention_every=2
+    )
+    own = campaign.systems.get(name="own")
+    campaign.items.exclude(role="regular").update(system=own)
+    (one,) = made_raters(campaign, 1)
+    assert fill_desk(one).assignments[0].item.role == "training"
+    declare_conflict(one.user, own)
+    seen = set()
+    while given := fill_desk(one).assignments:
+        seen.add(given[0].item.system.name)
+        rate(one, given[0].item.public_id, Judgement(f"key {len(seen)} {given[0].pk}", 3))
+    assert seen == {"other"}
+    assert one.qualification == "passed"
+
+
+def test_who_is_excluded_writes_no_more_and_the_partner_is_free() -> None:
+    campaign = made_campaign("collection", dialogues_per_system=3, utterances=4)
+    excluded, partner, third = made_raters(campaign, 3)
+    collection.meet(excluded)
+    room = collection.meet(partner)
+    exclude(excluded, "insults")
+    with pytest.raises(collection.RoomClosed):
+        collection.say(excluded, room.public_id, "And another thing", "k1")
+    assert collection.meet(partner).pk != room.pk
+    assert collection.meet(third).rater_a == partner

@@ -14,9 +14,9 @@ from datetime import datetime
 
 from django.db.models import Exists, OuterRef
 
-from annotations.campaigns.actions.hand import lease_end
-from annotations.campaigns.models import Assignment, Conflict, Item, Participation, Slot
-from annotations.campaigns.plan.draw import Candidate, attention_is_due, draw, pick
+from annotations.campaigns.actions.hand import conflicting, lease_end
+from annotations.campaigns.models import Assignment, Item, Participation, Slot
+from annotations.campaigns.plan.draw import RECENT_ITEMS, Candidate, attention_is_due, draw, pick
 
 FIRST_READ, MOST_READ = 64, 4096
 """Free slots read at first, and at most at a time: each read is twice the one before."""
@@ -46,7 +46,7 @@ def claim_regular(rater: Participation, latest: list[Assignment], now: datetime)
     if not window.candidates:
         return None
     rater.cursor = window.candidates[0].ordinal
-    if (check := _attention_item(rater, latest)) is not None:
+    if (check := _attention_item(rater, latest, window)) is not None:
         return _lease(rater, *check, propensity=None, now=now)
     seen = [assignment.item.dialogue_id for assignment in reversed(latest)]
     while window.candidates:
@@ -72,7 +72,7 @@ def others_hold_some(rater: Participation) -> bool:
         participation__campaign=rater.campaign_id, state=State.LEASED, item__role=Item.Role.REGULAR
     ).exclude(participation=rater)
     own = Assignment.objects.filter(participation=rater, item=OuterRef("item")).exclude(state=State.RETURNED)
-    return held.exclude(Exists(own)).exclude(_conflicting(rater, "item__system")).exists()
+    return held.exclude(Exists(own)).exclude(conflicting(rater, "item__system")).exists()
 
 
 def _window(rater: Participation) -> Window:
@@ -86,9 +86,9 @@ def _window(rater: Participation) -> Window:
             .order_by()
             .values_list("pk", "item_id", "state")
         }
-        for slot, item, dialogue, ordinal, conflicting in rows:
+        for slot, item, dialogue, ordinal, is_own in rows:
             pk, state = known.get(item, (None, State.RETURNED))
-            if conflicting or state != State.RETURNED:
+            if is_own or state != State.RETURNED:
                 continue
             window.candidates.append(Candidate(slot, item, dialogue, ordinal))
             if pk is not None:
@@ -103,7 +103,7 @@ def _free_slots_from(rater: Participation) -> Iterator[list[tuple[int, int, int,
     free = (
         Slot.objects.filter(campaign=rater.campaign_id, holder__isnull=True)
         .order_by("ordinal")
-        .values_list("pk", "item_id", "item__dialogue_id", "ordinal", _conflicting(rater, "item__system"))
+        .values_list("pk", "item_id", "item__dialogue_id", "ordinal", conflicting(rater, "item__system"))
     )
     size = FIRST_READ
     for begin, part in ((rater.cursor, free), (0, free.filter(ordinal__lt=rater.cursor))):
@@ -113,10 +113,6 @@ def _free_slots_from(rater: Participation) -> Iterator[list[tuple[int, int, int,
             if len(rows) < size:
                 break
             following, size = rows[-1][3] + 1, min(2 * size, MOST_READ)
-
-
-def _conflicting(rater: Participation, system: str) -> Exists:
-    return Exists(Conflict.objects.filter(user=rater.user_id, system=OuterRef(system)))
 
 
 def _free_and_locked(slot: int) -> Slot | None:
@@ -129,8 +125,11 @@ def _free_and_locked(slot: int) -> Slot | None:
     )
 
 
-def _attention_item(rater: Participation, latest: list[Assignment]) -> tuple[Item, int | None] | None:
-    """An attention item that this rater has not seen, where one is due; with the rater's own row if given back."""
+def _attention_item(rater: Participation, latest: list[Assignment], window: Window) -> tuple[Item, int | None] | None:
+    """An attention item that this rater has not seen, where one is due; with the rater's own row if given back.
+
+    Not one of a dialogue just met, as long as regular items of others are left: by its return the rater would know it.
+    """
     if not attention_is_due(rater.campaign.attention_every, rater.seed, rater.offered):
         return None
     if not any(assignment.item.role == Item.Role.REGULAR for assignment in latest):
@@ -140,8 +139,12 @@ def _attention_item(rater: Participation, latest: list[Assignment]) -> tuple[Ite
         item.pk: item
         for item in Item.objects.filter(campaign=rater.campaign_id, role=Item.Role.ATTENTION)
         .exclude(Exists(own.exclude(state=State.RETURNED)))
+        .exclude(conflicting(rater, "system"))
         .order_by("pk")
     }
+    recent = {assignment.item.dialogue_id for assignment in latest[-RECENT_ITEMS:]}
+    if any(candidate.dialogue not in recent for candidate in window.candidates):
+        unseen = {pk: item for pk, item in unseen.items() if item.dialogue_id not in recent}
     if not unseen:
         return None
     item = unseen[pick(list(unseen), rater.seed, rater.offered)]

@@ -11,11 +11,11 @@ from collections.abc import Iterable
 from datetime import datetime, timedelta
 
 from django.conf import settings
-from django.db.models import Q
+from django.db.models import Exists, OuterRef, Q
 from django.utils import timezone
 
 from annotations.campaigns.actions.terms import WhyEmpty
-from annotations.campaigns.models import Assignment, Campaign, Participation, Slot
+from annotations.campaigns.models import Assignment, Campaign, Conflict, Participation, Slot
 
 RATERS_A_SWEEP = 20
 State = Assignment.State
@@ -43,6 +43,11 @@ def why_nothing_is_handed_out(campaign: Campaign, now: datetime) -> WhyEmpty:
     if campaign.state == Campaign.State.PAUSED:
         return "paused"
     return "" if campaign.hands_out_items(now) else "not_open"
+
+
+def conflicting(rater: Participation, system: str) -> Exists:
+    """Whether the rater has a stake in the system that the field ``system`` of a row names."""
+    return Exists(Conflict.objects.filter(user=rater.user_id, system=OuterRef(system)))
 
 
 def lease_end(now: datetime) -> datetime:

@@ -27,7 +27,10 @@ def join(campaign: Campaign, user: Any, invitation: Invitation | None = None) ->
     """
     with transaction.atomic():
         # One person at a time, so that positions follow each other and the last use of an invitation is used once.
-        campaign = Campaign.objects.select_for_update(no_key=True).get(pk=campaign.pk)
+        stored = Campaign.objects.select_for_update(no_key=True).filter(pk=campaign.pk).first()
+        if stored is None:  # deleted in this moment
+            raise CannotJoin(_("This campaign is closed."))
+        campaign = stored
         known = Participation.objects.filter(campaign=campaign, user=user).first()
         if known is not None:
             return known

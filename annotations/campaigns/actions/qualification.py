@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from django.db.models import F
+from django.db.models import F, QuerySet
 
+from annotations.campaigns.actions.hand import conflicting
 from annotations.campaigns.models import Assignment, Item, Participation, RatingRevision
 
 Qualification = Participation.Qualification
@@ -15,11 +16,17 @@ _ROUNDING = 1e-9
 def training_left(rater: Participation) -> tuple[list[tuple[Item, Assignment | None]], bool]:
     """Training items to be given, each with the rater's earlier row where it was given back; and whether every
     training item is rated or skipped."""
-    items = list(Item.objects.filter(campaign=rater.campaign_id, role=Item.Role.TRAINING).order_by("position", "pk"))
+    items = list(_training_of(rater).order_by("position", "pk"))
     own = {one.item_id: one for one in Assignment.objects.filter(participation=rater, item__in=items)}
     states = {item.pk: own[item.pk].state if item.pk in own else State.RETURNED for item in items}
     to_give = [(item, own.get(item.pk)) for item in items if states[item.pk] == State.RETURNED]
     return to_give, all(state in (State.DONE, State.SKIPPED) for state in states.values())
+
+
+def _training_of(rater: Participation) -> QuerySet[Item]:
+    """Responses of a system in which the rater has a stake are not shown in training either."""
+    training = Item.objects.filter(campaign=rater.campaign_id, role=Item.Role.TRAINING)
+    return training.exclude(conflicting(rater, "system"))
 
 
 def settle(rater: Participation) -> None:
@@ -28,7 +35,7 @@ def settle(rater: Participation) -> None:
     Right is a first score within the item's range: the second comes after the answer was shown. A skipped item is not
     right. Without training items or without a pass mark everyone passes.
     """
-    training = Item.objects.filter(campaign=rater.campaign_id, role=Item.Role.TRAINING)
+    training = _training_of(rater)
     asked, mark = training.count(), rater.campaign.pass_mark
     if not asked or mark is None:
         rater.qualification = Qualification.PASSED

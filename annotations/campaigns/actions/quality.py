@@ -1,4 +1,8 @@
-"""Whose ratings count: raters excluded and taken back, and stakes in systems. No rating is ever deleted."""
+"""Whose ratings count: raters excluded and taken back, and stakes in systems. No rating is ever deleted.
+
+Each step locks the campaign's row first and raters then, as the deletion of a campaign does: the other way
+round the two could wait for each other.
+"""
 
 from __future__ import annotations
 
@@ -7,11 +11,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.db import transaction
-from django.db.models import F, QuerySet
+from django.db.models import F, Q, QuerySet
 from django.utils import timezone
 
 from annotations.campaigns.actions import hand
-from annotations.campaigns.models import Assignment, Campaign, Conflict, Item, Participation, Slot
+from annotations.campaigns.actions.collection import OPEN_STATES
+from annotations.campaigns.models import Assignment, Campaign, Conflict, Item, Participation, Room, Slot
 from annotations.importers.texts import text_fault
 from annotations.models import System
 
@@ -37,6 +42,7 @@ def exclude(participation: Participation, reason: str) -> int:
     if fault := text_fault(reason, LONGEST_REASON):
         raise ValueError(f"the reason {fault}")
     with transaction.atomic():
+        _lock_campaigns([participation.campaign_id])
         rater = hand.locked(participation)
         if rater.state == Participation.State.EXCLUDED:
             Participation.objects.filter(pk=rater.pk).update(exclusion_reason=reason)
@@ -44,12 +50,14 @@ def exclude(participation: Participation, reason: str) -> int:
         Participation.objects.filter(pk=rater.pk).update(
             state=Participation.State.EXCLUDED, exclusion_reason=reason, excluded_at=timezone.now()
         )
+        _end_meetings(rater)
         return _free_places(rater.campaign_id, Assignment.objects.filter(participation=rater))
 
 
 def restore(participation: Participation) -> Restored:
     """The rater may work again, and every rating counts again for which the item still has a free place."""
     with transaction.atomic():
+        _lock_campaigns([participation.campaign_id])
         rater = hand.locked(participation)
         if rater.state == Participation.State.ACTIVE:
             return Restored(0, 0)
@@ -89,7 +97,16 @@ def withdraw_conflict(user: Any, system: System) -> Restored:
 def _participations_with(user: Any, system: System) -> list[Participation]:
     """Locked in the order of their keys, as everywhere."""
     of_version = Participation.objects.filter(user=user, campaign__version=system.version_id)
+    _lock_campaigns(of_version.order_by().values_list("campaign", flat=True))
     return list(of_version.select_for_update(no_key=True).order_by("pk"))
+
+
+def _end_meetings(rater: Participation) -> None:
+    """The partner must not wait for somebody who may not write any more. Finished dialogues stay finished."""
+    meetings = Room.objects.filter(Q(rater_a=rater) | Q(rater_b=rater), state__in=OPEN_STATES)
+    meetings.update(
+        state=Room.State.ABANDONED, finished_at=timezone.now(), end_reason="a rater was excluded from the campaign"
+    )
 
 
 def _free_places(campaign_id: int, assignments: QuerySet[Assignment]) -> int:
@@ -121,6 +138,11 @@ def _take_places_back(campaign_id: int, assignments: QuerySet[Assignment]) -> Re
 
 def _portions(items: list[int]) -> Iterable[list[int]]:
     return (items[start : start + ROWS_AT_A_TIME] for start in range(0, len(items), ROWS_AT_A_TIME))
+
+
+def _lock_campaigns(campaigns: Iterable[int]) -> None:
+    locked = Campaign.objects.select_for_update(no_key=True).filter(pk__in=list(campaigns)).order_by("pk")
+    list(locked.values_list("pk"))
 
 
 def _statistics_changed(campaign_id: int) -> None:

@@ -211,7 +211,10 @@ def _step(campaign: Campaign, before: Sequence[str], unless_published: bool = Fa
 
 
 def delete(campaign: Campaign, typed_slug: str = "") -> None:
-    """All of it. With ratings only where its slug was typed; published, or open, not at all. ``CannotDelete``."""
+    """All of it. With ratings only where its slug was typed; published, not at all. Raises ``CannotDelete``.
+
+    Waits for what raters are doing at this moment; who comes later finds no campaign.
+    """
     with transaction.atomic():
         stored = Campaign.objects.select_for_update().filter(pk=campaign.pk).first()
         if stored is None:
@@ -221,6 +224,7 @@ def delete(campaign: Campaign, typed_slug: str = "") -> None:
         answers = RatingRevision.objects.filter(assignment__participation__campaign=stored).exists()
         if (answers or stored.rooms.exists()) and typed_slug != stored.slug:
             raise CannotDelete(_("Raters have answered. Type the campaign's address to delete what they said, too."))
+        list(Participation.objects.select_for_update().filter(campaign=stored).order_by("pk").values_list("pk"))
         # From the leaves up: a rated assignment must have its rating, and guidelines stay while a rating names them.
         Slot.objects.filter(campaign=stored).delete()
         assignments = Assignment.objects.filter(participation__campaign=stored)
