@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import threading
 from pathlib import Path
+from random import Random
 
 import pytest
 from django.core.management import call_command
@@ -13,13 +15,14 @@ from annotations import actions
 from annotations.campaigns.actions.publishing import CannotPublish, default_aspect, publish, unpublish
 from annotations.campaigns.actions.quality import exclude
 from annotations.campaigns.models import Campaign
+from annotations.campaigns.queries.ratings import campaign_agreement
 from annotations.importers.registry import importers
 from annotations.models import CorpusVersion, Rater, Rating
 from annotations.queries import agreement_of
 from annotations.record_stream import records_of
 from leaderboard.queries import meta_evaluation, rated_levels, system_standing
 from tests.annotations.stored import stored, two_systems, written
-from tests.campaigns.judged import table
+from tests.campaigns.judged import items_of, judge, table
 from tests.campaigns.sets import made_campaign, made_raters
 from tests.workers.conftest import odd_metrics  # noqa: F401 (a fixture)
 
@@ -201,3 +204,48 @@ def test_publishing_twice_at_once_stores_the_ratings_once() -> None:
         thread.join()
     assert outcomes == [8, 8, 8, 8]
     assert (Rating.objects.count(), Rater.objects.count()) == (8, 2)
+
+
+@pytest.mark.parametrize("first_out", [0, 1])
+def test_two_publications_are_taken_out_in_any_order(first_out: int) -> None:
+    version = made_campaign(systems=["one", "two"], dialogues=2, turns=1).version
+    before = content(version), version.main_aspect
+    both = [finished(version, "first"), finished(version, "second")]
+    for campaign, aspect in zip(both, ("pilot", "main study"), strict=True):
+        publish(campaign, aspect)
+    unpublish(both[first_out])
+    unpublish(both[1 - first_out])
+    version.refresh_from_db()
+    assert (content(version), version.main_aspect) == before
+
+
+def test_publishing_again_beside_another_keeps_the_main_aspect() -> None:
+    version = made_campaign(systems=["one", "two"], dialogues=2, turns=1).version
+    first, second = finished(version, "first"), finished(version, "second")
+    publish(first, "pilot")
+    publish(second, "main study")
+    publish(first)
+    version.refresh_from_db()
+    assert version.main_aspect == "pilot"
+
+
+@pytest.mark.parametrize("kind", ["turn", "dialogue"])
+def test_the_corpus_says_the_same_of_the_published_ratings_as_the_campaign(kind: str) -> None:
+    """Every coefficient and every interval. The corpus has dialogues that the campaign did not ask about."""
+    version = made_campaign(systems=["one", "two"], dialogues=9, turns=2).version
+    campaign = made_campaign(kind, version=version, k=3)
+    campaign.items.filter(dialogue__position__gte=6).delete()
+    raters, random = made_raters(campaign, 5), Random(3)
+    for item in items_of(campaign):
+        quality = random.randint(2, 4)
+        for rater in random.sample(raters, random.choice([1, 2, 3])):
+            judge(rater, item, quality + random.choice([-1, 0, 0, 1]))
+    of_campaign = campaign_agreement(campaign, resamples=200, seed=4)
+    Campaign.objects.filter(pk=campaign.pk).update(state=Campaign.State.CLOSED)
+    publish(campaign)
+    version.refresh_from_db()
+    of_corpus = agreement_of(version, "overall", kind, resamples=200, seed=4)
+    statistics = ("items", "raters", "ratings", "krippendorff_alpha", "cohen_kappa", "fleiss_kappa", "icc")
+    for name in (*statistics, "leave_one_out"):
+        told = json.dumps(of_corpus[name]).replace(f"{campaign.slug}/rater ", "rater ")
+        assert told == json.dumps(of_campaign[name]), name

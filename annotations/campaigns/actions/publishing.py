@@ -35,10 +35,11 @@ def publish(campaign: Campaign, aspect: str = "") -> int:
         campaign, version = _locked(campaign)
         _refuse_unless_ready(campaign, version)
         aspect = _aspect_for(campaign, version, aspect.strip())
+        was_main = bool(campaign.published_aspect) and version.main_aspect == campaign.published_aspect
         if campaign.published_aspect:
             _remove(campaign, version)
         _refuse_taken(version, aspect)
-        undo = _announce(version, aspect)
+        undo = _announce(version, aspect, was_main)
         undo["raters"] = _free_prefix(campaign, version)
         count = _copy(campaign, version, aspect, undo["raters"])
         campaign.published_aspect, campaign.published_at, campaign.publication = aspect, timezone.now(), undo
@@ -111,20 +112,27 @@ def _is_taken(version: CorpusVersion, aspect: str) -> bool:
     return bool(alike) and Rating.objects.filter(rater__version=version, aspect=aspect).exists()
 
 
-def _announce(version: CorpusVersion, aspect: str) -> dict[str, Any]:
-    """Add the aspect to the version; the main one where nobody had rated it. Returns what undoes it."""
+def _announce(version: CorpusVersion, aspect: str, was_main: bool) -> dict[str, Any]:
+    """Add the aspect to the version; the main one where nobody had rated it, or where it replaces the main one.
+    Returns what undoes it."""
     undo: dict[str, Any] = {
         "announced": aspect in version.aspects,
         "scale": version.scales.get(aspect),
-        "main_aspect": version.main_aspect,
+        "main_aspect": _main_of_the_file(version),
     }
     if not undo["announced"]:
         version.aspects = [*version.aspects, aspect]
     version.scales = {**version.scales, aspect: [LOWEST, HIGHEST]}
-    if not Rating.objects.filter(rater__version=version).exists():
+    if was_main or not Rating.objects.filter(rater__version=version).exists():
         version.main_aspect = aspect
     version.save(update_fields=["aspects", "scales", "main_aspect"])
     return undo
+
+
+def _main_of_the_file(version: CorpusVersion) -> str:
+    """The main aspect as it was before any campaign was published: that campaign may be taken out before this one."""
+    published = version.campaigns.filter(published_aspect=version.main_aspect).exclude(published_aspect="").first()
+    return version.main_aspect if published is None else published.publication["main_aspect"]
 
 
 def _free_prefix(campaign: Campaign, version: CorpusVersion) -> str:
