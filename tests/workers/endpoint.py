@@ -22,6 +22,8 @@ class StubEndpoint:
     asked: list[dict[str, Any]] = field(default_factory=list)
     keys: list[str] = field(default_factory=list)
     base_url: str = ""
+    location: str = ""
+    """Where it sends those who ask, if anywhere."""
 
 
 def second_hand(asked: dict[str, Any]) -> str:
@@ -51,6 +53,8 @@ def stub_endpoint(answer: Answer = second_hand, seconds: float = 0.0) -> Iterato
             written = json.dumps(body).encode()
             self.send_response(status)
             self.send_header("Content-Type", "application/json")
+            if stub.location:
+                self.send_header("Location", stub.location)
             self.send_header("Content-Length", str(len(written)))
             self.end_headers()
             self.wfile.write(written)

@@ -125,6 +125,14 @@ def test_an_endpoint_that_is_down_fails_the_answer_and_nothing_else_is_lost() ->
 # --- addresses and keys ----------------------------------------------------------------------------------------
 
 
+def test_what_is_asked_goes_nowhere_that_an_endpoint_sends_it_on_to(stub: StubEndpoint) -> None:
+    """Else an endpoint could have a worker ask addresses that only the worker reaches."""
+    with stub_endpoint(lambda asked: 307) as elsewhere:
+        elsewhere.location = f"{stub.base_url}/chat/completions"
+        answer = said_and_answered(made_chat(base_url=elsewhere.base_url))
+    assert (answer.state, stub.asked) == ("failed", [])
+
+
 def test_the_key_comes_from_the_worker_s_environment_under_its_name(stub: StubEndpoint, monkeypatch) -> None:
     monkeypatch.setenv("DIALEVAL_CHAT_KEY_STUB", "open-sesame")
     said_and_answered(made_chat(base_url=stub.base_url, key_variable="DIALEVAL_CHAT_KEY_STUB"))
