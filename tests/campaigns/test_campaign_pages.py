@@ -144,6 +144,8 @@ def test_the_form_of_each_kind_can_be_stored(organiser: Client) -> None:
         ({"systems": []}, "systems"),
         ({"systems": ["999999"]}, "systems"),
         ({"systems": ["' OR 1=1"]}, "systems"),
+        ({"systems": ["9" * 30]}, "systems"),
+        ({"systems": ["a\0"]}, "systems"),
         ({"slug": "no spaces"}, "slug"),
         ({"slug": "new"}, "slug"),
         ({"dialogues": "0"}, "dialogues"),
@@ -163,12 +165,14 @@ def test_the_form_of_each_kind_can_be_stored(organiser: Client) -> None:
         ({"axes": "fluency\nFluency: again"}, "axes"),
         ({"axes": "\n".join(f"axis {number}" for number in range(13))}, "axes"),
         ({"axes": "a\0b"}, "axes"),
+        ({"axes": "Overall: the same name as the score"}, "axes"),
         ({"pass_mark": "101"}, "pass_mark"),
         ({"pass_mark": "nan"}, "pass_mark"),
         ({"attention_every": "1"}, "attention_every"),
         ({"opens_at": "tomorrow"}, "opens_at"),
         ({"opens_at": "2026-11-20T10:00", "closes_at": "2026-11-20T09:00"}, "closes_at"),
         ({"groups": ["999999"]}, "groups"),
+        ({"groups": ["9" * 30]}, "groups"),
     ],
 )
 def test_bad_input_is_named_at_its_field_and_nothing_is_stored(

@@ -17,6 +17,7 @@ from annotations.campaigns.models import Campaign
 from annotations.campaigns.models.campaign import MOST_RATERS_PER_ITEM, random_seed
 from annotations.campaigns.queries import overview
 from annotations.campaigns.queries.planning import Question
+from annotations.campaigns.queries.ratings import OVERALL
 from annotations.campaigns.scale import DEFAULT_AXES, DEFAULT_LABELS, DEFAULT_THRESHOLD, SCORES
 from annotations.importers.texts import text_fault
 from annotations.models import CorpusVersion, System
@@ -49,6 +50,16 @@ class PlainText(forms.CharField):
         return text
 
 
+class RowsField(forms.ModelMultipleChoiceField):
+    """A key longer than any row's is told as one that is not there; SQLite would raise."""
+
+    def clean(self, value: Any) -> Any:
+        wrong = next((key for key in value or () if _as_key(str(key)) is None), None)
+        if wrong is not None:
+            raise forms.ValidationError(self.error_messages["invalid_pk_value"], params={"pk": wrong})
+        return super().clean(value)
+
+
 class AxesField(PlainText):
     """A line for each axis, "name: question"; cleaned to [{key, name, question}, …]."""
 
@@ -64,6 +75,11 @@ class AxesField(PlainText):
         axes: list[dict[str, str]] = []
         for number, line in enumerate(lines, start=1):
             axis = _axis(line, number)
+            if axis["key"] == OVERALL:
+                raise forms.ValidationError(
+                    _("Line %(number)s: the score itself is called %(name)s; an axis needs another name.")
+                    % {"number": number, "name": OVERALL}
+                )
             if axis["key"] in {other["key"] for other in axes}:
                 raise forms.ValidationError(_("Line %(number)s names an axis again.") % {"number": number})
             axes.append(axis)
@@ -132,13 +148,13 @@ class CampaignForm(forms.Form):
         empty_label=None,
         help_text=gettext_lazy("The dialogues. A campaign stays with the version it was made for."),
     )
-    systems = forms.ModelMultipleChoiceField(
+    systems = RowsField(
         queryset=System.objects.none(),
         widget=forms.CheckboxSelectMultiple,
         label=gettext_lazy("Systems"),
         error_messages={"required": gettext_lazy("Choose at least one system.")},
     )
-    chat_systems = forms.ModelMultipleChoiceField(
+    chat_systems = RowsField(
         queryset=None,
         widget=forms.CheckboxSelectMultiple,
         label=gettext_lazy("Chat systems"),
@@ -207,7 +223,7 @@ class CampaignForm(forms.Form):
         label=gettext_lazy("An attention item every … items"),
         help_text=gettext_lazy("On average, at random places, as long as there are some left. Empty: none."),
     )
-    groups = forms.ModelMultipleChoiceField(
+    groups = RowsField(
         queryset=None,
         required=False,
         widget=forms.CheckboxSelectMultiple,
