@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 from annotations.campaigns.actions import desk
 from annotations.campaigns.actions.terms import Judgement
 from annotations.campaigns.models import Assignment, Campaign, Item
+from annotations.campaigns.plan.draw import RECENT_ITEMS
 from tests.campaigns.secret_corpus import campaign_on, imported
-from tests.campaigns.sets import made_raters
+from tests.campaigns.sets import made_campaign, made_raters
 
 pytestmark = pytest.mark.django_db
 
@@ -110,6 +111,24 @@ def test_orders_that_begin_with_one_system_are_noticed() -> None:
         last = np.flatnonzero(row == 2)[-1]
         row[[0, last]] = row[[last, 0]]
     assert p_of_places(met) <= LEAST_P
+
+
+def test_an_attention_item_is_as_far_from_its_dialogue_as_any_other() -> None:
+    """Dialogues of the latest 8 items are avoided while there are others: a dialogue that came back sooner would be a
+    check, or the one that came before. 24 dialogues, so there are always others; 12 attention items on 12 of them."""
+    campaign = made_campaign(
+        systems=("one",), dialogues=24, turns=3, k=6, attention=[(1, 2)] * 12, attention_every=3
+    )  # fmt: skip
+    met = 0
+    for rater in made_raters(campaign, 6):
+        for _ in range(40):
+            desk.rate(rater, desk.fill_desk(rater, 1).assignments[0].item.public_id, Judgement(key="k", score=3))
+        order = rater.assignments.order_by("position").values_list("item__dialogue__position", "item__role")
+        met += sum(role == "attention" for _, role in order)
+        dialogues = [dialogue for dialogue, _ in order]
+        for place, dialogue in enumerate(dialogues):
+            assert dialogue not in dialogues[max(0, place - RECENT_ITEMS) : place], (place, order[place][1])
+    assert met > 6 * 8, "of 40 items a third would be checks, but there are only 12"
 
 
 def test_names_of_items_are_in_no_order(tmp_path: Path) -> None:
