@@ -131,6 +131,23 @@ def test_an_attention_item_is_as_far_from_its_dialogue_as_any_other() -> None:
     assert met > 6 * 8, "of 40 items a third would be checks, but there are only 12"
 
 
+def test_of_few_dialogues_a_check_comes_back_no_sooner_either() -> None:
+    """Of 5 dialogues the latest 4 are avoided as long as regular items of the fifth are left, and no check is of them:
+    the first 20 of 60 regular items and 15 checks never show one dialogue twice within 4."""
+    campaign = made_campaign(
+        systems=("one", "two"), dialogues=5, turns=6, k=6, attention=[(1, 2)] * 15, attention_every=2
+    )  # fmt: skip
+    checks = 0
+    for rater in made_raters(campaign, 6):
+        for _ in range(20):
+            desk.rate(rater, desk.fill_desk(rater, 1).assignments[0].item.public_id, Judgement(key="k", score=3))
+        order = list(rater.assignments.order_by("position").values_list("item__dialogue__position", "item__role"))
+        checks += sum(role == "attention" for _, role in order)
+        for place, (dialogue, role) in enumerate(order):
+            assert dialogue not in [earlier for earlier, _ in order[max(0, place - 4) : place]], (place, role)
+    assert checks > 6 * 2
+
+
 def test_names_of_items_are_in_no_order(tmp_path: Path) -> None:
     """Items are stored system by system. The rank correlation of 400 random names with that order has standard
     deviation 1 / √399 ≈ 0.05, so beyond ± 0.3 it comes once in 10⁹ runs."""

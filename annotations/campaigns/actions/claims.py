@@ -16,7 +16,7 @@ from django.db.models import Exists, OuterRef
 
 from annotations.campaigns.actions.hand import conflicting, lease_end
 from annotations.campaigns.models import Assignment, Item, Participation, Slot
-from annotations.campaigns.plan.draw import RECENT_ITEMS, Candidate, attention_is_due, draw, pick
+from annotations.campaigns.plan.draw import Candidate, attention_is_due, avoided_dialogues, draw, pick
 
 FIRST_READ, MOST_READ = 64, 4096
 """Free slots read at first, and at most at a time: each read is twice the one before."""
@@ -46,9 +46,9 @@ def claim_regular(rater: Participation, latest: list[Assignment], now: datetime)
     if not window.candidates:
         return None
     rater.cursor = window.candidates[0].ordinal
-    if (check := _attention_item(rater, latest, window)) is not None:
-        return _lease(rater, *check, propensity=None, now=now)
     seen = [assignment.item.dialogue_id for assignment in reversed(latest)]
+    if (check := _attention_item(rater, latest, avoided_dialogues(window.candidates, seen))) is not None:
+        return _lease(rater, *check, propensity=None, now=now)
     while window.candidates:
         drawn = draw(window.candidates, seen, rater.seed, rater.offered)
         slot = _free_and_locked(drawn.candidate.slot)
@@ -125,10 +125,12 @@ def _free_and_locked(slot: int) -> Slot | None:
     )
 
 
-def _attention_item(rater: Participation, latest: list[Assignment], window: Window) -> tuple[Item, int | None] | None:
+def _attention_item(
+    rater: Participation, latest: list[Assignment], avoided: frozenset[int]
+) -> tuple[Item, int | None] | None:
     """An attention item that this rater has not seen, where one is due; with the rater's own row if given back.
 
-    Not one of a dialogue just met, as long as regular items of others are left: by its return the rater would know it.
+    Not one of a dialogue that regular items avoid: by its early return the rater would know it.
     """
     if not attention_is_due(rater.campaign.attention_every, rater.seed, rater.offered):
         return None
@@ -140,11 +142,9 @@ def _attention_item(rater: Participation, latest: list[Assignment], window: Wind
         for item in Item.objects.filter(campaign=rater.campaign_id, role=Item.Role.ATTENTION)
         .exclude(Exists(own.exclude(state=State.RETURNED)))
         .exclude(conflicting(rater, "system"))
+        .exclude(dialogue__in=avoided)
         .order_by("pk")
     }
-    recent = {assignment.item.dialogue_id for assignment in latest[-RECENT_ITEMS:]}
-    if any(candidate.dialogue not in recent for candidate in window.candidates):
-        unseen = {pk: item for pk, item in unseen.items() if item.dialogue_id not in recent}
     if not unseen:
         return None
     item = unseen[pick(list(unseen), rater.seed, rater.offered)]

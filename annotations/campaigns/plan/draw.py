@@ -36,19 +36,24 @@ def draw(candidates: Sequence[Candidate], latest_dialogues: Sequence[int], seed:
     """
     if not candidates:
         raise ValueError("there is nothing to draw from")
-    eligible = _away_from(latest_dialogues[:RECENT_ITEMS], candidates)
+    avoided = avoided_dialogues(candidates, latest_dialogues)
+    eligible = [candidate for candidate in candidates if candidate.dialogue not in avoided]
     chosen = _random(seed, position, "slot").choice(eligible)
     same_item = sum(candidate.item == chosen.item for candidate in eligible)
     return Drawn(chosen, same_item / len(eligible))
 
 
-def _away_from(latest: Sequence[int], candidates: Sequence[Candidate]) -> Sequence[Candidate]:
-    """Forgets the oldest of the latest dialogues first."""
+def avoided_dialogues(candidates: Sequence[Candidate], latest_dialogues: Sequence[int]) -> frozenset[int]:
+    """Of the latest dialogues, the newest first, as many as leave a candidate: the oldest is forgotten first.
+
+    Whoever draws an attention item avoids the same ones: a dialogue that came back sooner would tell that it is one.
+    """
+    latest = latest_dialogues[:RECENT_ITEMS]
     for length in range(len(latest), 0, -1):
-        avoided = set(latest[:length])
-        if eligible := [candidate for candidate in candidates if candidate.dialogue not in avoided]:
-            return eligible
-    return candidates
+        avoided = frozenset(latest[:length])
+        if any(candidate.dialogue not in avoided for candidate in candidates):
+            return avoided
+    return frozenset()
 
 
 def attention_is_due(every: int | None, seed: int, position: int) -> bool:
