@@ -113,6 +113,8 @@ def _model(endpoint: Endpoint, temperature: float) -> LanguageModel:
 
 
 def _in_words(problem: Exception) -> str:
-    """Some libraries keep the cause (a name that does not resolve) one step behind what they raise."""
+    """Some libraries keep the cause (a name that does not resolve) one step behind what they raise. What an endpoint
+    says of its error may hold what no database keeps: NUL, half of a surrogate pair."""
     cause = f" ({type(problem.__cause__).__name__}: {problem.__cause__})" if problem.__cause__ else ""
-    return f"{type(problem).__name__}: {problem}{cause}".replace("\0", "")[:2000]
+    words = f"{type(problem).__name__}: {problem}{cause}".replace("\0", "")[:2000]
+    return words.encode("utf-8", "replace").decode()

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-Answer = Callable[[dict[str, Any]], str | int]
+Answer = Callable[[dict[str, Any]], str | int | bytes]
 """From what was asked to what is answered: a text, or a status that stands for an error."""
 
 
@@ -22,6 +22,8 @@ class StubEndpoint:
     asked: list[dict[str, Any]] = field(default_factory=list)
     keys: list[str] = field(default_factory=list)
     base_url: str = ""
+    words: str = ""
+    """Said of every error."""
     location: str = ""
     """Where it sends those who ask, if anywhere."""
 
@@ -45,12 +47,12 @@ def stub_endpoint(answer: Answer = second_hand, seconds: float = 0.0) -> Iterato
             time.sleep(stub.seconds)
             answered = stub.answer(asked)
             status = answered if isinstance(answered, int) else 200
-            body: dict[str, Any] = {"error": {"message": f"the stub answers {answered}"}}
+            body: Any = {"error": {"message": f"the stub answers {answered}{stub.words}"}}
             if isinstance(answered, str):
                 message = {"role": "assistant", "content": answered}
                 choice = {"index": 0, "message": message, "finish_reason": "stop"}
                 body = {"id": "1", "object": "chat.completion", "created": 0, "model": "stub", "choices": [choice]}
-            written = json.dumps(body).encode()
+            written = answered if isinstance(answered, bytes) else json.dumps(body).encode()
             self.send_response(status)
             self.send_header("Content-Type", "application/json")
             if stub.location:

@@ -114,6 +114,22 @@ def test_an_error_of_the_endpoint_fails_the_answer_with_its_words(status: int, w
     assert f"the stub answers {status}" in answer.error
 
 
+def test_an_error_that_no_database_keeps_is_told_without_it() -> None:
+    with stub_endpoint(lambda asked: 400) as broken:
+        broken.words = ": half \ud800 a pair, \0 nothing"
+        answer = said_and_answered(made_chat(base_url=broken.base_url))
+    assert answer.state == "failed"
+    assert "400: half ? a pair,  nothing" in answer.error
+
+
+@pytest.mark.parametrize("body", [b'"log in first"', b"[]", b"null", b'{"choices": [{}]}', b'{"choices": 7}'])
+def test_what_is_no_chat_completion_is_an_answer_without_text(body: bytes) -> None:
+    with stub_endpoint(lambda asked: body) as other:
+        answer = said_and_answered(made_chat(base_url=other.base_url))
+    assert (answer.state, answer.attempts) == ("pending", 1)
+    assert "answered without text" in answer.error
+
+
 def test_an_endpoint_that_is_down_fails_the_answer_and_nothing_else_is_lost() -> None:
     conversation = made_chat(base_url=f"http://127.0.0.1:{free_port()}/v1")
     answer = said_and_answered(conversation)

@@ -75,7 +75,7 @@ class LanguageModel:
             **settings,
         }
         reply = self._client.chat.completions.create(**request)
-        text = (reply.choices[0].message.content or "").strip() if reply.choices else ""
+        text = _text_of(reply)
         if not text:
             raise NoAnswerError(f"{self.endpoint.model} at {self.endpoint.base_url} answered without text")
         return text
@@ -83,3 +83,12 @@ class LanguageModel:
     def close(self) -> None:
         """Closes the connections to the endpoint."""
         self._client.close()
+
+
+def _text_of(reply: Any) -> str:
+    """ "" also where the reply is no chat completion at all, such as a page that asks one to log in."""
+    try:
+        content = reply.choices[0].message.content
+    except (AttributeError, IndexError, TypeError):
+        return ""
+    return content.strip() if isinstance(content, str) else ""
