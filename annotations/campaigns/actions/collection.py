@@ -144,6 +144,7 @@ def note_presence(room: Room, participation: Participation, now: datetime) -> No
     if seen is not None and now - seen < timedelta(seconds=PRESENCE_SECONDS):
         return
     Room.objects.filter(pk=room.pk, state__in=OPEN_STATES).update(**{field: now})
+    Participation.objects.filter(pk=participation.pk).update(seen_at=now)
     setattr(room, field, now)
 
 

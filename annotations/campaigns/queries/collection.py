@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
@@ -151,19 +152,51 @@ def rooms_with_lines(campaign: Campaign) -> Sequence[Room]:
 def rooms_table(campaign: Campaign, address: str) -> Table:
     """One row a room; ``address`` is this page's, to which the name of a dialogue to read is added."""
     columns = (
-        Column("dialogue", _("dialogue"), "link"),
-        Column("state", _("state")),
-        Column("utterances", _("utterances"), "number", decimals=0),
-        Column("words", _("words an utterance"), "number", decimals=1),
-        Column("minutes", _("minutes"), "number", decimals=1, help=_("From the first utterance to the end.")),
+        Column("dialogue", _("Dialogue"), "link"),
+        Column("state", _("State")),
+        Column("utterances", _("Utterances"), "number", decimals=0),
+        Column("words", _("Words an utterance"), "number", decimals=1),
+        Column("minutes", _("Minutes"), "number", decimals=1, help=_("From the first utterance to the end.")),
         Column("rater_a", _("A")),
         Column("rater_b", _("B")),
-        Column("remark", _("remark")),
+        Column("remark", _("Remark")),
     )
     rooms = rooms_with_lines(campaign)
     words = _words_per_line([room.pk for room in rooms])
     rows = tuple(Row(room.public_id, _cells(room, address, words.get(room.pk))) for room in rooms)
     return Table("dialogues", _("Dialogues of %(campaign)s") % {"campaign": campaign.name}, columns, rows)
+
+
+def writers_table(campaign: Campaign) -> Table:
+    """One row for each who takes part. They rate nothing, so there is nothing of scores in it."""
+    columns = (
+        Column("rater", _("Rater"), "link"),
+        Column("state", _("State")),
+        Column(
+            "finished", _("Finished"), "number", decimals=0, help=_("Dialogues, also those left out of the corpus.")
+        ),
+        Column("abandoned", _("Ended early"), "number", decimals=0, help=_("Dialogues in which something was said.")),
+        Column("seen", _("Last seen")),
+    )
+    tally: dict[int, Counter[str]] = defaultdict(Counter)
+    for room in rooms_with_lines(campaign):
+        for rater in {room.rater_a_id, room.rater_b_id} - {None}:
+            tally[rater][room.state] += 1
+    people = campaign.participations.order_by("position")
+    rows = tuple(_writer_row(person, tally[person.pk]) for person in people)
+    return Table("raters", _("Raters of %(campaign)s") % {"campaign": campaign.name}, columns, rows)
+
+
+def _writer_row(person: Participation, tally: Counter[str]) -> Row:
+    excluded = person.state == Participation.State.EXCLUDED
+    cells = {
+        "rater": Cell(person.pseudonym, href=f"?rater={person.position + 1}#rater"),
+        "state": Cell(_("excluded"), note=person.exclusion_reason) if excluded else Cell(_("active")),
+        "finished": Cell(tally[Room.State.FINISHED]),
+        "abandoned": Cell(tally[Room.State.ABANDONED]),
+        "seen": Cell(f"{person.seen_at:%Y-%m-%d %H:%M} UTC") if person.seen_at else Cell(reason=_("not yet")),
+    }
+    return Row(f"rater-{person.position + 1}", cells, badges=(_("excluded"),) if excluded else ())
 
 
 def _cells(room: Room, address: str, words: float | None) -> dict[str, Cell]:

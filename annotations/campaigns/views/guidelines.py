@@ -12,6 +12,7 @@ from annotations.campaigns.access import campaign_or_404, organisers_page
 from annotations.campaigns.actions import setup
 from annotations.campaigns.forms.campaign import GuidelinesForm
 from annotations.campaigns.markdown import to_html
+from annotations.campaigns.models import Campaign
 from annotations.campaigns.queries import overview
 from annotations.campaigns.starting_text import guidelines_to_start_from
 
@@ -25,8 +26,9 @@ def campaign_guidelines(request: HttpRequest, slug: str) -> HttpResponse:
     form = GuidelinesForm(request.POST or None, initial={"text": start})
     if request.method == "POST" and form.is_valid() and "preview" not in request.POST:
         stored, is_new = setup.write_guidelines(campaign, form.cleaned_data["text"])
-        said = _("Version %(number)s is stored. Raters see it from now on.") if is_new else _("Nothing was changed.")
-        messages.success(request, said % {"number": stored.number} if is_new else said)
+        messages.success(
+            request, _stored_words(campaign) % {"number": stored.number} if is_new else _("Nothing was changed.")
+        )
         return redirect("campaign" if is_new and stored.number == 1 else "campaign-guidelines", slug)
     shown = form.cleaned_data.get("text", "") if form.is_bound and form.is_valid() else start
     if request.htmx:
@@ -42,3 +44,9 @@ def campaign_guidelines(request: HttpRequest, slug: str) -> HttpResponse:
     }
     status = 422 if form.is_bound and form.errors else 200
     return render(request, "campaigns/guidelines.html", context, status=status)
+
+
+def _stored_words(campaign: Campaign) -> str:
+    if campaign.state == Campaign.State.DRAFT:
+        return _("Version %(number)s is stored. Raters see it once the campaign is open.")
+    return _("Version %(number)s is stored. Raters see it from now on.")

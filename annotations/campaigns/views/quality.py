@@ -22,6 +22,7 @@ from annotations.campaigns.actions import publishing, quality
 from annotations.campaigns.forms.quality import ConflictForm, ExclusionForm, PublishForm
 from annotations.campaigns.models import Campaign, Participation
 from annotations.campaigns.queries import quality as queries
+from annotations.campaigns.queries.collection import dialogues_by, writers_table
 from annotations.campaigns.queries.rating_stream import campaign_records, newest_ratings, ratings_to_export
 from annotations.campaigns.queries.ratings import publication_of
 from annotations.campaigns.rating_tables import raters_table, ratings_table
@@ -43,7 +44,8 @@ def _raters_page(
     request: HttpRequest, campaign: Campaign, number: str, forms: dict[str, Any] | None = None, status: int = 200
 ) -> HttpResponse:
     everyone = queries.raters_of(campaign)
-    table = raters_table(campaign, everyone)
+    collects = campaign.kind == Campaign.Kind.COLLECTION
+    table = writers_table(campaign) if collects else raters_table(campaign, everyone)
     chosen = next((rater for rater in everyone if str(rater.number) == number), None)
     if number and chosen is None:
         raise Http404(f"there is no rater {number}")
@@ -53,6 +55,7 @@ def _raters_page(
             "conflicts": queries.conflicts_of(chosen.participation),
             "exclusion_form": ExclusionForm(),
             "conflict_form": ConflictForm(campaign),
+            "written": dialogues_by(chosen.participation) if collects else None,
             **(forms or {}),
         }
     if status != 200:
@@ -68,6 +71,9 @@ def exclude(request: HttpRequest, slug: str, number: int) -> HttpResponse:
     if not form.is_valid():
         return _raters_page(request, campaign, str(number), {"exclusion_form": form}, status=422)
     count = quality.exclude(rater, form.cleaned_data["reason"])
+    if campaign.kind == Campaign.Kind.COLLECTION:
+        messages.success(request, _("%(rater)s is excluded.") % {"rater": rater.pseudonym})
+        return _back_to_rater(slug, number)
     words = ngettext(
         "%(rater)s is excluded. %(count)s rating no longer counts; its place is free for others.",
         "%(rater)s is excluded. %(count)s ratings no longer count; their places are free for others.",
