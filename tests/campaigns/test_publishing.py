@@ -13,9 +13,9 @@ from django.db import connection
 
 from annotations import actions
 from annotations.campaigns.actions.publishing import CannotPublish, default_aspect, publish, unpublish
-from annotations.campaigns.actions.quality import exclude
+from annotations.campaigns.actions.quality import declare_conflict, exclude, restore
 from annotations.campaigns.models import Campaign
-from annotations.campaigns.queries.ratings import campaign_agreement
+from annotations.campaigns.queries.ratings import campaign_agreement, publication_of
 from annotations.importers.registry import importers
 from annotations.models import CorpusVersion, Rater, Rating
 from annotations.queries import agreement_of
@@ -204,6 +204,26 @@ def test_publishing_twice_at_once_stores_the_ratings_once() -> None:
         thread.join()
     assert outcomes == [8, 8, 8, 8]
     assert (Rating.objects.count(), Rater.objects.count()) == (8, 2)
+
+
+def test_other_ratings_of_the_same_number_are_a_change() -> None:
+    """Published with rater 1's four ratings of k = 1; then rater 2's, which are as many, take their places."""
+    campaign = made_campaign(systems=["one", "two"], dialogues=2, turns=1, k=1)
+    first, second = made_raters(campaign, 2)
+    for item in items_of(campaign):
+        judge(first, item, 2)
+        judge(second, item, 4, holds_place=False)
+    exclude(second, "a look")
+    Campaign.objects.filter(pk=campaign.pk).update(state=Campaign.State.CLOSED)
+    publish(campaign)
+    campaign.refresh_from_db()
+    assert not publication_of(campaign).changed_since
+    declare_conflict(first.user, campaign.systems.get(name="one"))
+    declare_conflict(first.user, campaign.systems.get(name="two"))
+    assert restore(second).counted == 4
+    campaign.refresh_from_db()
+    told = publication_of(campaign)
+    assert (told.published, told.counted, told.changed_since) == (4, 4, True)
 
 
 @pytest.mark.parametrize("first_out", [0, 1])

@@ -472,3 +472,15 @@ def test_the_next_step_leads_from_the_draft_to_the_end() -> None:
     assert next_step(campaign) == "open"
     setup.open_campaign(campaign)
     assert next_step(campaign) == "rate"
+
+
+@pytest.mark.parametrize("step", ["create", "edit"])
+def test_of_two_who_ask_for_one_address_at_once_the_second_is_told(step: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Both looked before either stored: only the database sees that the address is taken."""
+    made_campaign(slug="taken")
+    draft = setup.create(setup.Asked(name="Other", kind="collection", dialogues_per_system=2))
+    monkeypatch.setattr(setup, "_free_slug", lambda asked: "taken")
+    asked = setup.Asked(name="Third", kind="collection", slug="taken", dialogues_per_system=2)
+    with pytest.raises(setup.SlugTaken):
+        setup.create(asked) if step == "create" else setup.edit(draft, asked)
+    assert sorted(Campaign.objects.values_list("name", flat=True))[-1] == "Other"

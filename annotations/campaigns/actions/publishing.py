@@ -41,6 +41,7 @@ def publish(campaign: Campaign, aspect: str = "") -> int:
         _refuse_taken(version, aspect)
         undo = _announce(version, aspect, was_main)
         undo["raters"] = _free_prefix(campaign, version)
+        undo["changes"] = campaign.changes
         count = _copy(campaign, version, aspect, undo["raters"])
         campaign.published_aspect, campaign.published_at, campaign.publication = aspect, timezone.now(), undo
         campaign.save(update_fields=["published_aspect", "published_at", "publication"])

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
 from django.contrib.auth.models import Group
-from django.db import transaction
+from django.db import IntegrityError, transaction
 from django.db.models import Max
 from django.utils import timezone
 from django.utils.text import slugify
@@ -89,7 +90,7 @@ class Asked:
 
 def create(asked: Asked, by: Any = None) -> Campaign:
     """A draft. Raises ``SlugTaken`` where a slug was asked for that another campaign has."""
-    with transaction.atomic():
+    with _one_slug_each(), transaction.atomic():
         campaign = Campaign(
             slug=_free_slug(asked),
             created_by=by,
@@ -100,12 +101,23 @@ def create(asked: Asked, by: Any = None) -> Campaign:
     return campaign
 
 
+@contextmanager
+def _one_slug_each() -> Iterator[None]:
+    """Of two who ask for one address in the same moment, the database refuses the second."""
+    try:
+        yield
+    except IntegrityError as refused:
+        if "slug" not in str(refused):
+            raise
+        raise SlugTaken from None
+
+
 def edit(campaign: Campaign, asked: Asked) -> Campaign:
     """Change a draft wholly; of a campaign that was opened its name, dates and groups: what is asked stays.
 
     Raises ``SlugTaken``.
     """
-    with transaction.atomic():
+    with _one_slug_each(), transaction.atomic():
         stored = Campaign.objects.select_for_update().get(pk=campaign.pk)
         if stored.state != Campaign.State.DRAFT:
             stored.name, stored.opens_at, stored.closes_at = asked.name, asked.opens_at, asked.closes_at

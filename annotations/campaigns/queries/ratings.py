@@ -275,5 +275,5 @@ def publication_of(campaign: Campaign) -> Publication:
     )
     published = of_campaign.count()
     newer = counted_ratings(campaign).filter(current__created_at__gt=campaign.published_at).exists()
-    excluded = campaign.participations.filter(excluded_at__gt=campaign.published_at).exists()
-    return Publication(campaign.published_aspect, published, counted, published != counted or newer or excluded)
+    others_count = campaign.changes != campaign.publication.get("changes")
+    return Publication(campaign.published_aspect, published, counted, published != counted or newer or others_count)
