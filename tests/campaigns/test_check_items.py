@@ -115,3 +115,10 @@ def test_a_file_of_another_encoding_is_refused() -> None:
 
 def test_a_file_beyond_the_limit_is_refused() -> None:
     assert faults(b" " * 1_000_001) == ["the file has 1,000,001 bytes; at most 1,000,000 are allowed"]
+
+
+def test_an_attention_item_shows_no_system_s_response() -> None:
+    """It could come to the rater a second time."""
+    assert faults(lines({**GOOD, "role": "attention"})) == [
+        "line 1, system: does not belong to an attention item: give a text of your own"
+    ]

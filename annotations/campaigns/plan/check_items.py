@@ -5,7 +5,8 @@ One object a line::
     {"role": "training", "dialogue": "d12", "turn": 3, "system": "echo", "lowest": 1, "highest": 2, "feedback": "…"}
     {"role": "attention", "dialogue": "d12", "turn": 3, "text": "Of seven purple.", "lowest": 1, "highest": 1}
 
-``turn`` only at turn level; there ``text`` may stand for ``system``, at dialogue level ``texts``, one for each turn.
+``turn`` only at turn level; there ``text`` may stand for ``system``, at dialogue level ``texts``, one for each turn. An
+attention item always has its own.
 """
 
 from __future__ import annotations
@@ -128,6 +129,9 @@ class _Reader:
             raise _FieldFault("role", "must be training or attention")
         dialogue = self._dialogue(record)
         turn = self._turn(record, dialogue)
+        if role == "attention" and "system" in record:
+            # The campaign may give a rater the same response, and seeing it twice tells which one was the check.
+            raise _FieldFault("system", "does not belong to an attention item: give a text of your own")
         system, texts = self._responses(record, dialogue, turn)
         lowest, highest = _score(record, "lowest"), _score(record, "highest")
         if lowest > highest:
