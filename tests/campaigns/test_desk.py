@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import threading
 from collections import Counter
 from datetime import timedelta
 
 import pytest
-from django.db import connection
+from django.db import connection, transaction
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
@@ -99,6 +100,30 @@ def test_who_finds_the_rest_in_the_hands_of_others_waits() -> None:
     first, late = made_raters(campaign, 2)
     fill_desk(first)
     assert fill_desk(late).why_empty == "wait"
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.skipif(not connection.features.has_select_for_update_skip_locked, reason="SQLite has one writer")
+def test_who_meets_the_last_item_while_it_is_being_given_to_another_waits() -> None:
+    """The other's claim is not committed: the place is neither free to be taken nor seen as held."""
+    campaign = made_campaign(systems=["one"], dialogues=1, turns=1, k=1)
+    first, late = made_raters(campaign, 2)
+    claimed, told = threading.Event(), threading.Event()
+
+    def be_slow() -> None:
+        with transaction.atomic():
+            fill_desk(first)
+            claimed.set()
+            told.wait(20)
+        connection.close()
+
+    slow = threading.Thread(target=be_slow)
+    slow.start()
+    assert claimed.wait(20)
+    why = fill_desk(late).why_empty
+    told.set()
+    slow.join()
+    assert why == "wait"
 
 
 def test_what_others_hold_is_no_reason_to_wait_for_who_has_rated_it() -> None:

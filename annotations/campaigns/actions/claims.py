@@ -12,10 +12,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from django.db.models import Exists, OuterRef
+from django.db.models import Exists, OuterRef, QuerySet
 
 from annotations.campaigns.actions.hand import conflicting, lease_end
-from annotations.campaigns.models import Assignment, Item, Participation, Slot
+from annotations.campaigns.models import Assignment, Campaign, Item, Participation, Slot
 from annotations.campaigns.plan.draw import Candidate, attention_is_due, avoided_dialogues, draw, pick
 
 FIRST_READ, MOST_READ = 64, 4096
@@ -66,13 +66,21 @@ def claim_check(rater: Participation, item: Item, given_back: Assignment | None,
     return _lease(rater, item, given_back.pk if given_back else None, propensity=None, now=now)
 
 
-def others_hold_some(rater: Participation) -> bool:
-    """Whether an item that this rater could still be given is in the hands of others, who may give it back."""
+def more_may_come(rater: Participation) -> bool:
+    """Whether an item that this rater could be given is free, or in the hands of others, who may give it back.
+
+    One statement, so one look: an item that changes hands at this moment is seen on one side or the other.
+    """
     held = Assignment.objects.filter(
         participation__campaign=rater.campaign_id, state=State.LEASED, item__role=Item.Role.REGULAR
     ).exclude(participation=rater)
+    free = Slot.objects.filter(campaign=rater.campaign_id, holder__isnull=True)
     own = Assignment.objects.filter(participation=rater, item=OuterRef("item")).exclude(state=State.RETURNED)
-    return held.exclude(Exists(own)).exclude(conflicting(rater, "item__system")).exists()
+
+    def some_of(rows: QuerySet[Assignment] | QuerySet[Slot]) -> Exists:
+        return Exists(rows.exclude(Exists(own)).exclude(conflicting(rater, "item__system")))
+
+    return Campaign.objects.filter(some_of(held) | some_of(free), pk=rater.campaign_id).exists()
 
 
 def _window(rater: Participation) -> Window:

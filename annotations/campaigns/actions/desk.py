@@ -10,7 +10,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from annotations.campaigns.actions import hand
-from annotations.campaigns.actions.claims import claim_check, claim_regular, others_hold_some
+from annotations.campaigns.actions.claims import claim_check, claim_regular, more_may_come
 from annotations.campaigns.actions.membership import join
 from annotations.campaigns.actions.qualification import settle, settle_if_all_done, training_left
 from annotations.campaigns.actions.rating import rate
@@ -114,10 +114,10 @@ def _claim_up_to(
         return "failed"
     while len(held) < want:
         claimed = claim_regular(rater, latest, now)
-        if claimed is None and not others_hold_some(rater):
-            claimed = claim_regular(rater, latest, now)  # what they gave back between the two looks
-            if claimed is None:
+        if claimed is None:
+            if not more_may_come(rater):
                 return "finished"
+            claimed = claim_regular(rater, latest, now)  # what others gave back between the two looks
         if claimed is None:
             return "wait"
         held.append(claimed)
