@@ -378,7 +378,7 @@ def steps_of(campaign: Campaign, progress: Progress) -> list[Step]:
             "rate",
             _("Raters work"),
             _("This page and Dialogues follow them.") if collects else _("This page and the agreement follow them."),
-            bool(progress.wanted) and progress.done >= progress.wanted,
+            is_closed or (bool(progress.wanted) and progress.done >= progress.wanted),
         ),
         Step(
             "close",
