@@ -141,7 +141,7 @@ def _what_happened(wish: str, outcome: Any) -> str:
     return {
         "pause": _("Paused. Raters get no more items; what they have in hand they may finish."),
         "resume": _("Open again."),
-        "close": _("Closed. Nobody rates any more."),
+        "close": _("Closed. Raters get no more items; what they have in hand they may finish."),
     }[wish]
 
 
