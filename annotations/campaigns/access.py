@@ -8,6 +8,7 @@ from typing import Any
 
 from django.contrib.auth.views import redirect_to_login
 from django.core.exceptions import ObjectDoesNotExist, PermissionDenied
+from django.db.models import F
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect
 from django.urls import reverse
@@ -43,7 +44,11 @@ def campaign_or_404(slug: str) -> Campaign:
 
 def raters_page(view: View) -> View:
     """The view gets the rater's participation instead of the slug. Who does not take part is led to the campaign's
-    start page if allowed to join, and else told that there is no such campaign: not even its being is public."""
+    start page if allowed to join, and else told that there is no such campaign: not even its being is public.
+
+    With the participation come the campaign and, as ``newest_guidelines`` and ``newest_guidelines_id``, number and key
+    of its guidelines as they are now, None where it has none.
+    """
 
     @wraps(view)
     def guarded(request: HttpRequest, slug: str, **named: Any) -> HttpResponse:
@@ -55,15 +60,20 @@ def raters_page(view: View) -> View:
             )
             return redirect_to_login(back)
         participation = (
-            Participation.objects.select_related("campaign__version__corpus", "user")
+            Participation.objects.select_related("campaign")
             .filter(campaign__slug=slug, user=request.user)
             .exclude(campaign__state=Campaign.State.DRAFT)
+            .order_by("-campaign__guidelines__number")
+            .annotate(
+                newest_guidelines=F("campaign__guidelines__number"), newest_guidelines_id=F("campaign__guidelines__pk")
+            )
             .first()
         )
         if participation is None:
             if may_join(request.user, slug):
                 return redirect("rating-start", slug)
             raise Http404(f"there is no campaign {slug}")
+        participation.user = request.user
         try:
             return view(request, participation, **named)
         except ObjectDoesNotExist:

@@ -1,9 +1,9 @@
 """Giving a rater the next item: training, then a free slot drawn from those next in the campaign's order.
 
-The search reads free slots in order, from where this rater's last search found one, a bounded number at a time, and
-only then asks which of those items the rater knows: neither query reads more when the campaign is larger or the rater
-has done more. Slots passed over were held by others or of items already judged, so the search need not come by again
-before it has gone all the way round; what others give back behind it is met then.
+The search reads free slots in order, from where this rater's last search found one, a bounded number at a time, each
+with the rater's own row of its item, if any: it reads no more when the campaign is larger or the rater has done more.
+Slots passed over were held by others or of items already judged, so the search need not come by again before it has
+gone all the way round; what others give back behind it is met then.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from django.db.models import Exists, OuterRef, QuerySet
+from django.db.models import Exists, FilteredRelation, OuterRef, Q, QuerySet
 
 from annotations.campaigns.actions.hand import conflicting, lease_end
 from annotations.campaigns.models import Assignment, Campaign, Item, Participation, Slot
@@ -24,6 +24,9 @@ ENOUGH = 16
 """A slot is drawn from at least so many, where the next reads find them."""
 
 State = Assignment.State
+
+FreeSlot = tuple[int, int, int, int, bool, int | None, str | None]
+"""Slot, item, dialogue, ordinal, whether the rater has a stake in it, the rater's own row of the item and its state."""
 
 
 @dataclass(slots=True)
@@ -86,17 +89,8 @@ def more_may_come(rater: Participation) -> bool:
 def _window(rater: Participation) -> Window:
     window = Window()
     for read, rows in enumerate(_free_slots_from(rater)):
-        known = {
-            item: (pk, state)
-            for pk, item, state in Assignment.objects.filter(
-                participation=rater, item__in={item for _, item, _, _, _ in rows}
-            )
-            .order_by()
-            .values_list("pk", "item_id", "state")
-        }
-        for slot, item, dialogue, ordinal, is_own in rows:
-            pk, state = known.get(item, (None, State.RETURNED))
-            if is_own or state != State.RETURNED:
+        for slot, item, dialogue, ordinal, has_stake, pk, state in rows:
+            if has_stake or state not in (None, State.RETURNED):
                 continue
             window.candidates.append(Candidate(slot, item, dialogue, ordinal))
             if pk is not None:
@@ -106,12 +100,14 @@ def _window(rater: Participation) -> Window:
     return window
 
 
-def _free_slots_from(rater: Participation) -> Iterator[list[tuple[int, int, int, int, bool]]]:
-    """Free slots once round from the cursor, more and more at a time: (slot, item, dialogue, ordinal, conflict)."""
+def _free_slots_from(rater: Participation) -> Iterator[list[FreeSlot]]:
+    """Free slots once round from the cursor, more and more at a time."""
+    own = FilteredRelation("item__assignments", condition=Q(item__assignments__participation=rater))
     free = (
         Slot.objects.filter(campaign=rater.campaign_id, holder__isnull=True)
+        .annotate(own=own, has_stake=conflicting(rater, "item__system"))
         .order_by("ordinal")
-        .values_list("pk", "item_id", "item__dialogue_id", "ordinal", conflicting(rater, "item__system"))
+        .values_list("pk", "item_id", "item__dialogue_id", "ordinal", "has_stake", "own__pk", "own__state")
     )
     size = FIRST_READ
     for begin, part in ((rater.cursor, free), (0, free.filter(ordinal__lt=rater.cursor))):
@@ -124,10 +120,13 @@ def _free_slots_from(rater: Participation) -> Iterator[list[tuple[int, int, int,
 
 
 def _free_and_locked(slot: int) -> Slot | None:
-    """Locked rows are passed over, so that two raters who each hold a slot never wait for the other's."""
+    """Locked rows are passed over, so that two raters who each hold a slot never wait for the other's.
+
+    With the texts of its item, which the rater's page needs next.
+    """
     return (
         Slot.objects.select_for_update(skip_locked=True, of=("self",))
-        .select_related("item")
+        .select_related("item__dialogue", "item__turn", "item__response")
         .filter(pk=slot, holder__isnull=True)
         .first()
     )

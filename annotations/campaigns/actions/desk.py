@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -13,7 +14,7 @@ from annotations.campaigns.actions import hand
 from annotations.campaigns.actions.claims import claim_check, claim_regular, more_may_come
 from annotations.campaigns.actions.membership import join
 from annotations.campaigns.actions.qualification import settle, settle_if_all_done, training_left
-from annotations.campaigns.actions.rating import rate
+from annotations.campaigns.actions.rating import rate, store
 from annotations.campaigns.actions.terms import (
     CannotJoin,
     Desk,
@@ -41,9 +42,12 @@ __all__ = [
     "give_back_everything",
     "join",
     "rate",
+    "rate_and_refill",
     "renew",
     "skip",
 ]
+
+log = logging.getLogger(__name__)
 
 HELD_AT_ONCE = 2
 """The item on the page, and the next one, already loaded."""
@@ -60,18 +64,49 @@ def fill_desk(participation: Participation, want: int = HELD_AT_ONCE) -> Desk:
     now = timezone.now()
     with transaction.atomic():
         rater = hand.locked(participation)
-        hand.return_expired(besides=rater, now=now)
-        desk = _filled(rater, want, now)
-        rater.seen_at = now
-        rater.save(update_fields=["offered", "cursor", "qualification", "seen_at"])
+        desk = _filled(rater, hand.in_hand_and_latest(rater, RECENT_ITEMS), want, now)
     hand.tell(participation, rater)
     return desk
 
 
-def _filled(rater: Participation, want: int, now: datetime) -> Desk:
+def rate_and_refill(
+    participation: Participation, public_id: str, judgement: Judgement, want: int = HELD_AT_ONCE
+) -> tuple[Stored, Desk]:
+    """``rate`` and then ``fill_desk``, under one lock and with one commit: what a rater waits for after each item.
+
+    Whatever goes wrong with the next item, the rating is stored: then the desk is filled anew, by itself. Raises what
+    ``rate`` raises, with nothing stored, and what ``fill_desk`` raises, with the rating stored.
+    """
+    now = timezone.now()
+    desk = None
+    with transaction.atomic():
+        rater = hand.locked(participation)
+        latest = hand.in_hand_and_latest(rater, RECENT_ITEMS)
+        stored = store(rater, public_id, judgement, now, latest)
+        try:
+            with transaction.atomic():  # a savepoint
+                desk = _filled(rater, latest, want, now)
+        except Exception:
+            log.exception("the next item could not be handed to %s with the rating", rater)
+            rater.save(update_fields=["rated"])
+    if desk is None:
+        return stored, fill_desk(participation, want)
+    hand.tell(participation, rater)
+    return stored, desk
+
+
+def _filled(rater: Participation, latest: list[Assignment], want: int, now: datetime) -> Desk:
+    """``latest``: what the rater holds and was given last; what is claimed is added. The rater's row is saved."""
+    hand.return_expired(besides=rater, now=now)
+    desk = _refilled(rater, latest, want, now)
+    rater.seen_at = now
+    rater.save(update_fields=["offered", "rated", "cursor", "qualification", "seen_at"])
+    return desk
+
+
+def _refilled(rater: Participation, latest: list[Assignment], want: int, now: datetime) -> Desk:
     if rater.state == Participation.State.EXCLUDED:
         return Desk((), "excluded")
-    latest = hand.in_hand_and_latest(rater, RECENT_ITEMS)
     if latest:
         rater.offered = max(rater.offered, latest[-1].position + 1)
     held = [assignment for assignment in latest if assignment.state == State.LEASED]

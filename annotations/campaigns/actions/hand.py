@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from datetime import datetime, timedelta
 
 from django.conf import settings
-from django.db.models import Exists, OuterRef, Q
+from django.db.models import Exists, F, OuterRef, Q
 from django.utils import timezone
 
 from annotations.campaigns.actions.terms import WhyEmpty
@@ -32,7 +32,7 @@ def locked(participation: Participation) -> Participation:
 
 def tell(participation: Participation, now_stored: Participation) -> None:
     """The caller's object learns what the locked row says."""
-    for name in ("state", "qualification", "offered", "cursor", "seen_at"):
+    for name in ("state", "qualification", "offered", "rated", "cursor", "seen_at"):
         setattr(participation, name, getattr(now_stored, name))
 
 
@@ -84,10 +84,14 @@ def return_expired(besides: Participation | None = None, now: datetime | None = 
 
 
 def in_hand_and_latest(rater: Participation, latest: int) -> list[Assignment]:
-    """In the order of work: what the rater holds, and the ``latest`` items given, whatever became of them."""
+    """In the order of work: what the rater holds, and the ``latest`` items given, whatever became of them.
+
+    Each with ``slot_held``, the slot that it holds, if any.
+    """
     own = Q(participation=rater)
     return list(
         Assignment.objects.filter((own & Q(state=State.LEASED)) | (own & Q(position__gte=rater.offered - latest)))
         .select_related("item")
+        .annotate(slot_held=F("slot__pk"))
         .order_by("position")
     )

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 
 from django.db import transaction
-from django.db.models import OuterRef, Subquery
+from django.db.models import F, OuterRef, Subquery
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
@@ -38,24 +39,40 @@ def rate(participation: Participation, public_id: str, judgement: Judgement) -> 
     its end, what is in hand may be rated as long as its lease lives. A chat is rated when it is over.
     Raises ``ValueError`` for what no page sends: another score, an unknown axis, no key.
     """
-    now = timezone.now()
     with transaction.atomic():
         rater = hand.locked(participation)
-        _check(judgement, rater.campaign)
-        assignment = _assignment(rater, public_id, judgement.key)
-        if assignment.known is not None:
-            return Stored(RatingRevision.objects.select_related("assignment__item").get(pk=assignment.known), False)
-        _refuse_when_over(rater, assignment, now)
-        _refuse_before_the_chat_is_over(assignment)
-        first = assignment.state != State.DONE
-        if first and assignment.item.role == Item.Role.REGULAR and not _holds_a_slot(assignment):
-            _take_a_slot(assignment)
-        revision = _revision(assignment, judgement)
-        revision.save(force_insert=True)
-        _finish(assignment, revision, now)
-        if first and assignment.item.role == Item.Role.TRAINING:
-            settle_if_all_done(rater)
+        stored = store(rater, public_id, judgement, timezone.now())
+        rater.save(update_fields=["rated"])
     hand.tell(participation, rater)
+    return stored
+
+
+def store(
+    rater: Participation,
+    public_id: str,
+    judgement: Judgement,
+    now: datetime,
+    in_hand: Sequence[Assignment] = (),
+) -> Stored:
+    """What ``rate`` does, for a rater whose row is locked. The caller saves the rater's count, ``rated``.
+
+    ``in_hand``: of ``hand.in_hand_and_latest``, where the caller has read it under the same lock.
+    """
+    _check(judgement, rater.campaign)
+    assignment = _leased(in_hand, public_id) or _given_before(rater, public_id, judgement.key)
+    if assignment.known is not None:
+        return Stored(RatingRevision.objects.select_related("assignment__item").get(pk=assignment.known), False)
+    _refuse_when_over(rater, assignment, now)
+    _refuse_before_the_chat_is_over(assignment)
+    first = assignment.state != State.DONE
+    if first and assignment.item.role == Item.Role.REGULAR and assignment.slot_held is None:
+        _take_a_slot(assignment)
+    revision = _revision(assignment, judgement)
+    revision.save(force_insert=True)
+    _finish(assignment, revision, now)
+    rater.rated += first
+    if first and assignment.item.role == Item.Role.TRAINING:
+        settle_if_all_done(rater)
     return Stored(revision, True)
 
 
@@ -71,13 +88,22 @@ def _check(judgement: Judgement, campaign: Campaign) -> None:
         raise ValueError(f"the campaign has no axis {', '.join(sorted(unknown))}")
 
 
-def _assignment(rater: Participation, public_id: str, key: str) -> Assignment:
+def _leased(in_hand: Sequence[Assignment], public_id: str) -> Assignment | None:
+    """An item in hand has no rating yet, so no key of it is known."""
+    for assignment in in_hand:
+        if assignment.state == State.LEASED and assignment.item.public_id == public_id:
+            assignment.known = None
+            return assignment
+    return None
+
+
+def _given_before(rater: Participation, public_id: str, key: str) -> Assignment:
     """With ``known``, the revision that this key made before, if any; read under the rater's lock."""
     same_key = RatingRevision.objects.filter(assignment=OuterRef("pk"), key=key).order_by()
     assignment = (
         Assignment.objects.filter(participation=rater, item__public_id=public_id)
-        .select_related("item", "slot", "current")
-        .annotate(known=Subquery(same_key.values("pk")))
+        .select_related("item", "current")
+        .annotate(known=Subquery(same_key.values("pk")), slot_held=F("slot__pk"))
         .order_by("pk")
         .first()
     )
@@ -113,10 +139,6 @@ def _said(why: WhyEmpty) -> str:
     return _("The campaign is closed, so the rating was not stored.")
 
 
-def _holds_a_slot(assignment: Assignment) -> bool:
-    return getattr(assignment, "slot", None) is not None
-
-
 def _take_a_slot(assignment: Assignment) -> None:
     """For a rating that comes late: another place of the item, if one is free.
 
@@ -139,7 +161,7 @@ def _take_a_slot(assignment: Assignment) -> None:
 def _revision(assignment: Assignment, judgement: Judgement) -> RatingRevision:
     return RatingRevision(
         assignment=assignment,
-        number=assignment.current.number + 1 if assignment.current else 1,
+        number=1 if assignment.current is None else assignment.current.number + 1,
         key=judgement.key,
         score=judgement.score,
         low_axes=None if judgement.low_axes is None else list(judgement.low_axes),

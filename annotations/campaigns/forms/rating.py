@@ -76,9 +76,16 @@ class RatingForm(forms.Form):
     active_ms = TimingField()
     shown_ms = TimingField(LATEST_SHOWN_MS)
 
-    def __init__(self, campaign: Campaign, *args: Any, **kwargs: Any) -> None:
+    def __init__(
+        self,
+        campaign: Campaign,
+        *args: Any,
+        newest_guidelines: tuple[int | None, int | None] = (None, None),
+        **kwargs: Any,
+    ) -> None:
+        """``newest_guidelines``: their number and key, where known: nearly every rating is made by them."""
         super().__init__(*args, **kwargs)
-        self.campaign = campaign
+        self.campaign, self.newest_guidelines = campaign, newest_guidelines
         self.needs_axes = False
         self.fields["axis"].choices = [(axis["key"], axis["name"]) for axis in campaign.axes]
 
@@ -104,8 +111,9 @@ class RatingForm(forms.Form):
             cleaned["low_axes"] = marked
 
     def _guidelines_id(self, number: int | None) -> int | None:
-        if number is None:
-            return None
+        newest, newest_id = self.newest_guidelines
+        if number is None or number == newest:
+            return None if number is None else newest_id
         found = Guidelines.objects.filter(campaign=self.campaign, number=number).values_list("pk", flat=True).first()
         if found is None:
             self.add_error("guidelines", _("The campaign has no guidelines of this number."))

@@ -66,6 +66,9 @@ class Participation(models.Model):
         help_text="Ordinal where the search for this rater's next slot begins. A hint: it goes all the way round.",
     )
     offered = models.PositiveIntegerField(default=0, help_text="How many items this rater has been given.")
+    rated = models.PositiveIntegerField(
+        default=0, help_text="How many items this rater has rated: counting them would take longer with each."
+    )
     invitation = models.ForeignKey(Invitation, null=True, blank=True, on_delete=models.SET_NULL)
     guidelines_read = models.ForeignKey(Guidelines, null=True, blank=True, on_delete=models.SET_NULL)
     qualification = models.CharField(max_length=6, choices=Qualification, default=Qualification.OPEN)

@@ -73,17 +73,16 @@ def item_views(items: Sequence[Item]) -> list[ItemView]:
 
 
 def assignment_views(assignments: Sequence[Assignment]) -> list[ItemView]:
-    """Of what raters have in hand; a finished chat is shown with the system's utterances as the judged ones."""
-    rows = (
-        Assignment.objects.filter(pk__in=[one.pk for one in assignments])
-        .select_related("item__dialogue", "item__turn", "item__response", "item__campaign")
-        .in_bulk()
-    )
-    ordered = [rows[one.pk] for one in assignments]
-    views = item_views([one.item for one in ordered])
+    """Of what raters have in hand; a finished chat is shown with the system's utterances as the judged ones.
+
+    What is shown of an item is read here, unless it came with the item, as it does when one is claimed.
+    """
+    bare = [one.item_id for one in assignments if not Item.dialogue.is_cached(one.item)]
+    read = Item.objects.select_related("dialogue", "turn", "response").in_bulk(bare) if bare else {}
+    views = item_views([read.get(one.item_id, one.item) for one in assignments])
     return [
         _chat_view(view, one) if one.item.chat_system_id is not None else view
-        for view, one in zip(views, ordered, strict=True)
+        for view, one in zip(views, assignments, strict=True)
     ]
 
 
@@ -220,8 +219,7 @@ class Progress:
 
 
 def progress_of(participation: Participation, in_hand: int = 0) -> Progress:
-    done = Assignment.objects.filter(participation=participation, state=Assignment.State.DONE).count()
-    campaign = participation.campaign
+    done, campaign = participation.rated, participation.campaign
     share = _share(campaign.pk, campaign.opened_at, campaign.raters_per_item, _now_in_steps())
     return Progress(done, max(share, done + in_hand))
 
@@ -313,7 +311,3 @@ def participation_in(user: Any, slug: str) -> Participation | None:
 
 def current_guidelines(campaign: Campaign) -> Guidelines | None:
     return Guidelines.objects.filter(campaign=campaign).order_by("-number").first()
-
-
-def current_guidelines_number(campaign: Campaign) -> int | None:
-    return Guidelines.objects.filter(campaign=campaign).aggregate(number=Max("number"))["number"]

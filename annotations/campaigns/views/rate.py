@@ -25,7 +25,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from annotations.campaigns.access import campaign_or_404, may_join, raters_page, wants_json
 from annotations.campaigns.actions import desk as desk_actions
 from annotations.campaigns.actions.chat import conversation_of
-from annotations.campaigns.actions.desk import Desk, ItemTaken, NotHanded, RatingsClosed
+from annotations.campaigns.actions.desk import Desk, ItemTaken, NotHanded, RatingsClosed, Stored
 from annotations.campaigns.actions.reading import accept_guidelines
 from annotations.campaigns.forms.rating import RatingForm, SkipForm, axes_are_asked
 from annotations.campaigns.markdown import to_html
@@ -184,9 +184,12 @@ def work(request: HttpRequest, participation: Participation) -> HttpResponse:
 
 
 def _fill_desk(participation: Participation) -> Desk:
+    return desk_actions.fill_desk(participation, _held_at_once(participation.campaign))
+
+
+def _held_at_once(campaign: Campaign) -> int:
     """A chat cannot be loaded beforehand: of an interactive campaign one item is in hand at a time."""
-    interactive = participation.campaign.kind == Campaign.Kind.INTERACTIVE
-    return desk_actions.fill_desk(participation, 1 if interactive else desk_actions.HELD_AT_ONCE)
+    return 1 if campaign.kind == Campaign.Kind.INTERACTIVE else desk_actions.HELD_AT_ONCE
 
 
 def _to_chat(campaign: Campaign, assignment: Assignment) -> HttpResponse:
@@ -263,23 +266,29 @@ def _form_of(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
 
 @_form_of
 def submit(request: HttpRequest, participation: Participation) -> HttpResponse:
-    form = RatingForm(participation.campaign, request.POST)
+    newest = (participation.newest_guidelines, participation.newest_guidelines_id)
+    form = RatingForm(participation.campaign, request.POST, newest_guidelines=newest)
     if not form.is_valid():
         return _refused(request, participation, form)
     public_id = form.cleaned_data["item"]
     try:
+        if wants_json(request):
+            stored, desk = desk_actions.rate_and_refill(
+                participation, public_id, form.judgement(), _held_at_once(participation.campaign)
+            )
+            return JsonResponse(_taken(participation.campaign, stored) | _what_comes(request, participation, desk))
         stored = desk_actions.rate(participation, public_id, form.judgement())
     except (NotHanded, ItemTaken, RatingsClosed) as problem:
         return _not_taken(request, participation, _reason(problem))
-    item = stored.revision.assignment.item
-    is_practice = item.role == Item.Role.TRAINING
-    if wants_json(request):
-        feedback = _feedback(participation.campaign, item, stored.revision.score) if is_practice else None
-        answer = {"stored": True, "item": public_id, "revision": stored.revision.number, "feedback": feedback}
-        return JsonResponse({**answer, **_what_comes(request, participation)})
-    if is_practice:
+    if stored.revision.assignment.item.role == Item.Role.TRAINING:
         return redirect(f"{reverse('rating-work', args=[participation.campaign.slug])}?feedback={public_id}")
     return redirect("rating-work", participation.campaign.slug)
+
+
+def _taken(campaign: Campaign, stored: Stored) -> dict[str, Any]:
+    item, revision = stored.revision.assignment.item, stored.revision
+    feedback = _feedback(campaign, item, revision.score) if item.role == Item.Role.TRAINING else None
+    return {"stored": True, "item": item.public_id, "revision": revision.number, "feedback": feedback}
 
 
 def _refused(request: HttpRequest, participation: Participation, form: RatingForm) -> HttpResponse:
@@ -314,15 +323,14 @@ def _reason(problem: Exception) -> str:
 
 def _not_taken(request: HttpRequest, participation: Participation, reason: str) -> HttpResponse:
     if wants_json(request):
-        answer = {"stored": False, "reason": reason, **_what_comes(request, participation)}
+        answer = {"stored": False, "reason": reason, **_what_comes(request, participation, _fill_desk(participation))}
         return JsonResponse(answer, status=409)
     messages.warning(request, reason)
     return redirect("rating-work", participation.campaign.slug)
 
 
-def _what_comes(request: HttpRequest, participation: Participation) -> dict[str, Any]:
+def _what_comes(request: HttpRequest, participation: Participation, desk: Desk) -> dict[str, Any]:
     """The items in hand, with the page of each that the browser has not got; and where to go when there are none."""
-    desk = _fill_desk(participation)
     ready = [one for one in desk.assignments if not queries.chat_is_to_come(one)]
     have = set(request.POST.getlist("have"))
     new = [one for one in ready if one.item.public_id not in have]
@@ -331,7 +339,7 @@ def _what_comes(request: HttpRequest, participation: Participation) -> dict[str,
         "progress": queries.progress_of(participation, len(desk.assignments)).as_json(),
         "next": [{"item": one.item.public_id, "html": pages.get(one.item.public_id)} for one in ready],
         "ended": desk.why_empty if not desk.assignments else "",
-        "guidelines": queries.current_guidelines_number(participation.campaign),
+        "guidelines": participation.newest_guidelines,
     }
 
 
@@ -384,7 +392,7 @@ def skip(request: HttpRequest, participation: Participation) -> HttpResponse:
         return _not_taken(request, participation, _reason(problem))
     if wants_json(request):
         answer = {"stored": True, "item": form.cleaned_data["item"]}
-        return JsonResponse({**answer, **_what_comes(request, participation)})
+        return JsonResponse({**answer, **_what_comes(request, participation, _fill_desk(participation))})
     return redirect("rating-work", participation.campaign.slug)
 
 
