@@ -10,12 +10,14 @@ import contextlib
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from random import Random
 
 import pytest
+from django.core.exceptions import ObjectDoesNotExist
 from django.db import connections
 
-from annotations.campaigns.actions import publishing, quality, setup
+from annotations.campaigns.actions import chat, collection, publishing, quality, setup
 from annotations.campaigns.actions.desk import (
     ItemTaken,
     Judgement,
@@ -27,7 +29,7 @@ from annotations.campaigns.actions.desk import (
     renew,
     skip,
 )
-from annotations.campaigns.models import Assignment, Campaign, Item, Participation, RatingRevision, Slot
+from annotations.campaigns.models import Assignment, Campaign, Item, Message, Participation, RatingRevision, Slot
 from annotations.campaigns.queries.ratings import counted_ratings, publication_of
 from annotations.models import Rating
 from tests.campaigns.sets import made_campaign, made_raters
@@ -182,3 +184,38 @@ def test_deletion_waits_for_those_who_act_and_ends_them_kindly(attempt: int) -> 
     crowd.run(excludes, excludes, deletes)
     assert all(isinstance(one, Participation.DoesNotExist) for one in crowd.broken), crowd.broken
     assert not Campaign.objects.filter(pk=campaign.pk).exists()
+
+
+@pytest.mark.slow
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("kind", ["interactive", "collection"])
+def test_deletion_waits_for_who_speaks(kind: str) -> None:
+    """A line stored between the look for lines and their deletion would refer to what is gone."""
+    for attempt in range(10 if ON_SERVICES else 2):
+        campaign = made_campaign(kind, dialogues=3, dialogues_per_system=9, utterances=100, slug=f"{kind}-{attempt}")
+        raters = made_raters(campaign, 4)
+        crowd = Crowd(campaign, raters)
+        if kind == "collection":
+            places = [collection.meet(rater).public_id for rater in raters]
+            speakers = [partial(collection.say, *pair) for pair in zip(raters, places, strict=True)]
+        else:
+            chats = [chat.conversation_of(fill_desk(rater, 1).assignments[0]) for rater in raters]
+            speakers = [partial(chat.say, one) for one in chats]
+        crowd.rate_on = partial(speak_until_gone, crowd, dict(zip(raters, speakers, strict=True)))
+        crowd.run(partial(delete_soon, crowd))
+        assert not crowd.broken, crowd.broken
+        assert not Campaign.objects.filter(pk=campaign.pk).exists()
+
+
+def speak_until_gone(crowd: Crowd, speakers: dict, rater: Participation, random: Random) -> None:
+    with contextlib.suppress(collection.NotYourRoom, ObjectDoesNotExist):
+        while not crowd.over.is_set():
+            with contextlib.suppress(collection.OutOfTurn, chat.NotYourTurn, chat.ChatOver, collection.RoomClosed):
+                request(speakers[rater], "A few words", f"{random.random()}")
+            request(Message.objects.filter(speaker="B", state="pending").update, state="done", text="Words")
+
+
+def delete_soon(crowd: Crowd, random: Random) -> None:
+    time.sleep(0.1 + random.random() / 5)
+    request(setup.delete, crowd.campaign, crowd.campaign.slug)
+    crowd.over.set()

@@ -69,7 +69,7 @@ def _identity(item: Item) -> tuple[object, ...]:
 def delete_check(item: Item) -> None:
     """Raises ``CheckInUse`` where raters were given it: what they said must keep its item."""
     with transaction.atomic():
-        stored = Item.objects.select_for_update().exclude(role=Item.Role.REGULAR).filter(pk=item.pk).first()
+        stored = Item.objects.select_for_update(of=("self",)).exclude(role=Item.Role.REGULAR).filter(pk=item.pk).first()
         if stored is None:
             return
         if stored.assignments.exists():

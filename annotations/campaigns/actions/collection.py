@@ -208,8 +208,10 @@ def _why_left(room: Room, participation: Participation, now: datetime) -> str:
 
 
 def _locked(participation: Participation, public_id: str) -> Room:
+    """The room alone: rooms are in the order of their campaigns, and the campaign's row would be locked with it, which
+    who meets holds while taking a room."""
     room = (
-        Room.objects.select_for_update(no_key=True)
+        Room.objects.select_for_update(no_key=True, of=("self",))
         .filter(Q(rater_a=participation) | Q(rater_b=participation), public_id=public_id)
         .first()
     )

@@ -98,7 +98,7 @@ def _participations_with(user: Any, system: System) -> list[Participation]:
     """Locked in the order of their keys, as everywhere."""
     of_version = Participation.objects.filter(user=user, campaign__version=system.version_id)
     _lock_campaigns(of_version.order_by().values_list("campaign", flat=True))
-    return list(of_version.select_for_update(no_key=True).order_by("pk"))
+    return list(of_version.select_for_update(no_key=True, of=("self",)).order_by("pk"))
 
 
 def _end_meetings(rater: Participation) -> None:

@@ -20,6 +20,7 @@ from annotations.campaigns.models import (
     Assignment,
     Campaign,
     ChatSystem,
+    Conversation,
     Guidelines,
     Item,
     Participation,
@@ -222,6 +223,17 @@ def _step(campaign: Campaign, before: Sequence[str], unless_published: bool = Fa
     campaign.refresh_from_db()
 
 
+def _wait_for_those_at_work(campaign: Campaign) -> None:
+    """What raters rate, say and write is under these locks. A word said in between would hold the deletion up."""
+    at_work = (
+        Participation.objects.filter(campaign=campaign),
+        Conversation.objects.filter(assignment__participation__campaign=campaign),
+        campaign.rooms.all(),
+    )
+    for rows in at_work:
+        list(rows.select_for_update(no_key=True, of=("self",)).order_by("pk").values_list("pk"))
+
+
 def delete(campaign: Campaign, typed_slug: str = "") -> None:
     """All of it. With ratings only where its slug was typed; published, not at all. Raises ``CannotDelete``.
 
@@ -236,7 +248,7 @@ def delete(campaign: Campaign, typed_slug: str = "") -> None:
         answers = RatingRevision.objects.filter(assignment__participation__campaign=stored).exists()
         if (answers or stored.rooms.exists()) and typed_slug != stored.slug:
             raise CannotDelete(_("Raters have answered. Type the campaign's address to delete what they said, too."))
-        list(Participation.objects.select_for_update().filter(campaign=stored).order_by("pk").values_list("pk"))
+        _wait_for_those_at_work(stored)
         # From the leaves up: a rated assignment must have its rating, and guidelines stay while a rating names them.
         Slot.objects.filter(campaign=stored).delete()
         assignments = Assignment.objects.filter(participation__campaign=stored)
