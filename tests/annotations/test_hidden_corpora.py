@@ -41,7 +41,9 @@ def test_the_corpus_does_not_exist_for_its_raters_until_the_campaign_is_closed(v
 
 
 def test_the_list_says_that_something_is_left_out(version) -> None:
-    assert b"A corpus that you are rating is not listed" in rater_of(version, "open").get(reverse("home")).content
+    page = rater_of(version, "open").get(reverse("home")).content
+    assert b"A corpus that you are rating is not listed" in page
+    assert b"import_corpus" not in page
 
 
 def test_an_organiser_who_rates_sees_it_all_the_same(version) -> None:

@@ -300,6 +300,16 @@ def test_a_step_that_does_not_exist_changes_nothing(organiser: Client) -> None:
     assert "nothing was changed" in page.content.decode()
 
 
+def test_a_closed_campaign_invites_nobody_and_waits_for_nothing(organiser: Client) -> None:
+    campaign = made_campaign("turn")
+    Campaign.objects.update(state="closed")
+    response = organiser.get(reverse("campaign", args=[campaign.slug]))
+    page = response.content.decode()
+    assert "Nobody: the campaign is closed." in page
+    assert "Make the link" not in page
+    assert not [step.key for step in response.context["steps"] if step.is_next]
+
+
 def test_deleting_asks_for_nothing_where_nobody_answered(organiser: Client) -> None:
     campaign = made_campaign()
     organiser.post(reverse("campaign-delete", args=[campaign.slug]))

@@ -298,3 +298,22 @@ def test_a_room_in_which_nobody_met_is_counted_and_not_listed(organiser: Client)
     rooms.leave(a, rooms.meet(a).public_id)
     page = organiser.get(dialogues(campaign)).content.decode()
     assert "dialogue-1" not in page
+
+
+def test_the_raters_of_a_collection_are_told_by_what_they_wrote(organiser: Client) -> None:
+    """They rate nothing: no column of scores, and nobody waits to be qualified."""
+    campaign = collection(utterances=2)
+    finished(campaign)
+    page = organiser.get(reverse("campaign-raters", args=[campaign.slug]))
+    rows = {row.id: row.cells for row in page.context["table"].rows}
+    assert [cells["finished"].value for cells in rows.values()] == [1, 1]
+    assert {cells["state"].value for cells in rows.values()} == {"active"}
+    assert "severity" not in {column.key for column in page.context["table"].columns}
+
+
+def test_who_has_a_room_open_is_seen_on_the_overview(organiser: Client) -> None:
+    campaign = collection()
+    a, _b, room = pair(campaign)
+    Room.objects.update(seen_a_at=None)
+    page_of(logged_in(a), room)
+    assert organiser.get(reverse("campaign", args=[campaign.slug])).context["people"].active_now == 1

@@ -365,7 +365,9 @@ def steps_of(campaign: Campaign, progress: Progress) -> list[Step]:
             )
         )
     steps += [
-        Step("invite", _("Invite raters"), _("A link to send, or a group whose members may rate."), people),
+        Step(
+            "invite", _("Invite raters"), _("A link to send, or a group whose members may rate."), people or is_closed
+        ),
         Step(
             "open",
             _("Open"),
