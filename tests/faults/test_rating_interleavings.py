@@ -26,6 +26,7 @@ from annotations.campaigns.actions.desk import (
     fill_desk,
     give_back,
     rate,
+    rate_and_refill,
     renew,
     skip,
 )
@@ -90,7 +91,8 @@ class Crowd:
             request(skip, rater, item, "cannot say")
             return
         key = f"{random.random()}"
-        request(rate, rater, item, Judgement(key, random.randint(1, 5)))
+        store = rate_and_refill if chance > 0.6 else rate
+        request(store, rater, item, Judgement(key, random.randint(1, 5)))
         self.acknowledged.append((rater.pk, item, key))
 
 
@@ -104,6 +106,8 @@ def places_hold(campaign: Campaign) -> None:
     assert not slots.filter(holder__participation__state="excluded").exists()
     leased = Assignment.objects.filter(participation__campaign=campaign, state="leased", item__role="regular")
     assert not leased.filter(slot__isnull=True).exists()
+    for rater in campaign.participations.all():
+        assert rater.rated == rater.assignments.filter(state="done").count()
 
 
 @pytest.mark.slow
