@@ -387,7 +387,7 @@ def steps_of(campaign: Campaign, progress: Progress) -> list[Step]:
             _("Close"),
             _("Nobody writes any more; the dialogues can become a corpus.")
             if collects
-            else _("Nobody rates any more; the ratings can be published."),
+            else _("Raters get no more items; the ratings can be published."),
             is_closed,
         ),
     ]
