@@ -30,6 +30,10 @@ class Pace:
     basis: Basis
     ratings: int = 0
 
+    @property
+    def minutes(self) -> float:
+        return self.seconds / 60
+
 
 def assumed_pace(kind: str) -> Pace:
     seconds = ASSUMED_SECONDS[kind]

@@ -89,7 +89,7 @@ def campaign_plan(request: HttpRequest, slug: str) -> HttpResponse:
     one = campaign_or_404(slug)
     plan = overview.plan_of_campaign(one)
     template = "campaigns/_plan.html" if request.htmx else "campaigns/plan.html"
-    return render(request, template, {"section": "campaigns", "tab": "settings", "campaign": one, "plan": plan})
+    return render(request, template, {"section": "campaigns", "tab": "plan", "campaign": one, "plan": plan})
 
 
 @require_safe
@@ -102,7 +102,7 @@ def campaign_preview(request: HttpRequest, slug: str) -> HttpResponse:
         item.campaign = one
     context = {
         "section": "campaigns",
-        "tab": "settings",
+        "tab": "preview",
         "campaign": one,
         "view": None if item is None else item_view(item),
         "scale": list(enumerate(one.scale_labels, start=1)),
