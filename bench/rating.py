@@ -58,7 +58,7 @@ def _pair(client: Any, place: int) -> Pair:
     def pair() -> None:
         if not client.in_hand:
             raise RuntimeError(f"no item left: {client.ended}")
-        answer = client.rate((place + len(client.in_hand)) % 5 + 1)
+        answer = client.rate((place + len(client.in_hand)) % 5 + 1, guidelines="1")
         if not answer.stored:
             raise RuntimeError(f"{answer.status} {answer.content}")
 
@@ -223,6 +223,7 @@ def profile(_: argparse.Namespace) -> bool:
                 "item": item,
                 "key": secrets.token_hex(8),
                 "score": "3",
+                "guidelines": "1",
                 "have": [one for one in have if one != item],
             }
             answer = client.post("/rate/usr/submit/", form).json()

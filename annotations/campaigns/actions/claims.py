@@ -110,8 +110,8 @@ def _free_slots_from(rater: Participation) -> Iterator[list[FreeSlot]]:
         .values_list("pk", "item_id", "item__dialogue_id", "ordinal", "has_stake", "own__pk", "own__state")
     )
     size = FIRST_READ
-    for begin, part in ((rater.cursor, free), (0, free.filter(ordinal__lt=rater.cursor))):
-        following = begin
+    for begin, end in ((rater.cursor, None), (0, rater.cursor)):
+        part, following = free if end is None else free.filter(ordinal__lt=end), begin
         while rows := list(part.filter(ordinal__gte=following)[:size]):
             yield rows
             if len(rows) < size:
@@ -124,12 +124,8 @@ def _free_and_locked(slot: int) -> Slot | None:
 
     With the texts of its item, which the rater's page needs next.
     """
-    return (
-        Slot.objects.select_for_update(skip_locked=True, of=("self",))
-        .select_related("item__dialogue", "item__turn", "item__response")
-        .filter(pk=slot, holder__isnull=True)
-        .first()
-    )
+    rows = Slot.objects.select_for_update(skip_locked=True, of=("self",)).filter(pk=slot, holder__isnull=True)
+    return next(iter(rows.select_related("item__dialogue", "item__turn", "item__response")), None)
 
 
 def _attention_item(

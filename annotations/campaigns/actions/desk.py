@@ -74,13 +74,14 @@ def rate_and_refill(
 ) -> tuple[Stored, Desk]:
     """``rate`` and then ``fill_desk``, under one lock and with one commit: what a rater waits for after each item.
 
-    Whatever goes wrong with the next item, the rating is stored: then the desk is filled anew, by itself. Raises what
-    ``rate`` raises, with nothing stored, and what ``fill_desk`` raises, with the rating stored.
+    ``participation`` is as this request has read it, with its campaign. Whatever goes wrong with the next item, the
+    rating is stored: then the desk is filled anew, by itself. Raises what ``rate`` raises, with nothing stored, and
+    what ``fill_desk`` raises, with the rating stored.
     """
     now = timezone.now()
     desk = None
     with transaction.atomic():
-        rater = hand.locked(participation)
+        rater = hand.locked(participation, participation.campaign)
         latest = hand.in_hand_and_latest(rater, RECENT_ITEMS)
         stored = store(rater, public_id, judgement, now, latest)
         try:

@@ -21,13 +21,17 @@ RATERS_A_SWEEP = 20
 State = Assignment.State
 
 
-def locked(participation: Participation) -> Participation:
-    """The rater's row as it is now, with its campaign, locked until the transaction ends."""
-    return (
-        Participation.objects.select_for_update(no_key=True, of=("self",))
-        .select_related("campaign")
-        .get(pk=participation.pk)
-    )
+def locked(participation: Participation, campaign: Campaign | None = None) -> Participation:
+    """The rater's row as it is now, with its campaign, locked until the transaction ends.
+
+    ``campaign``: where this very request has read it. It is not locked, so reading it again would be no safer.
+    """
+    if campaign is None:
+        rows = Participation.objects.select_for_update(no_key=True, of=("self",)).select_related("campaign")
+        return rows.get(pk=participation.pk)
+    rater = Participation.objects.select_for_update(no_key=True).get(pk=participation.pk)
+    rater.campaign = campaign
+    return rater
 
 
 def tell(participation: Participation, now_stored: Participation) -> None:
