@@ -10,6 +10,7 @@ from typing import Any
 
 from django.contrib.auth import get_user_model
 from django.contrib.auth.models import Group
+from django.db import transaction
 from django.utils import timezone
 
 from annotations.campaigns.actions import setup
@@ -42,8 +43,10 @@ def load_demo_campaigns(version: CorpusVersion) -> None:
 
 
 def _once(slug: str, make: Any) -> None:
-    if not Campaign.objects.filter(slug=slug).exists():
-        make(slug)
+    """Whole or not at all: one that was cut off half-way would stay so."""
+    with transaction.atomic():
+        if not Campaign.objects.filter(slug=slug).exists():
+            make(slug)
 
 
 def _for_demo_raters() -> list[Group]:
@@ -122,7 +125,7 @@ def _rated(version: CorpusVersion, slug: str) -> setup.Asked:
         systems=list(version.systems.all()),
         axes_below=DEFAULT_THRESHOLD,
         raters_per_item=2,
-        dialogues_per_system=4,
+        dialogues_per_system=3,
         seed=SEED,
         simulated=True,
     )

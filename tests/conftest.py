@@ -103,10 +103,11 @@ def _fresh_database() -> str:
 
 
 def _fresh_broker() -> str:
-    """Redis has 16 numbered databases; each site empties the one it takes."""
+    """Redis has 16 numbered databases; each site empties the one of its test process."""
     import redis
 
-    url = os.environ["CELERY_BROKER_URL"].removesuffix("/0") + "/1"
+    process = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
+    url = os.environ["CELERY_BROKER_URL"].removesuffix("/0") + f"/{1 + process}"
     redis.Redis.from_url(url).flushdb()
     return url
 
