@@ -99,9 +99,12 @@ def _beside_label_studio(options: argparse.Namespace, tasks: list[dict[str, str]
                     pairs = [Annotator(address, project).pair for _ in range(clients)]
                     peer = under_load(pairs, options.seconds, servers=[process])
                     ratio = load.pairs_a_second / peer.pairs_a_second if peer.pairs_a_second else float("inf")
-                    enough = enough and ratio >= RATIO_WANTED
+                    enough = enough and (ratio >= RATIO_WANTED or server != "own")
                     print(f"  {server:<8} server, {clients:>2} clients {peer}   ratio {ratio:.1f}", flush=True)
-    print(f"At least {RATIO_WANTED} times Label Studio's pairs/s: {'yes' if enough else 'NO'}", flush=True)
+    answer = "yes" if enough else "NO"
+    print(
+        f"At least {RATIO_WANTED} times the pairs/s of Label Studio as its own command serves it: {answer}", flush=True
+    )
     return enough
 
 
