@@ -13,10 +13,15 @@ run: setup
 setup: .venv/.site
 	@$(BIN)/python -m workers.metrics.wordnet || true
 
-# First on SQLite with the folder broker, then what touches a database or a broker again on PostgreSQL and Redis.
+# First on SQLite with the folder broker, then what touches a database or a broker again on PostgreSQL and Redis. Tests
+# that drive browsers or whole sites have the machine to themselves; the others share it.
+SHARED := -n auto --maxprocesses 4 --dist loadfile --ignore tests/browser --ignore tests/faults
+ALONE := tests/browser tests/faults
 test: setup .venv/.dev browser lint
-	$(BIN)/python -m pytest
-	$(BIN)/python -m tests.services pytest
+	$(BIN)/python -m pytest $(SHARED)
+	$(BIN)/python -m pytest $(ALONE)
+	$(BIN)/python -m tests.services pytest $(SHARED)
+	$(BIN)/python -m tests.services pytest $(ALONE)
 
 lint: setup .venv/.dev
 	$(BIN)/ruff check .
