@@ -25,6 +25,22 @@ def pytest_configure() -> None:
     from django.conf import settings
 
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+    _bring_roles_back_after_a_flush()
+
+
+def _bring_roles_back_after_a_flush() -> None:
+    """A test with transactions of its own empties every table, the roles that a migration made among them."""
+    from django.db.models.signals import post_migrate
+
+    def make_roles(**_: object) -> None:
+        from django.contrib.auth.models import Group
+
+        from annotations.roles import ROLES
+
+        for name in ROLES:
+            Group.objects.get_or_create(name=name)
+
+    post_migrate.connect(make_roles, weak=False, dispatch_uid="roles of the tests")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
