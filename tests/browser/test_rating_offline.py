@@ -19,7 +19,7 @@ from tests.browser.visit import Visit
 
 
 def test_ratings_wait_while_offline_and_go_when_back(visit: Callable[..., Visit], stage: Stage) -> None:
-    slug = campaign_for_rater(stage, slug="offline")
+    slug = campaign_for_rater(stage, slug="rating-offline")
     visitor = visit(role="rater")
     page = visitor.go(f"/rate/{slug}/work/")
     page.context.set_offline(True)
@@ -65,7 +65,7 @@ def test_a_reload_keeps_what_waits(visit: Callable[..., Visit], stage: Stage) ->
 
 def test_an_answer_that_is_lost_makes_no_second_rating(visit: Callable[..., Visit], stage: Stage) -> None:
     """The server stores, the answer never arrives, the page sends again: the key is the same."""
-    slug = campaign_for_rater(stage, slug="lost-answer")
+    slug = campaign_for_rater(stage, slug="rating-lost-answer")
     visitor = visit(role="rater")
     page = visitor.go(f"/rate/{slug}/work/")
     seen: list[str] = []
