@@ -100,6 +100,10 @@ class System(models.Model):
     name = models.CharField(max_length=200)
     kind = models.CharField(max_length=10, choices=Kind, default=Kind.AGENT)
     description = models.TextField(blank=True)
+    withheld = models.BooleanField(
+        default=False,
+        help_text="Handed in to a round whose systems are not published: it stands on no page of the corpus.",
+    )
 
     class Meta:
         ordering = ["version", "position"]
@@ -184,3 +188,31 @@ class Rating(models.Model):
 
     def __str__(self) -> str:
         return f"{self.aspect} {self.score:g}"
+
+
+class AuditEntry(models.Model):
+    """Who did what to what. Rows are added and never changed or deleted; the database refuses it, whoever asks.
+
+    Actor and subject are noted, not referred to: the entry outlives both.
+    """
+
+    at = models.DateTimeField(auto_now_add=True)
+    actor_id = models.BigIntegerField(null=True, blank=True, help_text="The user's key; none where a worker acted.")
+    actor = models.CharField(max_length=150, blank=True, help_text="The user's name at that time.")
+    action = models.CharField(max_length=60, help_text="Such as `round.changed`: what it was done to, and what.")
+    subject = models.CharField(max_length=200, help_text="What it was done to, as pages name it.")
+    challenge = models.CharField(max_length=80, blank=True, help_text="Slug of the challenge it belongs to.")
+    campaign = models.CharField(max_length=80, blank=True, help_text="Slug of the campaign it belongs to.")
+    details = models.JSONField(default=dict, blank=True)
+
+    class Meta:
+        verbose_name_plural = "audit entries"
+        ordering = ["-pk"]
+        constraints = [models.CheckConstraint(condition=~Q(action=""), name="audit_entry_says_what")]
+        indexes = [
+            models.Index(fields=["challenge", "-id"], name="audit_of_a_challenge"),
+            models.Index(fields=["campaign", "-id"], name="audit_of_a_campaign"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.actor or 'a worker'}: {self.action} {self.subject}"

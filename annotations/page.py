@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from functools import wraps
 from typing import Any
 
+from django.contrib.auth.views import redirect_to_login
+from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.urls import reverse
 
 from annotations import queries
 from annotations.models import CorpusVersion
+from annotations.roles import is_organiser
 from annotations.tables import Table
 from annotations.tables.download import download
 
@@ -43,3 +48,22 @@ def page(request: HttpRequest, template: str, context: dict[str, Any], tables: I
     response = HttpResponse(file.body, content_type=file.content_type)
     response["Content-Disposition"] = f'attachment; filename="{file.filename}"'
     return response
+
+
+def organisers_page(home: str, refusal: Any) -> Callable[[Callable[..., HttpResponse]], Callable[..., HttpResponse]]:
+    """Decorates a view of organisers. Who is not logged in is led to the log-in page and back, from a form to the page
+    that the URL name ``home`` stands for; others are told 403 and ``refusal``."""
+
+    def decorated(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
+        @wraps(view)
+        def guarded(request: HttpRequest, *arguments: Any, **named: Any) -> HttpResponse:
+            if not request.user.is_authenticated:
+                back = request.get_full_path() if request.method in ("GET", "HEAD") else reverse(home)
+                return redirect_to_login(back)
+            if not is_organiser(request.user):
+                raise PermissionDenied(refusal)
+            return view(request, *arguments, **named)
+
+        return guarded
+
+    return decorated

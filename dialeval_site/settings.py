@@ -22,6 +22,7 @@ CSRF_TRUSTED_ORIGINS = environment.names("CSRF_TRUSTED_ORIGINS")
 
 INSTALLED_APPS = [
     "dialeval_site",
+    "leaderboard.challenges",
     "leaderboard",
     "workers",
     "annotations.campaigns",

@@ -1,10 +1,13 @@
-"""Stored results of meta-evaluation: computed when the data changed, read by the pages."""
+"""Stored results of meta-evaluation, computed when the data changed and read by the pages; and the scores of metrics
+that were computed elsewhere."""
 
 from __future__ import annotations
 
+from django.conf import settings
 from django.db import models
+from django.db.models import Q
 
-from annotations.models import CorpusVersion
+from annotations.models import CorpusVersion, System
 
 
 class Analysis(models.Model):
@@ -27,3 +30,57 @@ class Analysis(models.Model):
 
     def __str__(self) -> str:
         return f"{self.kind} of {self.version_id}"
+
+
+class SubmittedMetric(models.Model):
+    """A metric that somebody computed elsewhere and handed in as scores, at one level. It stands beside the built-in
+    ones; what it does not score is missing, and shown as coverage."""
+
+    class Level(models.TextChoices):
+        TURN = "turn", "turn"
+        DIALOGUE = "dialogue", "dialogue"
+        SYSTEM = "system", "system"
+
+    version = models.ForeignKey(CorpusVersion, on_delete=models.CASCADE, related_name="submitted_metrics")
+    name = models.CharField(max_length=80, help_text="Not that of a built-in metric.")
+    level = models.CharField(max_length=8, choices=Level)
+    higher_is_better = models.BooleanField(default=True)
+    link = models.URLField(max_length=300, blank=True, help_text="Where the metric is described.")
+    sha256 = models.CharField(max_length=64, help_text="Of the file: the signature names it.")
+    owner = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL)
+    withdrawn_at = models.DateTimeField(null=True, blank=True)
+    withdrawal = models.CharField(max_length=500, blank=True, help_text="Why it is no longer shown.")
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["version", "pk"]
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(level__in=["turn", "dialogue", "system"]), name="submitted_metric_level"
+            ),
+            models.UniqueConstraint(
+                fields=["version", "name"], condition=Q(withdrawn_at__isnull=True), name="submitted_metric_name_once"
+            ),
+            models.CheckConstraint(
+                condition=Q(withdrawn_at__isnull=True) | ~Q(withdrawal=""), name="metric_withdrawn_with_reason"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class SubmittedScores(models.Model):
+    """A submitted metric's scores of one system: a list in the order of the version's turns or of its dialogues, null
+    where none was given; or one score, at system level."""
+
+    metric = models.ForeignKey(SubmittedMetric, on_delete=models.CASCADE, related_name="scores")
+    system = models.ForeignKey(System, on_delete=models.CASCADE, related_name="submitted_scores")
+    scores = models.JSONField(default=list, blank=True)
+    system_score = models.FloatField(null=True, blank=True)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["metric", "system"], name="submitted_scores_once")]
+
+    def __str__(self) -> str:
+        return f"{self.metric_id} of {self.system_id}"

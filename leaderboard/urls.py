@@ -1,4 +1,4 @@
-from django.urls import path
+from django.urls import include, path
 
 from leaderboard import campaign_views, views
 
@@ -9,4 +9,5 @@ urlpatterns = [
     path("corpora/<slug:slug>/agreement/", views.agreement, name="agreement"),
     path("corpora/<slug:slug>/dialogues/<int:position>/", views.dialogue, name="dialogue"),
     path("campaigns/<slug:slug>/agreement/", campaign_views.campaign_agreement, name="campaign-agreement"),
+    path("", include("leaderboard.challenges.urls")),
 ]

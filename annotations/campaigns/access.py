@@ -7,32 +7,20 @@ from functools import wraps
 from typing import Any
 
 from django.contrib.auth.views import redirect_to_login
-from django.core.exceptions import ObjectDoesNotExist, PermissionDenied
+from django.core.exceptions import ObjectDoesNotExist
 from django.db.models import F
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect
 from django.urls import reverse
-from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as _
 
+from annotations import page
 from annotations.campaigns.models import Campaign, Participation
-from annotations.roles import is_organiser
 
 View = Callable[..., HttpResponse]
 
 
-def organisers_page(view: View) -> View:
-    """Who is not logged in is led to the log-in page and back; others than organisers are told 403."""
-
-    @wraps(view)
-    def guarded(request: HttpRequest, *arguments: Any, **named: Any) -> HttpResponse:
-        if not request.user.is_authenticated:
-            back = request.get_full_path() if request.method in ("GET", "HEAD") else reverse("campaigns")
-            return redirect_to_login(back)
-        if not is_organiser(request.user):
-            raise PermissionDenied(_("only organisers set up rating campaigns"))
-        return view(request, *arguments, **named)
-
-    return guarded
+organisers_page = page.organisers_page("campaigns", _("only organisers set up rating campaigns"))
 
 
 def campaign_or_404(slug: str) -> Campaign:

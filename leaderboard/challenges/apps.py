@@ -1,0 +1,9 @@
+from django.apps import AppConfig
+
+
+class ChallengesConfig(AppConfig):
+    name = "leaderboard.challenges"
+    label = "challenges"
+
+    def ready(self) -> None:
+        from leaderboard.challenges import signals  # noqa: F401  connects them

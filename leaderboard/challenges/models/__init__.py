@@ -1,0 +1,21 @@
+"""Challenges: rounds, teams, what they hand in, and who is told."""
+
+from leaderboard.challenges.models.challenge import Challenge, Round, Track
+from leaderboard.challenges.models.notice import Notice, Webhook
+from leaderboard.challenges.models.submission import AT_WORK, COUNTED, GeneratedResponse, LogLine, Submission
+from leaderboard.challenges.models.team import Member, Team
+
+__all__ = [
+    "AT_WORK",
+    "COUNTED",
+    "Challenge",
+    "GeneratedResponse",
+    "LogLine",
+    "Member",
+    "Notice",
+    "Round",
+    "Submission",
+    "Team",
+    "Track",
+    "Webhook",
+]

@@ -1,0 +1,222 @@
+"""What was handed in, what became of it, and what a team may read of it."""
+
+from __future__ import annotations
+
+from django.conf import settings
+from django.db import models
+from django.db.models import F, Q
+from django.utils.translation import gettext_lazy as _
+
+from annotations.models import CorpusVersion, System, Turn
+from leaderboard.challenges.models.challenge import Round, Track, public_id
+from leaderboard.challenges.models.team import Team
+from leaderboard.models import SubmittedMetric
+
+COUNTED = ("received", "validating", "generating", "scoring", "scored")
+"""States of a submission that takes one of its team's attempts."""
+AT_WORK = ("received", "validating", "generating", "scoring")
+
+
+class Submission(models.Model):
+    """One upload: a file of responses or a prompt, to a round; or a file of a metric's scores, for a corpus version.
+
+    The row is the truth: a worker owns it, while it validates or generates, by ``lease_token``. ``scoring`` needs no
+    owner: the metric runs of ``system`` are rows of their own, and the last one to end settles the submission.
+
+    ``day_place`` and ``total_place`` are the attempt's place among its team's of that day and of the round, from 1 to
+    the limit; a submission that ended without a score gives them back. That they are unique is the limit.
+    """
+
+    class Kind(models.TextChoices):
+        RESPONSES = "responses", _("responses")
+        PROMPT = "prompt", _("prompt")
+        SCORES = "scores", _("metric scores")
+
+    class State(models.TextChoices):
+        RECEIVED = "received", _("received")
+        VALIDATING = "validating", _("validating")
+        GENERATING = "generating", _("generating")
+        SCORING = "scoring", _("scoring")
+        SCORED = "scored", _("scored")
+        INVALID = "invalid", _("invalid")
+        FAILED = "failed", _("failed")
+        CANCELLED = "cancelled", _("cancelled")
+
+    public_id = models.CharField(max_length=24, unique=True, default=public_id)
+    kind = models.CharField(max_length=9, choices=Kind)
+    track = models.CharField(max_length=6, choices=Track, blank=True)
+    round = models.ForeignKey(Round, null=True, blank=True, on_delete=models.PROTECT, related_name="submissions")
+    team = models.ForeignKey(Team, null=True, blank=True, on_delete=models.PROTECT, related_name="submissions")
+    version = models.ForeignKey(CorpusVersion, on_delete=models.PROTECT, related_name="submissions")
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="submissions"
+    )
+    name = models.CharField(max_length=80, help_text="The system's or the metric's, as the team calls it.")
+    description = models.TextField(blank=True, max_length=2000)
+
+    file_name = models.CharField(max_length=200, help_text="As the sender called it; for reading only.")
+    stored_as = models.CharField(max_length=100, unique=True, help_text="Its name below the folder of uploads.")
+    size = models.PositiveBigIntegerField()
+    sha256 = models.CharField(max_length=64)
+    twin = models.ForeignKey(
+        "self",
+        null=True,
+        blank=True,
+        on_delete=models.SET_NULL,
+        related_name="+",
+        help_text="The first submission of another team to this round with the same bytes; organisers see it.",
+    )
+
+    state = models.CharField(max_length=10, choices=State, default=State.RECEIVED)
+    received_at = models.DateTimeField(auto_now_add=True)
+    validating_at = models.DateTimeField(null=True, blank=True)
+    generating_at = models.DateTimeField(null=True, blank=True)
+    scoring_at = models.DateTimeField(null=True, blank=True)
+    ended_at = models.DateTimeField(null=True, blank=True)
+    day = models.DateField(null=True, blank=True, help_text="In UTC.")
+    day_place = models.PositiveIntegerField(null=True, blank=True)
+    day_limit = models.PositiveIntegerField(null=True, blank=True, help_text="The limit when it came.")
+    total_place = models.PositiveIntegerField(null=True, blank=True)
+    total_limit = models.PositiveIntegerField(null=True, blank=True)
+
+    attempts = models.PositiveSmallIntegerField(default=0)
+    lease_token = models.CharField(max_length=32, blank=True)
+    lease_expires_at = models.DateTimeField(null=True, blank=True)
+    hinted_at = models.DateTimeField(null=True, blank=True)
+    hints = models.PositiveIntegerField(default=0)
+    progress_done = models.PositiveIntegerField(default=0)
+    progress_total = models.PositiveIntegerField(default=0)
+
+    problems = models.JSONField(default=list, blank=True, help_text="Of an invalid one: [{where, field, message}, …].")
+    more_problems = models.BooleanField(default=False, help_text="There are more than the report holds.")
+    error = models.TextField(blank=True, help_text="Of a failed one: why, for the team to read.")
+    system = models.OneToOneField(
+        System, null=True, blank=True, on_delete=models.PROTECT, related_name="submission", help_text="What it became."
+    )
+    metric = models.OneToOneField(
+        SubmittedMetric, null=True, blank=True, on_delete=models.PROTECT, related_name="submission"
+    )
+    is_baseline = models.BooleanField(default=False, help_text="Stands on the board, flagged and without a rank.")
+    disqualified_at = models.DateTimeField(null=True, blank=True)
+    disqualification = models.CharField(max_length=500, blank=True)
+
+    calls = models.PositiveIntegerField(default=0)
+    input_tokens = models.PositiveBigIntegerField(default=0)
+    output_tokens = models.PositiveBigIntegerField(default=0)
+    cost = models.DecimalField(max_digits=12, decimal_places=6, null=True, blank=True, help_text="In USD.")
+
+    class Meta:
+        ordering = ["-received_at", "-pk"]
+        constraints = [
+            models.CheckConstraint(condition=Q(kind__in=["responses", "prompt", "scores"]), name="submission_kind"),
+            models.CheckConstraint(
+                condition=Q(
+                    state__in=[
+                        "received",
+                        "validating",
+                        "generating",
+                        "scoring",
+                        "scored",
+                        "invalid",
+                        "failed",
+                        "cancelled",
+                    ]
+                ),
+                name="submission_state",
+            ),
+            models.CheckConstraint(
+                condition=Q(kind="scores", round__isnull=True, team__isnull=True)
+                | (~Q(kind="scores") & Q(round__isnull=False, team__isnull=False)),
+                name="submission_is_to_a_round_or_of_scores",
+            ),
+            models.CheckConstraint(
+                condition=~Q(state__in=["validating", "generating"])
+                | (Q(lease_expires_at__isnull=False) & ~Q(lease_token="")),
+                name="submission_at_work_is_leased",
+            ),
+            models.CheckConstraint(
+                condition=~Q(state__in=["scored", "invalid", "failed", "cancelled"]) | Q(ended_at__isnull=False),
+                name="ended_submission_has_its_time",
+            ),
+            models.CheckConstraint(condition=~Q(state="failed") | ~Q(error=""), name="failed_submission_says_why"),
+            models.CheckConstraint(
+                condition=~Q(state="scored") | Q(system__isnull=False) | Q(metric__isnull=False),
+                name="scored_submission_became_something",
+            ),
+            models.CheckConstraint(
+                condition=Q(disqualified_at__isnull=True) | ~Q(disqualification=""),
+                name="submission_disqualified_with_reason",
+            ),
+            # The limits: a counted submission holds a place, no two the same one, none above the limit.
+            models.CheckConstraint(
+                condition=Q(round__isnull=True)
+                | ~Q(state__in=COUNTED)
+                | Q(day__isnull=False, day_place__isnull=False, total_place__isnull=False),
+                name="counted_submission_holds_a_place",
+            ),
+            models.UniqueConstraint(fields=["round", "team", "day", "day_place"], name="place_of_the_day_once"),
+            models.UniqueConstraint(fields=["round", "team", "total_place"], name="place_of_the_round_once"),
+            models.CheckConstraint(
+                condition=Q(day_place__isnull=True) | Q(day_place__gte=1, day_place__lte=F("day_limit")),
+                name="place_of_the_day_within_the_limit",
+            ),
+            models.CheckConstraint(
+                condition=Q(total_place__isnull=True) | Q(total_place__gte=1, total_place__lte=F("total_limit")),
+                name="place_of_the_round_within_the_limit",
+            ),
+            models.UniqueConstraint(
+                fields=["round", "team", "track", "sha256"],
+                condition=Q(state__in=COUNTED, round__isnull=False),
+                name="same_bytes_once",
+            ),
+        ]
+        indexes = [
+            models.Index(fields=["state", "lease_expires_at"], condition=Q(state__in=AT_WORK), name="submission_work"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.name} ({self.public_id})"
+
+
+class LogLine(models.Model):
+    """What happened to a submission, in words for its team; or, where ``for_organisers``, for them alone."""
+
+    class Level(models.TextChoices):
+        INFO = "info", _("info")
+        WARNING = "warning", _("warning")
+        ERROR = "error", _("error")
+
+    submission = models.ForeignKey(Submission, on_delete=models.CASCADE, related_name="log")
+    at = models.DateTimeField(auto_now_add=True)
+    level = models.CharField(max_length=7, choices=Level, default=Level.INFO)
+    text = models.CharField(max_length=1000)
+    for_organisers = models.BooleanField(default=False)
+
+    class Meta:
+        ordering = ["submission", "pk"]
+        constraints = [
+            models.CheckConstraint(condition=Q(level__in=["info", "warning", "error"]), name="log_level"),
+            models.CheckConstraint(condition=~Q(text=""), name="log_line_says_something"),
+        ]
+
+    def __str__(self) -> str:
+        return self.text[:80]
+
+
+class GeneratedResponse(models.Model):
+    """What a prompt's model said at one turn, kept when it was said: a worker that dies loses one turn, not a run."""
+
+    submission = models.ForeignKey(Submission, on_delete=models.CASCADE, related_name="generated")
+    turn = models.ForeignKey(Turn, on_delete=models.CASCADE, related_name="+")
+    text = models.TextField(blank=True, help_text="Empty where the dialogue had ended before this turn.")
+    calls = models.PositiveSmallIntegerField(default=0)
+    input_tokens = models.PositiveIntegerField(default=0)
+    output_tokens = models.PositiveIntegerField(default=0)
+    ended = models.CharField(max_length=300, blank=True, help_text="Which limit ended the dialogue here.")
+    at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["submission", "turn"], name="generated_once")]
+
+    def __str__(self) -> str:
+        return self.text[:80]

@@ -1,0 +1,1 @@
+"""A finished metric run may be the last one that a submission waits for."""
