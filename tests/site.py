@@ -72,6 +72,7 @@ class Site:
             stdout=log,
             stderr=subprocess.STDOUT,
             start_new_session=True,
+            preexec_fn=_hear_ctrl_c,
         )
         log.close()
         self.processes.append(process)
@@ -105,6 +106,11 @@ class Site:
 
     def logs(self) -> str:
         return "\n".join(f"== {log.name}\n{log.read_text(errors='replace')[-3000:]}" for log in self.home.glob("*.log"))
+
+
+def _hear_ctrl_c() -> None:
+    """A test suite in a shell's background is deaf to it, and so would be what it starts."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def kill(process: subprocess.Popen[bytes]) -> None:
