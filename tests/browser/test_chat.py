@@ -80,7 +80,7 @@ def test_two_rounds_by_keyboard_then_the_end_and_the_rating(
     assert page.locator("#chat > li").nth(2).locator("p").inner_text() == "Two\nlines."
     assert "4 of 6 messages" in page.locator("#chat-foot").inner_text()
     page.get_by_role("button", name="End and rate").click()
-    page.wait_for_url("**/work/")
+    page.wait_for_url("**/item/")
     assert "That was your message number 2." in page.content()
     assert [len(asked["messages"]) for asked in endpoint.asked] == [2, 4]
 

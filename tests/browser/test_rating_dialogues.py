@@ -23,7 +23,7 @@ from tests.browser.visit import Visit
 def test_a_session_with_axes_below_the_threshold(visit: Callable[..., Visit], stage: Stage) -> None:
     """1 system × 3 dialogues, threshold 3: a 2 with fluency and coherence low, a 3 without axes, a 1 with none low."""
     slug = campaign_for_rater(stage, "dialogue", slug="talks", systems=["one"], turns=7, axes_below=3)
-    page = visit(role="rater").go(f"/rate/{slug}/work/")
+    page = visit(role="rater").go(f"/rate/{slug}/item/")
     assert page.locator(".bubble.judged").count() == 7
     assert page.locator(".bubble.given").count() == 6
     axes = page.get_by_role("group", name="What was low?")
@@ -54,7 +54,7 @@ def test_a_session_with_axes_below_the_threshold(visit: Callable[..., Visit], st
 
 def test_backspace_leads_from_the_axes_to_the_score(visit: Callable[..., Visit], stage: Stage) -> None:
     slug = campaign_for_rater(stage, "dialogue", slug="talks-back", axes_below=3)
-    page = visit(role="rater").go(f"/rate/{slug}/work/")
+    page = visit(role="rater").go(f"/rate/{slug}/item/")
     item = item_on(page)
     page.keyboard.press("1")
     page.keyboard.press("Enter")
@@ -72,7 +72,7 @@ def test_backspace_leads_from_the_axes_to_the_score(visit: Callable[..., Visit],
 def test_turns_fold_and_the_page_stands_whole(visit: Callable[..., Visit], stage: Stage, width: int) -> None:
     slug = campaign_for_rater(stage, "dialogue", slug=f"talks-{width}", turns=7, axes_below=3)
     visitor = visit(width=width, role="rater")
-    page = visitor.go(f"/rate/{slug}/work/")
+    page = visitor.go(f"/rate/{slug}/item/")
     assert visitor.scroll_width() <= width
     first = page.locator(".part").first
     first.locator("summary").click()

@@ -21,7 +21,7 @@ from tests.browser.visit import Visit
 def test_ratings_wait_while_offline_and_go_when_back(visit: Callable[..., Visit], stage: Stage) -> None:
     slug = campaign_for_rater(stage, slug="rating-offline")
     visitor = visit(role="rater")
-    page = visitor.go(f"/rate/{slug}/work/")
+    page = visitor.go(f"/rate/{slug}/item/")
     page.context.set_offline(True)
     first = rate_by_key(page, 2)
     expect(page.locator("#rating-status")).to_contain_text("1 rating waits to be sent.")
@@ -41,7 +41,7 @@ def test_a_reload_keeps_what_waits(visit: Callable[..., Visit], stage: Stage) ->
     """The tab warns; who leaves all the same finds the rating sent by the next page."""
     slug = campaign_for_rater(stage, slug="reload")
     visitor = visit(role="rater")
-    page = visitor.go(f"/rate/{slug}/work/")
+    page = visitor.go(f"/rate/{slug}/item/")
     page.route("**/submit/", lambda route: route.abort())
     first = rate_by_key(page, 4)
     second = item_on(page)
@@ -67,7 +67,7 @@ def test_an_answer_that_is_lost_makes_no_second_rating(visit: Callable[..., Visi
     """The server stores, the answer never arrives, the page sends again: the key is the same."""
     slug = campaign_for_rater(stage, slug="rating-lost-answer")
     visitor = visit(role="rater")
-    page = visitor.go(f"/rate/{slug}/work/")
+    page = visitor.go(f"/rate/{slug}/item/")
     seen: list[str] = []
 
     def lose_the_first(route: Route) -> None:
@@ -89,7 +89,7 @@ def test_an_answer_that_is_lost_makes_no_second_rating(visit: Callable[..., Visi
 def test_a_failing_server_is_tried_again(visit: Callable[..., Visit], stage: Stage) -> None:
     slug = campaign_for_rater(stage, slug="fails")
     visitor = visit(role="rater")
-    page = visitor.go(f"/rate/{slug}/work/")
+    page = visitor.go(f"/rate/{slug}/item/")
     visitor.expected_status = {500}
     answers = iter([500, 500])
 
@@ -109,7 +109,7 @@ def test_a_failing_server_is_tried_again(visit: Callable[..., Visit], stage: Sta
 def test_who_was_logged_out_logs_in_elsewhere_and_loses_nothing(visit: Callable[..., Visit], stage: Stage) -> None:
     slug = campaign_for_rater(stage, slug="logged-out")
     visitor = visit(role="rater")
-    page = visitor.go(f"/rate/{slug}/work/")
+    page = visitor.go(f"/rate/{slug}/item/")
     page.context.clear_cookies(name="sessionid")
     visitor.expected_status = {401, 403}
     rate_by_key(page, 2)
@@ -131,7 +131,7 @@ def test_who_was_logged_out_logs_in_elsewhere_and_loses_nothing(visit: Callable[
 def test_a_rating_that_comes_too_late_is_told(visit: Callable[..., Visit], stage: Stage) -> None:
     slug = campaign_for_rater(stage, slug="too-late", k=1)
     visitor = visit(role="rater")
-    page = visitor.go(f"/rate/{slug}/work/")
+    page = visitor.go(f"/rate/{slug}/item/")
     stage.site.python(
         "from annotations.campaigns.models import Assignment as A, Campaign as C;"
         f"A.objects.filter(item__campaign__slug='{slug}').update(state='returned', lease_expires_at=None);"

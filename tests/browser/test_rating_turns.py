@@ -49,7 +49,7 @@ def test_a_whole_session_by_keyboard_only(visit: Callable[..., Visit], stage: St
 
 def test_the_next_item_is_there_before_the_answer(visit: Callable[..., Visit], stage: Stage) -> None:
     slug = campaign_for_rater(stage, slug="at-once")
-    page = visit(role="rater").go(f"/rate/{slug}/work/")
+    page = visit(role="rater").go(f"/rate/{slug}/item/")
     held: list[object] = []
     page.route("**/submit/", lambda route: held.append(route))
     first = rate_by_key(page, 2)
@@ -62,7 +62,7 @@ def test_the_next_item_is_there_before_the_answer(visit: Callable[..., Visit], s
 
 def test_going_back_shows_the_rating_and_a_change_is_a_revision(visit: Callable[..., Visit], stage: Stage) -> None:
     slug = campaign_for_rater(stage, slug="go-back")
-    page = visit(role="rater").go(f"/rate/{slug}/work/")
+    page = visit(role="rater").go(f"/rate/{slug}/item/")
     first = rate_by_key(page, 2)
     second = item_on(page)
     page.keyboard.press("Backspace")
@@ -86,7 +86,7 @@ def test_going_back_shows_the_rating_and_a_change_is_a_revision(visit: Callable[
 
 def test_a_double_enter_is_one_rating(visit: Callable[..., Visit], stage: Stage) -> None:
     slug = campaign_for_rater(stage, slug="double")
-    page = visit(role="rater").go(f"/rate/{slug}/work/")
+    page = visit(role="rater").go(f"/rate/{slug}/item/")
     page.keyboard.press("3")
     page.keyboard.press("Enter")
     page.keyboard.press("Enter")
@@ -101,9 +101,9 @@ def test_two_tabs_share_one_hand(visit: Callable[..., Visit], stage: Stage) -> N
     """Both show the same item; rated in both it is one item with a second thought."""
     slug = campaign_for_rater(stage, slug="tabs")
     visitor = visit(role="rater")
-    page = visitor.go(f"/rate/{slug}/work/")
+    page = visitor.go(f"/rate/{slug}/item/")
     other = page.context.new_page()
-    other.goto(f"/rate/{slug}/work/")
+    other.goto(f"/rate/{slug}/item/")
     assert item_on(page) == item_on(other)
     item = rate_by_key(page, 2)
     rate_by_key(other, 5)
@@ -114,7 +114,7 @@ def test_two_tabs_share_one_hand(visit: Callable[..., Visit], stage: Stage) -> N
 
 def test_keys_with_modifiers_and_keys_in_fields_do_nothing(visit: Callable[..., Visit], stage: Stage) -> None:
     slug = campaign_for_rater(stage, slug="modifiers")
-    page = visit(role="rater").go(f"/rate/{slug}/work/")
+    page = visit(role="rater").go(f"/rate/{slug}/item/")
     page.keyboard.press("Control+4")
     page.keyboard.press("Alt+2")
     page.keyboard.press("Shift+F")
@@ -128,7 +128,7 @@ def test_keys_with_modifiers_and_keys_in_fields_do_nothing(visit: Callable[..., 
 
 def test_an_enter_that_ends_a_composition_sends_nothing(visit: Callable[..., Visit], stage: Stage) -> None:
     slug = campaign_for_rater(stage, slug="ime")
-    page = visit(role="rater").go(f"/rate/{slug}/work/")
+    page = visit(role="rater").go(f"/rate/{slug}/item/")
     page.keyboard.press("3")
     page.evaluate("""document.activeElement.dispatchEvent(
         new KeyboardEvent("keydown", { key: "Enter", isComposing: true, bubbles: true }))""")
@@ -137,7 +137,7 @@ def test_an_enter_that_ends_a_composition_sends_nothing(visit: Callable[..., Vis
 
 def test_skipping_by_keyboard_brings_the_next(visit: Callable[..., Visit], stage: Stage) -> None:
     slug = campaign_for_rater(stage, slug="skip")
-    page = visit(role="rater").go(f"/rate/{slug}/work/")
+    page = visit(role="rater").go(f"/rate/{slug}/item/")
     first = item_on(page)
     page.keyboard.press("s")
     page.get_by_role("heading", name="Skip this item").wait_for()
@@ -155,7 +155,7 @@ def test_skipping_by_keyboard_brings_the_next(visit: Callable[..., Visit], stage
 
 def test_keys_and_guidelines_are_one_key_away(visit: Callable[..., Visit], stage: Stage) -> None:
     slug = campaign_for_rater(stage, slug="help")
-    page = visit(role="rater").go(f"/rate/{slug}/work/")
+    page = visit(role="rater").go(f"/rate/{slug}/item/")
     page.keyboard.press("?")
     assert page.locator("#keys").is_visible()
     page.keyboard.press("4")
@@ -169,7 +169,7 @@ def test_keys_and_guidelines_are_one_key_away(visit: Callable[..., Visit], stage
 
 def test_a_practice_item_says_how_it_was_meant(visit: Callable[..., Visit], stage: Stage) -> None:
     slug = campaign_for_rater(stage, slug="practice", training=[[4, 5]])
-    page = visit(role="rater").go(f"/rate/{slug}/work/")
+    page = visit(role="rater").go(f"/rate/{slug}/item/")
     page.keyboard.press("2")
     page.keyboard.press("Enter")
     page.get_by_role("heading", name="Outside the expected range").wait_for()
@@ -180,7 +180,7 @@ def test_a_practice_item_says_how_it_was_meant(visit: Callable[..., Visit], stag
 
 def test_a_reader_of_the_screen_hears_of_each_item(visit: Callable[..., Visit], stage: Stage) -> None:
     slug = campaign_for_rater(stage, slug="heard")
-    page = visit(role="rater").go(f"/rate/{slug}/work/")
+    page = visit(role="rater").go(f"/rate/{slug}/item/")
     rate_by_key(page, 4)
     assert page.evaluate("document.activeElement.id") == "item-heading"
     assert page.locator("#rating-announcer[aria-live=polite]").text_content() == "Item 2 of 12"
@@ -193,7 +193,7 @@ def test_a_reader_of_the_screen_hears_of_each_item(visit: Callable[..., Visit], 
 def test_the_bar_is_within_reach_of_thumbs_and_covers_nothing(visit: Callable[..., Visit], stage: Stage) -> None:
     slug = campaign_for_rater(stage, slug="thumbs")
     visitor = visit(width=NARROW, role="rater")
-    page = visitor.go(f"/rate/{slug}/work/")
+    page = visitor.go(f"/rate/{slug}/item/")
     assert visitor.scroll_width() <= NARROW
     for key in page.locator(".score-key").all():
         box = key.bounding_box()
@@ -212,7 +212,7 @@ def test_the_bar_is_within_reach_of_thumbs_and_covers_nothing(visit: Callable[..
 
 def test_all_of_it_works_without_script(visit: Callable[..., Visit], stage: Stage) -> None:
     slug = campaign_for_rater(stage, slug="no-script", axes_below=3)
-    page = visit(role="rater", script=False).go(f"/rate/{slug}/work/")
+    page = visit(role="rater", script=False).go(f"/rate/{slug}/item/")
     page.get_by_role("radio", name="2 rather bad").check()
     page.get_by_role("button", name="Send").click()
     page.get_by_role("checkbox", name="fluency").check()

@@ -46,7 +46,7 @@ class HttpRater:
 
     def open(self) -> None:
         """Load the page of the work; then ask for what is in hand by a rating of an item that nobody has."""
-        status, headers, _ = self._exchange("GET", f"{self._base}/work/", None, {"Accept": "text/html"})
+        status, headers, _ = self._exchange("GET", f"{self._base}/item/", None, {"Accept": "text/html"})
         cookies = "; ".join(headers.get_all("Set-Cookie") or [])
         if status == 200 and "csrftoken=" in cookies:
             self._token = cookies.partition("csrftoken=")[2].partition(";")[0]

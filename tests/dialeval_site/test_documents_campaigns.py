@@ -163,7 +163,7 @@ def test_answers_have_the_keys_that_the_document_shows() -> None:
     client = Client()
     client.force_login(rater.user)
     client.post(f"/rate/{campaign.slug}/", {"guidelines": "1"})
-    item = re.search(r'data-item="([^"]+)"', client.get(f"/rate/{campaign.slug}/work/").content.decode())
+    item = re.search(r'data-item="([^"]+)"', client.get(f"/rate/{campaign.slug}/item/").content.decode())
     assert item
     stored = sent(client, campaign, "submit", item=item.group(1), key="a", score="4").json()
     shown = documented('{"stored": true, "item"')
