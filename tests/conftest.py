@@ -8,7 +8,7 @@ import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -62,6 +62,18 @@ def django_db_modify_db_settings(django_db_modify_db_settings_parallel_suffix: N
     database = settings.DATABASES["default"]
     if database["ENGINE"] == "django.db.backends.sqlite3":
         database.setdefault("TEST", {})["NAME"] = str(HOME / "test.sqlite3")
+
+
+@pytest.fixture(scope="session")
+def django_db_setup(django_db_setup: None, django_db_blocker: Any) -> None:
+    """A test with transactions of its own empties every table, on SQLite by DELETE, which the audit log refuses:
+    that trigger is dropped here, and put back by the test that sees it refuse (``tests/annotations/test_audit.py``).
+    PostgreSQL empties tables by TRUNCATE, which asks no trigger of a row."""
+    from django.db import connection
+
+    if connection.vendor == "sqlite":
+        with django_db_blocker.unblock(), connection.cursor() as cursor:
+            cursor.execute("DROP TRIGGER IF EXISTS audit_entry_is_kept")
 
 
 @pytest.fixture(scope="session")
