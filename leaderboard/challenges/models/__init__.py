@@ -1,7 +1,7 @@
 """Challenges: rounds, teams, what they hand in, and who is told."""
 
 from leaderboard.challenges.models.challenge import Challenge, Round, Track
-from leaderboard.challenges.models.notice import Notice, Webhook
+from leaderboard.challenges.models.notice import MailChoice, Notice, Webhook
 from leaderboard.challenges.models.submission import AT_WORK, COUNTED, GeneratedResponse, LogLine, Submission
 from leaderboard.challenges.models.team import Member, Team
 
@@ -11,6 +11,7 @@ __all__ = [
     "Challenge",
     "GeneratedResponse",
     "LogLine",
+    "MailChoice",
     "Member",
     "Notice",
     "Round",

@@ -32,6 +32,16 @@ class Webhook(models.Model):
         return self.url
 
 
+class MailChoice(models.Model):
+    """Whether a person wants e-mail about submissions. Who never chose is sent some."""
+
+    user = models.OneToOneField(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="mail_choice")
+    is_wanted = models.BooleanField(default=True)
+
+    def __str__(self) -> str:
+        return f"{self.user_id}: {'mail' if self.is_wanted else 'no mail'}"
+
+
 class Notice(models.Model):
     """One message to one receiver about one end of a submission. The row is the truth; a worker delivers it."""
 
@@ -45,8 +55,10 @@ class Notice(models.Model):
         DONE = "done", "done"
         FAILED = "failed", "failed"
 
-    submission = models.ForeignKey(Submission, on_delete=models.CASCADE, related_name="notices")
-    event = models.CharField(max_length=20, help_text="scored, failed or invalid.")
+    submission = models.ForeignKey(
+        Submission, null=True, blank=True, on_delete=models.CASCADE, related_name="notices", help_text="None: a test."
+    )
+    event = models.CharField(max_length=20, help_text="scored, failed or invalid; or test.")
     ending = models.DateTimeField(help_text="The submission's ended_at: a second ending is told again.")
     channel = models.CharField(max_length=7, choices=Channel)
     webhook = models.ForeignKey(Webhook, null=True, blank=True, on_delete=models.CASCADE, related_name="notices")
@@ -71,6 +83,9 @@ class Notice(models.Model):
             models.CheckConstraint(
                 condition=Q(channel="email", webhook__isnull=True) | Q(channel="webhook", webhook__isnull=False),
                 name="notice_goes_to_a_webhook_or_by_email",
+            ),
+            models.CheckConstraint(
+                condition=Q(submission__isnull=False) | Q(event="test"), name="notice_is_about_a_submission"
             ),
             models.UniqueConstraint(
                 fields=["submission", "event", "ending", "user"],
