@@ -6,6 +6,7 @@ from __future__ import annotations
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
+from django.db.models.functions import Lower
 
 from annotations.models import CorpusVersion, System
 
@@ -59,7 +60,7 @@ class SubmittedMetric(models.Model):
                 condition=Q(level__in=["turn", "dialogue", "system"]), name="submitted_metric_level"
             ),
             models.UniqueConstraint(
-                fields=["version", "name"], condition=Q(withdrawn_at__isnull=True), name="submitted_metric_name_once"
+                "version", Lower("name"), condition=Q(withdrawn_at__isnull=True), name="submitted_metric_name_once"
             ),
             models.CheckConstraint(
                 condition=Q(withdrawn_at__isnull=True) | ~Q(withdrawal=""), name="metric_withdrawn_with_reason"

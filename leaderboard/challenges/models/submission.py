@@ -53,6 +53,9 @@ class Submission(models.Model):
     )
     name = models.CharField(max_length=80, help_text="The system's or the metric's, as the team calls it.")
     description = models.TextField(blank=True, max_length=2000)
+    declared = models.JSONField(
+        default=dict, blank=True, help_text="Of metric scores, what their sender says of them: level, direction, link."
+    )
 
     file_name = models.CharField(max_length=200, help_text="As the sender called it; for reading only.")
     stored_as = models.CharField(max_length=100, unique=True, help_text="Its name below the folder of uploads.")
@@ -156,6 +159,14 @@ class Submission(models.Model):
             ),
             models.UniqueConstraint(fields=["round", "team", "day", "day_place"], name="place_of_the_day_once"),
             models.UniqueConstraint(fields=["round", "team", "total_place"], name="place_of_the_round_once"),
+            # Metric scores have no round and no team: their sender's places of the day.
+            models.CheckConstraint(
+                condition=~Q(kind="scores", state__in=COUNTED) | Q(day__isnull=False, day_place__isnull=False),
+                name="counted_scores_hold_a_place",
+            ),
+            models.UniqueConstraint(
+                fields=["user", "day", "day_place"], condition=Q(kind="scores"), name="scores_place_of_the_day_once"
+            ),
             models.CheckConstraint(
                 condition=Q(day_place__isnull=True) | Q(day_place__gte=1, day_place__lte=F("day_limit")),
                 name="place_of_the_day_within_the_limit",
