@@ -1,0 +1,216 @@
+"""Writing down a round. Once something was handed in to it, what those submissions were made for stays as it is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, fields
+from datetime import datetime
+from decimal import Decimal
+from typing import Any
+
+from django.db import transaction
+from django.db.models import Max
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from annotations import audit
+from annotations.campaigns.models import ChatSystem
+from annotations.models import CorpusVersion, Turn
+from leaderboard.challenges.actions.refusal import Refused, as_noted, changed
+from leaderboard.challenges.actions.setup import free_slug, locked, one_address_each
+from leaderboard.challenges.models import Challenge, Round, Track
+from leaderboard.challenges.models.challenge import (
+    CALLS_PER_UTTERANCE,
+    INPUT_TOKENS_PER_DIALOGUE,
+    OUTPUT_TOKENS_PER_DIALOGUE,
+    random_seed,
+)
+from leaderboard.challenges.phase import is_unveiled
+from workers.metrics.configuration import ConfigurationError, parse
+from workers.queries import why_not_offered
+
+RESERVED_SLUGS = frozenset({"new"})
+References = Round.References
+
+
+@dataclass(frozen=True, slots=True)
+class RoundAsked:
+    """What the form asks, under the names of the row. ``slug`` and ``split_seed`` may be left to us."""
+
+    name: str
+    version: CorpusVersion
+    metrics: Sequence[str]
+    ranking_metric: str
+    slug: str = ""
+    opens_at: datetime | None = None
+    closes_at: datetime | None = None
+    tracks: Sequence[str] = field(default_factory=lambda: list(Track.values))
+    references: str = References.PUBLIC
+    daily_limit: int = 5
+    total_limit: int = 100
+    private_metrics: Sequence[str] = ()
+    entry: str = Round.Entry.BEST
+    public_share: float = 1.0
+    split_seed: int | None = None
+    unveil_at: datetime | None = None
+    shows_corpus_baselines: bool = True
+    endpoint: ChatSystem | None = None
+    calls_per_utterance: int = CALLS_PER_UTTERANCE
+    input_tokens_per_dialogue: int = INPUT_TOKENS_PER_DIALOGUE
+    output_tokens_per_dialogue: int = OUTPUT_TOKENS_PER_DIALOGUE
+    input_price: Decimal | None = None
+    output_price: Decimal | None = None
+
+
+NOTED = tuple(one.name for one in fields(RoundAsked))
+
+
+def create_round(challenge: Challenge, asked: RoundAsked, by: Any = None) -> Round:
+    """After the rounds that are there. Raises ``Refused``."""
+    values = _checked(asked)
+    with one_address_each(), transaction.atomic():
+        stored = locked(challenge)
+        last = stored.rounds.aggregate(last=Max("position"))["last"]
+        values["slug"] = _free_slug(stored, asked)
+        if values["split_seed"] is None:
+            values["split_seed"] = random_seed()
+        round = Round.objects.create(challenge=stored, position=0 if last is None else last + 1, **values)
+        audit.record(
+            by, "round.created", round.name, challenge=stored.slug, round=round.slug, settings=as_noted(round, NOTED)
+        )
+    return round
+
+
+def edit_round(round: Round, asked: RoundAsked, by: Any = None) -> Round:
+    """Raises ``Refused`` where it would change what teams have handed in for. Under the round's lock: a submission
+    that is coming in at this moment is there before, or meets the changed round."""
+    values = _checked(asked, round)
+    with one_address_each(), transaction.atomic():
+        stored = locked_round(round)
+        before = as_noted(stored, NOTED)
+        values["slug"] = _free_slug(stored.challenge, asked, stored)
+        if values["split_seed"] is None:
+            values["split_seed"] = stored.split_seed
+        for name, why in what_is_settled(stored).items():
+            if not _may_become(stored, name, values[name]):
+                raise Refused(why, name)
+        for name, value in values.items():
+            setattr(stored, name, value)
+        if what := changed(before, as_noted(stored, NOTED)):
+            stored.revision += 1
+            stored.save(update_fields=[*NOTED, "revision"])
+            audit.record(
+                by, "round.changed", stored.name, challenge=stored.challenge.slug, round=stored.slug, changes=what
+            )
+    return stored
+
+
+def delete_round(round: Round, by: Any = None) -> None:
+    """Raises ``Refused`` where something was handed in: it is kept with its scores."""
+    with transaction.atomic():
+        stored = locked_round(round)
+        if count := stored.submissions.count():
+            raise Refused(
+                _("Teams have handed in %(count)s submissions to this round, which are kept with their scores.")
+                % {"count": count}
+            )
+        if stored.challenge.state != Challenge.State.DRAFT and stored.challenge.rounds.count() == 1:
+            raise Refused(_("It is the only round of a challenge that is not a draft any more."))
+        audit.record(by, "round.deleted", stored.name, challenge=stored.challenge.slug, round=stored.slug)
+        stored.delete()
+
+
+def what_is_settled(round: Round, now: datetime | None = None) -> dict[str, str]:
+    """{field: why it can no longer be changed}. The form shows it; ``edit_round`` enforces it."""
+    settled: dict[str, str] = {}
+    if round.submissions.exists():
+        settled["version"] = _("Submissions answer the turns of this corpus version.")
+        settled["slug"] = _("Submissions have come in; their teams have links to this address.")
+        if round.references == References.PUBLIC:
+            settled["references"] = _("Teams have seen the references. They cannot be hidden any more.")
+        board = _("Submissions have come in under this division. Another one would tell what the private part holds.")
+        settled["public_share"] = settled["split_seed"] = board
+        if is_unveiled(round.unveil_at, now or timezone.now()):
+            settled["unveil_at"] = _("The private board is unveiled. What was seen cannot be veiled again.")
+    return settled
+
+
+def _may_become(round: Round, name: str, value: Any) -> bool:
+    if name == "version":
+        return value.pk == round.version_id
+    if name == "unveil_at" and value is not None and round.unveil_at is not None:
+        return value.replace(second=0, microsecond=0) == round.unveil_at.replace(second=0, microsecond=0)
+    return value == getattr(round, name)
+
+
+def locked_round(round: Round) -> Round:
+    """The row as it is now, with its challenge and corpus. Inserting a submission waits for this lock, and this lock
+    for an insertion under way: a foreign key shares it. Raises ``Refused`` where the round is gone."""
+    found = Round.objects.select_for_update(of=("self",)).select_related("challenge", "version__corpus", "endpoint")
+    stored = found.filter(pk=round.pk).first()
+    if stored is None:
+        raise Refused(_("The round has been deleted meanwhile."))
+    return stored
+
+
+def has_references(version: CorpusVersion) -> bool:
+    return Turn.objects.filter(dialogue__version=version).exclude(references=[]).exists()
+
+
+def _checked(asked: RoundAsked, round: Round | None = None) -> dict[str, Any]:
+    """The row's values, with metrics in their one spelling."""
+    values = {one.name: getattr(asked, one.name) for one in fields(asked)}
+    values["tracks"] = [track for track in Track.values if track in asked.tracks]
+    if not values["tracks"] or set(asked.tracks) - set(Track.values):
+        raise Refused(_("Choose at least one track."), "tracks")
+    if not has_references(asked.version):
+        raise Refused(_("This corpus has no references: there is nothing to score responses against."), "version")
+    if asked.opens_at and asked.closes_at and asked.closes_at <= asked.opens_at:
+        raise Refused(_("It must close after it opens."), "closes_at")
+    known = set() if round is None or round.version_id != asked.version.pk else {*round.metrics, *round.private_metrics}
+    values["metrics"] = _spelled(asked.metrics, asked.version, "metrics", known)
+    values["private_metrics"] = _spelled(asked.private_metrics, asked.version, "private_metrics", known)
+    (values["ranking_metric"],) = _spelled([asked.ranking_metric], asked.version, "ranking_metric", known)
+    if not values["metrics"]:
+        raise Refused(_("Choose at least one metric that everybody sees."), "metrics")
+    if both := [one for one in values["private_metrics"] if one in values["metrics"]]:
+        raise Refused(
+            _("%(metric)s stands in both lists. Choose one.") % {"metric": both[0]},
+            "private_metrics",
+        )
+    if values["ranking_metric"] not in values["metrics"]:
+        raise Refused(_("The rank must come from one of the metrics that everybody sees."), "ranking_metric")
+    return values
+
+
+def _spelled(written: Sequence[str], version: CorpusVersion, field: str, known: set[str]) -> list[str]:
+    """Each once, in the order given. One that the round asks for already may have become impossible here meanwhile."""
+    texts: list[str] = []
+    for one in written:
+        try:
+            configuration = parse(one)
+        except ConfigurationError as problem:
+            raise Refused(str(problem), field) from None
+        why = why_not_offered(configuration.metric, version)
+        if why and configuration.text not in known:
+            raise Refused(f"{configuration.text}: {why}", field)
+        if configuration.text not in texts:
+            texts.append(configuration.text)
+    return texts
+
+
+def _free_slug(challenge: Challenge, asked: RoundAsked, round: Round | None = None) -> str:
+    others = challenge.rounds.all() if round is None else challenge.rounds.exclude(pk=round.pk)
+    taken = set(others.values_list("slug", flat=True)) | RESERVED_SLUGS
+    if asked.slug:
+        if asked.slug in taken:
+            raise Refused(_("Another round of this challenge has this address."), "slug")
+        return asked.slug
+    if round is not None:
+        return round.slug
+    return free_slug(asked.name, "round", taken, longest=36)
+
+
+def as_asked(round: Round) -> RoundAsked:
+    """What a round asks now: for changing one thing of it."""
+    return RoundAsked(**{name: getattr(round, name) for name in NOTED})
