@@ -9,7 +9,7 @@ from pathlib import Path
 from django.conf import settings
 from django.core.validators import slug_re
 from django.db import transaction
-from django.db.models import F, Max, ProtectedError
+from django.db.models import F, Max, Model, ProtectedError
 
 from annotations.importers.base import Importer, ImportFailed, PartSurvey, Problem, survey
 from annotations.importers.canonical import Digest
@@ -216,7 +216,8 @@ class _RecordStore:
 
 def delete_corpus(corpus: Corpus, force: bool = False) -> None:
     """Delete a corpus with all its versions. Refused while it has metric runs, unless forced; and, forced or not, while
-    campaigns rate it: what their raters said must keep what it is about."""
+    campaigns rate it, rounds of challenges ask for it or submissions answer it: what people said, and what teams handed
+    in, must keep what it is about."""
     with transaction.atomic():
         results = corpus.versions.filter(systems__metric_runs__isnull=False).exists()
         if results and not force:
@@ -226,10 +227,28 @@ def delete_corpus(corpus: Corpus, force: bool = False) -> None:
         try:
             corpus.delete()
         except ProtectedError as kept:
-            names = ", ".join(sorted({str(one) for one in kept.protected_objects})[:5])
-            raise CorpusHasResults(
-                f"{corpus.slug} is what these rating campaigns are about: {names}. Delete the campaigns first."
-            ) from None
+            raise CorpusHasResults(_why_kept(corpus.slug, kept.protected_objects)) from None
+
+
+_KEEPERS = {
+    "campaign": ("is what these rating campaigns are about", "Delete the campaigns first"),
+    "round": ("is what these rounds of challenges ask for", "Delete the rounds, or give them another corpus, first"),
+    "submission": ("is what these submissions answer", "What was handed in is kept, and the corpus with it"),
+}
+
+
+def _why_kept(slug: str, keepers: Iterable[Model]) -> str:
+    by_kind: dict[str, set[str]] = {}
+    for keeper in keepers:
+        by_kind.setdefault(keeper._meta.model_name or "", set()).add(str(keeper))
+    return (
+        " ".join(
+            f"{slug} {_KEEPERS[kind][0]}: {', '.join(sorted(by_kind[kind])[:5])}. {_KEEPERS[kind][1]}."
+            for kind in _KEEPERS
+            if kind in by_kind
+        )
+        or f"{slug} is in use: {', '.join(sorted(by_kind))}."
+    )
 
 
 def data_changed(version_ids: Iterable[int]) -> None:

@@ -8,6 +8,7 @@ from django.db.models import Count
 from django.urls import reverse
 
 from annotations.models import CorpusVersion, Dialogue
+from annotations.queries import shown_systems
 from annotations.tables import Cell, Column, Row, Table
 
 _COUNT = {"kind": "number", "decimals": 0}
@@ -65,7 +66,7 @@ def systems_table(version: CorpusVersion) -> Table:
             },
             swatch=system.position,
         )
-        for system in version.systems.annotate(response_count=Count("responses")).order_by("position")
+        for system in shown_systems(version).annotate(response_count=Count("responses")).order_by("position")
     )
     return Table("systems", f"Systems of {version.corpus.name}", columns, rows)
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from django.db.models import Count, OuterRef, Prefetch, QuerySet, Subquery
+from django.db.models import Count, Exists, OuterRef, Prefetch, Q, QuerySet, Subquery
 from numpy.typing import NDArray
 
 from annotations.agreement.matrix import RatingMatrix
@@ -28,7 +28,18 @@ def visible_corpora(user: Any) -> QuerySet[Corpus]:
     corpora = Corpus.objects.filter(versions__isnull=False).distinct()
     if is_organiser(user):
         return corpora
-    return corpora.filter(is_public=True).exclude(pk__in=corpora_kept_from(user))
+    return public_corpora().filter(pk__in=corpora).exclude(pk__in=corpora_kept_from(user))
+
+
+def public_corpora() -> QuerySet[Corpus]:
+    """Those that anybody may see: not while a round of a challenge asks for responses to them and hides the gold
+    answers, whatever ``is_public`` says."""
+    return Corpus.objects.filter(is_public=True).exclude(pk__in=corpora_with_hidden_references())
+
+
+def corpora_with_hidden_references() -> QuerySet[Corpus]:
+    """One version of a corpus tells of another: a round on any of them hides all."""
+    return Corpus.objects.filter(versions__rounds__references="hidden").distinct()
 
 
 def corpora_kept_from(user: Any) -> QuerySet[Corpus]:
@@ -36,9 +47,7 @@ def corpora_kept_from(user: Any) -> QuerySet[Corpus]:
     if not user.is_authenticated or is_organiser(user):
         return Corpus.objects.none()
     taking_part = {"versions__campaigns__participations__user": user}
-    return Corpus.objects.filter(
-        is_public=True, versions__campaigns__state__in=["open", "paused"], **taking_part
-    ).distinct()
+    return public_corpora().filter(versions__campaigns__state__in=["open", "paused"], **taking_part).distinct()
 
 
 def visible_version(user: Any, slug: str, number: int | None = None) -> CorpusVersion:
@@ -92,11 +101,41 @@ def counts_of(version: CorpusVersion) -> Counts:
     return Counts(
         dialogues=version.dialogues.count(),
         turns=Turn.objects.filter(dialogue__version=version).count(),
-        systems=version.systems.count(),
-        responses=Response.objects.filter(system__version=version).count(),
-        raters=version.raters.exclude(kind=Rater.Kind.AGGREGATE).count(),
-        ratings=Rating.objects.filter(rater__version=version).count(),
+        systems=shown_systems(version).count(),
+        responses=Response.objects.filter(system__version=version, system__withheld=False).count(),
+        raters=shown_raters(version).exclude(kind=Rater.Kind.AGGREGATE).count(),
+        ratings=shown_ratings(version).count(),
     )
+
+
+# --- what stands on the corpus's pages --------------------------------------------------------------------------
+
+
+def shown_systems(version: CorpusVersion) -> QuerySet[System]:
+    """All but those that were handed in to a round whose systems are not published, which stand on no page, table or
+    count of the corpus, for nobody. Organisers see them through their round."""
+    return version.systems.filter(withheld=False)
+
+
+def shown_ratings(version: CorpusVersion) -> QuerySet[Rating]:
+    """Ratings of systems that are shown: people may have judged withheld ones, too."""
+    ratings = Rating.objects.filter(rater__version=version)
+    if not _withholds(version):
+        return ratings
+    return ratings.filter(Q(response__system__withheld=False) | Q(system__withheld=False))
+
+
+def shown_raters(version: CorpusVersion) -> QuerySet[Rater]:
+    """All but those who judged withheld systems alone."""
+    if not _withholds(version):
+        return version.raters.all()
+    own = Rating.objects.filter(rater=OuterRef("pk"))
+    shown = own.filter(Q(response__system__withheld=False) | Q(system__withheld=False))
+    return version.raters.filter(Exists(shown) | ~Exists(own))
+
+
+def _withholds(version: CorpusVersion) -> bool:
+    return version.systems.filter(withheld=True).exists()
 
 
 def dialogues_with_counts(version: CorpusVersion) -> QuerySet[Dialogue]:
@@ -124,9 +163,12 @@ def select_systems(
     only: Sequence[str] | None = None,
     exclude: Sequence[str] | None = None,
     kinds: Collection[str] | None = None,
+    *,
+    include_withheld: bool = False,
 ) -> list[System]:
-    """The version's systems in order, or those named, or all but those named, or those of some kinds."""
-    systems = list(version.systems.order_by("position"))
+    """The version's systems in order, or those named, or all but those named, or those of some kinds. Withheld ones
+    do not exist unless they are asked for."""
+    systems = list((version.systems.all() if include_withheld else shown_systems(version)).order_by("position"))
     known = {system.name for system in systems}
     for name in [*(only or ()), *(exclude or ())]:
         if name not in known:
@@ -310,11 +352,11 @@ def _scale_levels(version: CorpusVersion, aspect: str, scores: NDArray[np.float6
 
 
 def has_dialogue_ratings(version: CorpusVersion, aspect: str) -> bool:
-    return Rating.objects.filter(rater__version=version, aspect=aspect, response__isnull=True).exists()
+    return shown_ratings(version).filter(aspect=aspect, response__isnull=True).exists()
 
 
 def has_turn_ratings(version: CorpusVersion, aspect: str) -> bool:
-    return Rating.objects.filter(rater__version=version, aspect=aspect, response__isnull=False).exists()
+    return shown_ratings(version).filter(aspect=aspect, response__isnull=False).exists()
 
 
 def agreement_of(
@@ -350,7 +392,7 @@ def responses_at(turn: Turn, aspect: str) -> QuerySet[Response]:
     """The responses at one turn in the order of systems, each with its ratings of the aspect."""
     ratings = Rating.objects.filter(aspect=aspect).select_related("rater").order_by("rater__position")
     return (
-        Response.objects.filter(turn=turn)
+        Response.objects.filter(turn=turn, system__withheld=False)
         .select_related("system")
         .prefetch_related(Prefetch("ratings", ratings))
         .order_by("system__position")
@@ -359,7 +401,7 @@ def responses_at(turn: Turn, aspect: str) -> QuerySet[Response]:
 
 def dialogue_ratings_in(dialogue: Dialogue) -> QuerySet[Rating]:
     return (
-        Rating.objects.filter(dialogue=dialogue, response__isnull=True)
+        Rating.objects.filter(dialogue=dialogue, response__isnull=True, system__withheld=False)
         .select_related("rater", "system")
         .order_by("system__position", "rater__position")
     )

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from heapq import merge
 from itertools import groupby
 from operator import attrgetter, itemgetter
 
 from annotations.models import CorpusVersion, Dialogue, Rating, Response, Turn
+from annotations.queries import shown_raters, shown_systems
 from annotations.records import (
     CorpusRecord,
     DialogueRecord,
@@ -23,11 +24,22 @@ from annotations.records import (
 DIALOGUES_A_READ = 50
 
 
-def records_of(version: CorpusVersion) -> Iterator[Record]:
-    """The records in the order of ``annotations.records``, read some dialogues at a time.
+def records_of(version: CorpusVersion, include_withheld: bool = False) -> Iterator[Record]:
+    """The records in the order of ``annotations.records``, read some dialogues at a time. Withheld systems, and what
+    was said of them, are left out unless asked for.
 
     Rows come in the order in which they were stored, which is the file's: so an export has the digest of the version.
     """
+    systems, raters = (
+        (version.systems.all(), version.raters.all())
+        if include_withheld
+        else (shown_systems(version), shown_raters(version))
+    )
+    left_out = (
+        frozenset()
+        if include_withheld
+        else frozenset(version.systems.filter(withheld=True).values_list("pk", flat=True))
+    )
     yield CorpusRecord(
         name=version.corpus.name,
         simulated=version.simulated,
@@ -36,26 +48,27 @@ def records_of(version: CorpusVersion) -> Iterator[Record]:
         main_aspect=version.main_aspect,
         scales=tuple((aspect, *version.scales[aspect]) for aspect in version.aspects),
     )
-    for system in version.systems.order_by("position"):
+    for system in systems.order_by("position"):
         yield SystemRecord(system.name, system.kind, system.description)
-    for rater in version.raters.order_by("position"):
+    for rater in raters.order_by("position"):
         yield RaterRecord(rater.name, rater.kind)
     dialogues = list(version.dialogues.order_by("position").values_list("pk", flat=True))
     for start in range(0, len(dialogues), DIALOGUES_A_READ):
-        yield from _records_of_dialogues(dialogues[start : start + DIALOGUES_A_READ])
+        yield from _records_of_dialogues(dialogues[start : start + DIALOGUES_A_READ], left_out)
 
 
-def _records_of_dialogues(pks: Sequence[int]) -> Iterator[Record]:
+def _records_of_dialogues(pks: Sequence[int], left_out: Set[int]) -> Iterator[Record]:
     turns = _by_dialogue(
         Turn.objects.filter(dialogue__in=pks).order_by("dialogue__position", "pk"), attrgetter("dialogue_id")
     )
     responses = _by_dialogue(
         Response.objects.filter(turn__dialogue__in=pks)
+        .exclude(system__in=left_out)
         .order_by("turn__dialogue__position", "pk")
         .values_list("turn__dialogue_id", "turn__number", "system__name", "text"),
         itemgetter(0),
     )
-    ratings = _by_dialogue(_ratings_in(pks), itemgetter(0))
+    ratings = _by_dialogue(_ratings_in(pks, left_out), itemgetter(0))
     for dialogue in Dialogue.objects.filter(pk__in=pks).order_by("position"):
         name = dialogue.external_id
         yield DialogueRecord(
@@ -79,11 +92,12 @@ def _turn_record(turn: Turn) -> TurnRecord:
     return TurnRecord(turn.number, context, tuple(turn.references))
 
 
-def _ratings_in(dialogues: Sequence[int]) -> Iterator[tuple]:
+def _ratings_in(dialogues: Sequence[int], left_out: Set[int]) -> Iterator[tuple]:
     """(dialogue pk, place, pk, turn number or None, system, rater, aspect, score, comment) as they were stored."""
     said = ("rater__name", "aspect", "score", "comment")
     of_responses = (
         Rating.objects.filter(response__turn__dialogue__in=dialogues)
+        .exclude(response__system__in=left_out)
         .order_by("response__turn__dialogue__position", "pk")
         .values_list(
             "response__turn__dialogue__position",
@@ -96,6 +110,7 @@ def _ratings_in(dialogues: Sequence[int]) -> Iterator[tuple]:
     )
     of_dialogues = (
         Rating.objects.filter(dialogue__in=dialogues)
+        .exclude(system__in=left_out)
         .order_by("dialogue__position", "pk")
         .values_list("dialogue__position", "pk", "dialogue_id", "system__name", *said)
     )

@@ -104,7 +104,7 @@ def _turn_points(version: CorpusVersion, human: queries.HumanSide, scores: queri
     metric = scores.turn[0, items.system, items.turn]
     texts = {
         (system, turn): text
-        for system, turn, text in Response.objects.filter(system__version=version).values_list(
+        for system, turn, text in Response.objects.filter(system__version=version, system__withheld=False).values_list(
             "system_id", "turn_id", "text"
         )
     }

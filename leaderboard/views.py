@@ -10,7 +10,7 @@ from django.views.decorators.http import require_safe
 
 from annotations.models import CorpusVersion
 from annotations.page import aspect_or_404, page, version_or_404
-from annotations.queries import dialogue_at
+from annotations.queries import dialogue_at, shown_systems
 from leaderboard import actions, queries
 from leaderboard.board_tables import agreement_tables, metric_board, system_board
 from leaderboard.dialogue_view import dialogue_context
@@ -48,7 +48,7 @@ def metrics(request: HttpRequest, slug: str) -> HttpResponse:
 def _obstacles(version: CorpusVersion, aspect: str) -> list[str]:
     """What keeps metrics from being held against people here, each with its reason."""
     obstacles = []
-    if not version.systems.exists():
+    if not shown_systems(version).exists():
         obstacles.append("The corpus holds no system's responses.")
     if not queries.rated_levels(version, aspect):
         obstacles.append("Nobody has rated it.")

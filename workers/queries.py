@@ -86,7 +86,8 @@ def _has_references(version: CorpusVersion) -> bool:
 
 
 def runs_of(version: CorpusVersion) -> QuerySet[MetricRun]:
-    return MetricRun.objects.filter(system__version=version)
+    """Those of the systems that the corpus's pages show. The runs of withheld ones belong to their submissions."""
+    return MetricRun.objects.filter(system__version=version, system__withheld=False)
 
 
 def turn_scores_at(version: CorpusVersion, turn: Turn) -> dict[int, list[tuple[str, float | None, str]]]:
@@ -143,7 +144,7 @@ def is_being_computed(runs: QuerySet[MetricRun]) -> bool:
 def versions_with_run_states() -> list[CorpusVersion]:
     """Corpus versions that have runs, newest first, each with ``run_states``."""
     versions = list(
-        CorpusVersion.objects.filter(systems__metric_runs__isnull=False)
+        CorpusVersion.objects.filter(systems__metric_runs__isnull=False, systems__withheld=False)
         .select_related("corpus")
         .distinct()
         .order_by("-created_at")

@@ -87,9 +87,10 @@ def _computes(configurations: Sequence[Configuration]) -> Q:
 
 
 def retry_failed(version: CorpusVersion) -> int:
-    """Give every failed run of the version a new set of attempts."""
+    """Give every failed run of the version a new set of attempts. Those of withheld systems are tried again with their
+    submission."""
     with transaction.atomic():
-        failed = MetricRun.objects.filter(system__version=version, state=State.FAILED)
+        failed = MetricRun.objects.filter(system__version=version, system__withheld=False, state=State.FAILED)
         again = list(failed.values_list("pk", "queue"))
         count = MetricRun.objects.filter(pk__in=[pk for pk, _ in again], state=State.FAILED).update(
             state=State.PENDING, attempts=0, error="", hinted_at=None, hints=0, examples_done=0, finished_at=None
@@ -99,10 +100,11 @@ def retry_failed(version: CorpusVersion) -> int:
 
 
 def withdraw_waiting(version: CorpusVersion) -> int:
-    """Take back the runs that no worker has begun. One that a worker claims in the same moment stays."""
+    """Take back the runs that no worker has begun, but for those of withheld systems, which a submission waits for. One
+    that a worker claims in the same moment stays."""
     # By the systems' numbers: through a join the state would be read in a subquery, and PostgreSQL, having waited for
     # a claim, would delete the run that is now running.
-    systems = list(version.systems.values_list("pk", flat=True))
+    systems = list(version.systems.filter(withheld=False).values_list("pk", flat=True))
     count, _ = MetricRun.objects.filter(system__in=systems, state=State.PENDING).delete()
     return count
 
@@ -163,7 +165,7 @@ def finish(claim: Claim, result: RunResult) -> bool:
             undefined=result.undefined,
         )
         if stored:
-            data_changed(_versions_of([claim.run_id]))
+            data_changed(_versions_whose_statistics_change([claim.run_id]))
     return bool(stored)
 
 
@@ -194,8 +196,10 @@ def _owned(claim: Claim):
     return MetricRun.objects.filter(pk=claim.run_id, state=State.RUNNING, lease_token=claim.token)
 
 
-def _versions_of(run_ids: list[int]) -> list[int]:
-    return list(MetricRun.objects.filter(pk__in=run_ids).values_list("system__version_id", flat=True))
+def _versions_whose_statistics_change(run_ids: list[int]) -> list[int]:
+    """A withheld system is in no statistic of its corpus: a thousand submissions make none of them anew."""
+    runs = MetricRun.objects.filter(pk__in=run_ids, system__withheld=False)
+    return list(runs.values_list("system__version_id", flat=True))
 
 
 # --- looking after it ------------------------------------------------------------------------------------------

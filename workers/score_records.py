@@ -10,13 +10,15 @@ from annotations.models import CorpusVersion
 from annotations.queries import TurnOrder, turn_order
 from workers.metrics.registry import all_metrics
 from workers.models import MetricRun
+from workers.queries import runs_of
 
 
 def score_records_of(version: CorpusVersion) -> Iterator[MetricScoresRecord]:
-    """Every finished run of the version, metric by metric, in the order of its systems."""
+    """Every finished run of the version, metric by metric, in the order of its systems; those withheld are left out."""
     order = turn_order(version)
     runs = (
-        MetricRun.objects.filter(system__version=version, state=MetricRun.State.DONE)
+        runs_of(version)
+        .filter(state=MetricRun.State.DONE)
         .select_related("system")
         .order_by("configuration", "metric_version", "system__position")
     )

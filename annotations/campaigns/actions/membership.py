@@ -15,6 +15,7 @@ from annotations.campaigns.actions.hand import why_nothing_is_handed_out
 from annotations.campaigns.actions.terms import CannotJoin
 from annotations.campaigns.models import Campaign, Invitation, Participation, Slot
 from annotations.campaigns.models.campaign import random_seed
+from annotations.models import Corpus
 from annotations.roles import RATER
 
 
@@ -23,7 +24,8 @@ def join(campaign: Campaign, user: Any, invitation: Invitation | None = None) ->
 
     The rater's order begins at an ordinal drawn from the rater's own seed. Without an invitation the caller has made
     sure that the person may (``access.may_join``). Raises ``CannotJoin``, with nothing stored, for a campaign that is a
-    draft or closed and for an invitation of another campaign, revoked, expired or used up.
+    draft or closed, for an invitation of another campaign, revoked, expired or used up, and for a member of a team that
+    hands in to a round whose gold answers the campaign would show.
     """
     with transaction.atomic():
         # One person at a time, so that positions follow each other and the last use of an invitation is used once.
@@ -35,6 +37,7 @@ def join(campaign: Campaign, user: Any, invitation: Invitation | None = None) ->
         if known is not None:
             return known
         _refuse_unless_open(campaign)
+        _refuse_participants_of_hidden_rounds(campaign, user)
         if invitation is not None:
             _use(invitation, campaign)
         seed = random_seed()
@@ -58,6 +61,13 @@ def _refuse_unless_open(campaign: Campaign) -> None:
         raise CannotJoin(_("This campaign is not open yet."))
     if why_nothing_is_handed_out(campaign, timezone.now()) == "closed":
         raise CannotJoin(_("This campaign is closed."))
+
+
+def _refuse_participants_of_hidden_rounds(campaign: Campaign, user: Any) -> None:
+    """A rater reads what was said before the response, and so the gold answers of earlier turns."""
+    rounds = {"versions__rounds__references": "hidden", "versions__rounds__challenge__members__user": user}
+    if campaign.version_id and Corpus.objects.filter(versions=campaign.version_id).filter(**rounds).exists():
+        raise CannotJoin(_("Your team takes part in a challenge on these dialogues, so you cannot rate them."))
 
 
 def _use(invitation: Invitation, campaign: Campaign) -> None:

@@ -296,7 +296,7 @@ class CampaignForm(forms.Form):
             (SCORES[-1] + 1, _("for every score")),
         ]
         if self.campaign is None:
-            self.initial.setdefault("systems", list(offered))
+            self.initial.setdefault("systems", [system for system in offered if not system.withheld])
             self.initial.setdefault("chat_systems", list(fields["chat_systems"].queryset))
             self.initial.setdefault("axes_below", THRESHOLD_OF_KIND.get(Kind(self.kind_now)))
 
@@ -408,8 +408,8 @@ class CampaignForm(forms.Form):
         """The checkboxes of the systems, those of one kind together."""
         kinds = {system.pk: system for system in self.fields["systems"].queryset}
         boxes = [(kinds[box.data["value"].value], box) for box in self["systems"] if box.data["value"].value in kinds]
-        ordered = sorted(boxes, key=lambda pair: (_KIND_ORDER.index(pair[0].kind), pair[0].position))
-        for kind, pairs in groupby(ordered, key=lambda pair: pair[0].kind):
+        ordered = sorted(boxes, key=lambda pair: (_KIND_ORDER.index(_kind_of(pair[0])), pair[0].position))
+        for kind, pairs in groupby(ordered, key=lambda pair: _kind_of(pair[0])):
             yield _KIND_WORDS.get(kind, kind), [box for _, box in pairs]
 
     @property
@@ -444,13 +444,19 @@ _EXPLAINED = {
     Kind.INTERACTIVE: gettext_lazy("A rater chats with a system you registered and then rates the chat."),
     Kind.COLLECTION: gettext_lazy("Two raters meet, each with a persona, and write a dialogue. It becomes a corpus."),
 }
-_KIND_ORDER = ["agent", "human", "gold", "baseline"]
+_KIND_ORDER = ["agent", "human", "gold", "baseline", "withheld"]
 _KIND_WORDS = {
     "agent": gettext_lazy("agents"),
     "human": gettext_lazy("humans"),
     "gold": gettext_lazy("the dialogue's own answers"),
     "baseline": gettext_lazy("baselines"),
+    "withheld": gettext_lazy("handed in to a round, not published"),
 }
+
+
+def _kind_of(system: System) -> str:
+    """Withheld systems stand apart: the others may be known to raters, these are not."""
+    return "withheld" if system.withheld else system.kind
 
 
 def _as_key(text: str) -> int | None:
@@ -470,7 +476,7 @@ def _with_changed_choices(data: Any) -> Any:
     if new_corpus or ("systems" not in data and data.get("shown_kind", kind) != kind):
         key = _as_key(version)
         systems = () if key is None else System.objects.filter(version=key)
-        data.setlist("systems", [str(system.pk) for system in systems])
+        data.setlist("systems", [str(system.pk) for system in systems if not system.withheld])
     return data
 
 

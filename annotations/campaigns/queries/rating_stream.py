@@ -142,7 +142,7 @@ def campaign_records(campaign: Campaign, everything: bool = False) -> Iterator[R
     interactive = campaign.kind == Campaign.Kind.INTERACTIVE
     names = rated_systems(campaign)
     dialogue = ""
-    for record in records_of(campaign.version):
+    for record in records_of(campaign.version, include_withheld=True):
         if isinstance(record, RatingRecord | RaterRecord):
             continue
         if isinstance(record, SystemRecord | ResponseRecord):
