@@ -1,14 +1,118 @@
+"""Logging in, signing up, and the page of one's own account."""
+
 from __future__ import annotations
 
 from typing import Any
 
-from django.contrib.auth import views
+from django.conf import settings
+from django.contrib import messages
+from django.contrib.auth import authenticate, login, views
+from django.contrib.auth.decorators import login_required
+from django.core.exceptions import PermissionDenied
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse_lazy
+from django.utils.http import url_has_allowed_host_and_scheme
+from django.utils.translation import gettext as _
+from django.views.decorators.cache import never_cache
+from django.views.decorators.debug import sensitive_post_parameters
+from django.views.decorators.http import require_http_methods
 
-from dialeval_site.demo import accounts_on_this_site
+from annotations.roles import is_organiser
+from dialeval_site.account_actions import NameTaken, change_email, open_account
+from dialeval_site.account_forms import EmailForm, PasswordChangeForm, SignUpForm
+from dialeval_site.demo import accounts_on_this_site, is_demo_account
+from leaderboard.challenges.queries.challenges import memberships_of
 
 
 class LoginView(views.LoginView):
     redirect_authenticated_user = True
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
-        return super().get_context_data(demo_accounts=accounts_on_this_site(), **kwargs)
+        return super().get_context_data(
+            demo_accounts=accounts_on_this_site(), sign_up_is_open=settings.SIGN_UP_IS_OPEN, **kwargs
+        )
+
+
+@sensitive_post_parameters("password", "again")
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
+def sign_up(request: HttpRequest) -> HttpResponse:
+    """Makes an account, logs in and leads to ``next``: the page that asked for it, or the challenges."""
+    next_page = _safe_next(request)
+    if request.user.is_authenticated:
+        return redirect(next_page or "challenges")
+    if not settings.SIGN_UP_IS_OPEN:
+        return render(request, "registration/sign_up.html", {"is_closed": True, "next": next_page}, status=403)
+    form = SignUpForm(request.POST if request.method == "POST" else None)
+    if request.method == "POST" and form.is_valid() and (user := _made(request, form)):
+        login(request, user)
+        messages.success(
+            request, _("Your account is made, and you are logged in as %(name)s.") % {"name": user.get_username()}
+        )
+        return redirect(next_page or "challenges")
+    context = {"form": form, "next": next_page}
+    return render(request, "registration/sign_up.html", context, status=422 if form.is_bound else 200)
+
+
+def _made(request: HttpRequest, form: SignUpForm) -> Any:
+    """The new user as the site's own check of passwords knows it; None, with an error on the form, where the name was
+    taken in this moment."""
+    name, password = form.cleaned_data["username"], form.cleaned_data["password"]
+    try:
+        open_account(name, password, form.cleaned_data["email"])
+    except NameTaken:
+        form.add_error("username", _("This name is taken. If it is yours, log in instead."))
+        return None
+    return authenticate(request, username=name, password=password)
+
+
+def _safe_next(request: HttpRequest) -> str:
+    """Where to go afterwards, on this site only."""
+    wish = request.POST.get("next") or request.GET.get("next") or ""
+    allowed = {request.get_host()}
+    return wish if url_has_allowed_host_and_scheme(wish, allowed, require_https=request.is_secure()) else ""
+
+
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
+@login_required
+def account(request: HttpRequest) -> HttpResponse:
+    form = EmailForm(
+        request.POST if request.method == "POST" else None,
+        initial={"email": request.user.email},
+    )
+    is_shared = is_demo_account(request.user)
+    if request.method == "POST":
+        if is_shared:
+            raise PermissionDenied(_("this log-in is shared by all visitors of the demo and cannot be changed"))
+        if form.is_valid():
+            change_email(request.user, form.cleaned_data["email"])
+            messages.success(request, _("The address is stored.") if request.user.email else _("No address is kept."))
+            return redirect("account")
+    context = {
+        "section": "account",
+        "form": form,
+        "is_shared": is_shared,
+        "roles": [_("organiser")] if is_organiser(request.user) else [],
+        "memberships": memberships_of(request.user),
+    }
+    return render(request, "registration/account.html", context, status=422 if form.is_bound else 200)
+
+
+class PasswordChangeView(views.PasswordChangeView):
+    form_class = PasswordChangeForm
+    success_url = reverse_lazy("account")
+    extra_context = {"section": "account"}
+
+    def dispatch(self, *args: Any, **kwargs: Any) -> HttpResponse:
+        if is_demo_account(self.request.user):
+            raise PermissionDenied(_("this log-in is shared by all visitors of the demo and cannot be changed"))
+        return super().dispatch(*args, **kwargs)
+
+    def form_valid(self, form: Any) -> HttpResponse:
+        messages.success(self.request, _("The password is changed. Other browsers are logged out."))
+        return super().form_valid(form)
+
+    def form_invalid(self, form: Any) -> HttpResponse:
+        return self.render_to_response(self.get_context_data(form=form), status=422)

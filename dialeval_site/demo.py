@@ -6,6 +6,7 @@ Only in development mode: the pass words are known to everyone.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from django.conf import settings
 from django.contrib.auth import get_user_model
@@ -86,3 +87,12 @@ def accounts_on_this_site() -> tuple[DemoAccount, ...]:
     return tuple(
         account for account in DEMO_ACCOUNTS if account.username in users and users[account.username].is_active
     )
+
+
+def is_demo_account(user: Any) -> bool:
+    """One that all visitors share: its name and password stand on the log-in page."""
+    return user.is_authenticated and user.get_username() in {one.username for one in accounts_on_this_site()}
+
+
+def is_demo_password(password: str) -> bool:
+    return any(password == account.password for account in DEMO_ACCOUNTS)

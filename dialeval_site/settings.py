@@ -39,6 +39,7 @@ INSTALLED_APPS = [
 
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
+    "dialeval_site.body_limit.BodyLimit",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "csp.middleware.CSPMiddleware",
     "django.middleware.gzip.GZipMiddleware",
@@ -101,6 +102,7 @@ AUTH_PASSWORD_VALIDATORS = [
         "NumericPasswordValidator",
     )
 ]
+SIGN_UP_IS_OPEN = environment.sign_up_is_open()
 LOGIN_URL = "login"
 LOGIN_REDIRECT_URL = "home"
 LOGOUT_REDIRECT_URL = "home"
@@ -172,6 +174,11 @@ LLM_MODEL = environment.text("DIALEVAL_LLM_MODEL")
 LLM_KEY = environment.text("DIALEVAL_LLM_KEY")
 
 MAX_IMPORT_BYTES = environment.whole("DIALEVAL_MAX_IMPORT_MB") * 1_000_000
+
+# --- uploads --------------------------------------------------------------------------------------------------
+MAX_UPLOAD_BYTES = environment.whole("DIALEVAL_MAX_UPLOAD_MB") * 1_000_000
+UPLOAD_FOLDER = HOME / "files"
+FILE_UPLOAD_HANDLERS = ["leaderboard.challenges.upload_handler.ToDisk"]
 ENCODER = environment.text("DIALEVAL_ENCODER")
 LANGUAGE_MODEL = environment.text("DIALEVAL_LANGUAGE_MODEL")
 

@@ -1,0 +1,131 @@
+"""Reads of challenges, rounds and teams, as who takes part sees them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from django.db.models import Count, QuerySet
+from django.utils import timezone
+
+from annotations.roles import is_organiser
+from leaderboard.challenges.models import Challenge, Member, Round, Submission, Team
+from leaderboard.challenges.phase import Phase, is_unveiled, phase_of
+
+FAR = datetime(9999, 1, 1, tzinfo=UTC)
+"""When a round without a date opens or closes."""
+
+
+@dataclass(frozen=True, slots=True)
+class RoundAt:
+    """A round at a moment: whether it takes submissions, and whether its private board is everybody's."""
+
+    round: Round
+    phase: Phase
+    is_unveiled: bool
+    own_submissions: int = 0
+
+    @property
+    def unveiling_waits(self) -> bool:
+        """There is a private board, and it comes later."""
+        return self.round.unveil_at is not None and not self.is_unveiled
+
+
+def at(round: Round, now: datetime | None = None, own_submissions: int = 0) -> RoundAt:
+    """``round`` carries its challenge."""
+    now = now or timezone.now()
+    return RoundAt(
+        round,
+        phase_of(round.opens_at, round.closes_at, round.challenge.state, now),
+        is_unveiled(round.unveil_at, now),
+        own_submissions,
+    )
+
+
+def visible_challenges(user: Any) -> list[Challenge]:
+    """Newest first, each with ``team_count``, its rounds as ``at_now`` and the reader's team, if any, as ``own_team``.
+    Drafts are organisers'."""
+    found = Challenge.objects.annotate(team_count=Count("teams", distinct=True)).prefetch_related("rounds")
+    if not is_organiser(user):
+        found = found.exclude(state=Challenge.State.DRAFT)
+    teams = {team.challenge_id: team for team in _teams_of(user)}
+    challenges = list(found)
+    for challenge in challenges:
+        challenge.at_now = _rounds_at_now(challenge, list(challenge.rounds.all()), {})
+        challenge.own_team = teams.get(challenge.pk)
+    return challenges
+
+
+def rounds_at_now(challenge: Challenge, team: Team | None) -> list[RoundAt]:
+    """The challenge's rounds in their order, with how often this team has handed in."""
+    return _rounds_at_now(challenge, list(challenge.rounds.all()), _counts_of(team))
+
+
+def _rounds_at_now(challenge: Challenge, rounds: Sequence[Round], counts: dict[int, int]) -> list[RoundAt]:
+    now = timezone.now()
+    for round in rounds:
+        round.challenge = challenge
+    return [at(round, now, counts.get(round.pk, 0)) for round in rounds]
+
+
+def _counts_of(team: Team | None) -> dict[int, int]:
+    if team is None:
+        return {}
+    rows = Submission.objects.filter(team=team).order_by().values_list("round").annotate(Count("pk"))
+    return dict(rows)
+
+
+def _teams_of(user: Any) -> QuerySet[Team]:
+    if not user.is_authenticated:
+        return Team.objects.none()
+    return Team.objects.filter(members__user=user)
+
+
+def memberships_of(user: Any) -> list[Member]:
+    """The teams that a person is in, newest challenge first."""
+    return list(Member.objects.filter(user=user).select_related("team", "challenge").order_by("-challenge__created_at"))
+
+
+def members_of(team: Team) -> list[Member]:
+    return list(Member.objects.filter(team=team).select_related("user").order_by("pk"))
+
+
+def team_with_invitation(token: str) -> Team | None:
+    """With its challenge and ``member_count``; None for a link that nobody made and for that of a draft."""
+    return (
+        Team.objects.filter(invitation=token)
+        .exclude(challenge__state=Challenge.State.DRAFT)
+        .select_related("challenge")
+        .annotate(member_count=Count("members"))
+        .first()
+    )
+
+
+def is_member(user: Any, team: Team) -> bool:
+    return user.is_authenticated and Member.objects.filter(team=team, user=user).exists()
+
+
+def submitters_of(team: Team) -> set[int]:
+    """Keys of the members who have handed in: they stay in the team."""
+    return set(Submission.objects.filter(team=team, user__isnull=False).values_list("user_id", flat=True))
+
+
+def why_not_leave(challenge: Challenge, members: Sequence[Member], submitters: set[int], user: Any) -> str:
+    """ "closed", "submitted", "last" or, where the person may leave, "". ``actions.teams.leave`` holds the same rules
+    under its lock."""
+    if challenge.state == Challenge.State.CLOSED:
+        return "closed"
+    if user.pk in submitters:
+        return "submitted"
+    return "last" if len(members) == 1 and submitters else ""
+
+
+def next_round(rounds: Sequence[RoundAt]) -> RoundAt | None:
+    """What a team turns to now: the open round that closes first, else the one that opens first."""
+    opened = [one for one in rounds if one.phase == "open"]
+    if opened:
+        return min(opened, key=lambda one: one.round.closes_at or FAR)
+    coming = [one for one in rounds if one.phase == "upcoming"]
+    return min(coming, key=lambda one: one.round.opens_at or FAR) if coming else None
