@@ -1,0 +1,64 @@
+"""What participants download: a round's dialogues in the CPD challenge's format, as they are or without speaker B.
+
+In the hidden form nothing that B said is left: neither the answers that are asked for nor, in the history, those to
+earlier turns. B's places are there with ``"text": null``; ``"turn"`` says which turn's answer belongs there, so that a
+system can put its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from annotations.records import DialogueRecord, TurnRecord
+from leaderboard.challenges.files.layout import key_of
+from leaderboard.challenges.files.template import json_list
+
+PARTNER = "A"
+
+
+def dialogues_document(dialogues: Iterable[DialogueRecord], *, hidden: bool) -> Iterator[str]:
+    """The JSON list, in pieces, a dialogue each."""
+    return json_list(dialogue_entry(dialogue, hidden=hidden) for dialogue in dialogues)
+
+
+def dialogue_entry(dialogue: DialogueRecord, *, hidden: bool) -> dict[str, Any]:
+    """One dialogue as a JSON object: ``dialog_id`` and a key for each turn."""
+    entry: dict[str, Any] = {"dialog_id": dialogue.id}
+    for turn in dialogue.turns:
+        entry[key_of(turn.number)] = {
+            "persona A": list(dialogue.partner_persona),
+            "persona B": list(dialogue.persona),
+            "dialogue": _masked_history(dialogue, turn) if hidden else _history(turn),
+            **({} if hidden else _references(turn)),
+        }
+    return entry
+
+
+def _history(turn: TurnRecord) -> list[dict[str, Any]]:
+    return [{"persona_id": utterance.speaker, "text": utterance.text} for utterance in turn.context]
+
+
+def _masked_history(dialogue: DialogueRecord, turn: TurnRecord) -> list[dict[str, Any]]:
+    answered = {len(other.context): other.number for other in dialogue.turns if _is_before(other, turn)}
+    history: list[dict[str, Any]] = []
+    for place, utterance in enumerate(turn.context):
+        if utterance.speaker == PARTNER:
+            history.append({"persona_id": PARTNER, "text": utterance.text})
+        else:
+            own = {"turn": answered[place]} if place in answered else {}
+            history.append({"persona_id": utterance.speaker, "text": None, **own})
+    return history
+
+
+def _is_before(other: TurnRecord, turn: TurnRecord) -> bool:
+    """Whether the answer to ``other`` stands in the history of ``turn``."""
+    return len(other.context) < len(turn.context) and turn.context[: len(other.context)] == other.context
+
+
+def _references(turn: TurnRecord) -> dict[str, Any]:
+    """``gold_reference`` as in the challenge's files; all of them, where there are several, in ``gold_references``."""
+    if not turn.references:
+        return {}
+    several = {"gold_references": list(turn.references)} if len(turn.references) > 1 else {}
+    return {"gold_reference": turn.references[0], **several}

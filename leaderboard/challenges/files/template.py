@@ -1,0 +1,67 @@
+"""Files to fill in: every place of a layout, without a response or a score."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from leaderboard.challenges.files.csv_source import with_guard
+from leaderboard.challenges.files.formats import Format
+from leaderboard.challenges.files.layout import Layout, key_of
+from leaderboard.challenges.files.responses import COLUMNS
+from leaderboard.challenges.files.scores import COLUMNS_OF_LEVEL, MetricLevel
+
+
+def response_template(layout: Layout, format: Format) -> Iterator[str]:
+    """The text of the file, in pieces. Empty places are null in JSON and an empty cell in CSV."""
+    if format == "json":
+        entries = ({"dialog_id": name, **{key_of(turn): None for turn in turns}} for name, turns in layout)
+        return json_list(entries)
+    rows = ((name, turn, None) for name, turns in layout for turn in turns)
+    return _rows(COLUMNS, rows, format)
+
+
+def score_template(level: MetricLevel, layout: Layout, systems: Sequence[str], format: Format) -> Iterator[str]:
+    """The rows of every system that a metric of ``level`` may score, as JSON lines or CSV."""
+    columns = COLUMNS_OF_LEVEL[level]
+    if level == "turn":
+        rows: Iterable[tuple[Any, ...]] = (
+            (name, turn, system, None) for system in systems for name, turns in layout for turn in turns
+        )
+    elif level == "dialogue":
+        rows = ((name, system, None) for system in systems for name, _ in layout)
+    else:
+        rows = ((system, None) for system in systems)
+    return _rows(columns, rows, format)
+
+
+def json_list(entries: Iterable[Any]) -> Iterator[str]:
+    """A JSON array, an element a line."""
+    joint = "[\n"
+    for entry in entries:
+        yield joint + json.dumps(entry, ensure_ascii=False)
+        joint = ",\n"
+    yield "\n]\n" if joint == ",\n" else "[]\n"
+
+
+def _rows(columns: Sequence[str], rows: Iterable[tuple[Any, ...]], format: Format) -> Iterator[str]:
+    if format == "csv":
+        yield from _csv(columns, rows)
+    else:
+        for row in rows:
+            yield json.dumps(dict(zip(columns, row, strict=True)), ensure_ascii=False) + "\n"
+
+
+def _csv(columns: Sequence[str], rows: Iterable[tuple[Any, ...]]) -> Iterator[str]:
+    yield _csv_line(columns)
+    for row in rows:
+        yield _csv_line([with_guard(cell) if isinstance(cell, str) else cell for cell in row])
+
+
+def _csv_line(cells: Sequence[Any]) -> str:
+    line = io.StringIO()
+    csv.writer(line).writerow(cells)
+    return line.getvalue()
