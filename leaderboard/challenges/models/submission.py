@@ -224,6 +224,8 @@ class GeneratedResponse(models.Model):
     input_tokens = models.PositiveIntegerField(default=0)
     output_tokens = models.PositiveIntegerField(default=0)
     ended = models.CharField(max_length=300, blank=True, help_text="Which limit ended the dialogue here.")
+    model = models.CharField(max_length=200, blank=True, help_text="Asked for; answers of two models never mix.")
+    reported_model = models.CharField(max_length=200, blank=True, help_text="What the endpoint says it was.")
     at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
