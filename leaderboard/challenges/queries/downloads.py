@@ -1,0 +1,69 @@
+"""What teams download of a round: its dialogues, and a file to fill in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Literal
+
+from annotations.models import CorpusVersion, Dialogue, Turn
+from annotations.queries import visible_corpora
+from annotations.records import DialogueRecord, TurnRecord, Utterance
+from annotations.roles import is_organiser
+from leaderboard.challenges.files.dialogues import dialogues_document
+from leaderboard.challenges.files.formats import Format
+from leaderboard.challenges.files.layout import Layout
+from leaderboard.challenges.files.template import response_template
+from leaderboard.challenges.models import Round, Team
+from leaderboard.challenges.phase import Phase
+
+DIALOGUES_A_READ = 50
+
+Obstacle = Literal["", "upcoming", "log_in", "no_team"]
+
+
+def why_no_download(round: Round, phase: Phase, user: Any, team: Team | None) -> Obstacle:
+    """Why a person cannot have the round's dialogues and templates now; "" where they can.
+
+    Organisers always can, and everybody can have those of a corpus whose pages they see. Of others: teams, from the
+    round's opening on.
+    """
+    if is_organiser(user) or visible_corpora(user).filter(pk=round.version.corpus_id).exists():
+        return ""
+    if phase == "upcoming":
+        return "upcoming"
+    if not user.is_authenticated:
+        return "log_in"
+    return "" if team is not None else "no_team"
+
+
+def dialogues_file(round: Round) -> Iterator[str]:
+    """The text of the file, in pieces: without what speaker B said where the round hides its references."""
+    return dialogues_document(dialogue_records(round.version), hidden=round.references == Round.References.HIDDEN)
+
+
+def template_file(round: Round, format: Format) -> Iterator[str]:
+    return response_template(layout_of(round.version), format)
+
+
+def layout_of(version: CorpusVersion) -> Layout:
+    places = Turn.objects.filter(dialogue__version=version).order_by("dialogue__position", "number")
+    return Layout.of(places.values_list("dialogue__external_id", "number").iterator(chunk_size=10_000))
+
+
+def dialogue_records(version: CorpusVersion) -> Iterator[DialogueRecord]:
+    """The version's dialogues in order, with what was said in them; some at a time, so that memory holds a few."""
+    keys = list(version.dialogues.order_by("position").values_list("pk", flat=True))
+    for start in range(0, len(keys), DIALOGUES_A_READ):
+        some = Dialogue.objects.filter(pk__in=keys[start : start + DIALOGUES_A_READ])
+        for dialogue in some.order_by("position").prefetch_related("turns"):
+            yield DialogueRecord(
+                dialogue.external_id,
+                tuple(dialogue.persona),
+                tuple(dialogue.partner_persona),
+                tuple(_turn_record(turn) for turn in dialogue.turns.all()),
+            )
+
+
+def _turn_record(turn: Turn) -> TurnRecord:
+    context = tuple(Utterance(speaker, text) for speaker, text in turn.context)
+    return TurnRecord(turn.number, context, tuple(turn.references))
