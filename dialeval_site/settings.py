@@ -9,6 +9,7 @@ import plotly
 from csp.constants import NONE, SELF
 
 from dialeval_site import environment
+from dialeval_site.mail_settings import mail_settings
 
 VERSION = "0.1.0"
 PROJECT = environment.PROJECT
@@ -39,10 +40,11 @@ INSTALLED_APPS = [
 
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
-    "dialeval_site.body_limit.BodyLimit",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "csp.middleware.CSPMiddleware",
     "django.middleware.gzip.GZipMiddleware",
+    "dialeval_site.api_door.ApiDoor",
+    "dialeval_site.body_limit.BodyLimit",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
@@ -181,6 +183,27 @@ UPLOAD_FOLDER = HOME / "files"
 FILE_UPLOAD_HANDLERS = ["leaderboard.challenges.upload_handler.ToDisk"]
 ENCODER = environment.text("DIALEVAL_ENCODER")
 LANGUAGE_MODEL = environment.text("DIALEVAL_LANGUAGE_MODEL")
+
+# --- the API, and what is sent out ----------------------------------------------------------------------------
+API_RATE = environment.whole("DIALEVAL_API_RATE")
+PROXIES = environment.count("DIALEVAL_PROXIES")
+if CELERY_BROKER_URL.startswith("redis"):
+    CACHES = {
+        "default": {
+            "BACKEND": "django.core.cache.backends.redis.RedisCache",
+            "LOCATION": CELERY_BROKER_URL,
+            "KEY_PREFIX": "dialeval",
+            "OPTIONS": {"socket_timeout": 2, "socket_connect_timeout": 1},
+        }
+    }
+else:  # each process counts for itself: with n web processes a rate may be n times as high
+    CACHES = {"default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}}
+SITE_URL = environment.site_url(SECURE)
+MAIL = mail_settings(environment.text("DIALEVAL_EMAIL_URL"))
+SENDS_EMAIL = MAIL["SENDS_EMAIL"]
+globals().update(MAIL)
+DEFAULT_FROM_EMAIL = environment.text("DIALEVAL_EMAIL_FROM")
+WEBHOOK_PRIVATE = environment.text("DIALEVAL_WEBHOOK_PRIVATE").lower() == "true"
 
 LOGGING = {
     "version": 1,

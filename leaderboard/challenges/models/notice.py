@@ -69,6 +69,8 @@ class Notice(models.Model):
     due_at = models.DateTimeField(help_text="Not before this.")
     lease_token = models.CharField(max_length=32, blank=True)
     lease_expires_at = models.DateTimeField(null=True, blank=True)
+    hinted_at = models.DateTimeField(null=True, blank=True)
+    hints = models.PositiveIntegerField(default=0)
     answer = models.CharField(max_length=300, blank=True, help_text="What the receiver said last.")
     created_at = models.DateTimeField(auto_now_add=True)
     ended_at = models.DateTimeField(null=True, blank=True)

@@ -1,0 +1,1 @@
+"""What the routers of every app share: who asks, what is refused and how, lists in pages."""

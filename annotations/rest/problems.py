@@ -1,0 +1,51 @@
+"""Errors as ``application/problem+json`` (RFC 9457)."""
+
+from __future__ import annotations
+
+import json
+from http import HTTPStatus
+from typing import Any
+
+from django.http import HttpResponse
+from ninja import Schema
+from pydantic import Field
+
+MEDIA_TYPE = "application/problem+json"
+
+
+class FieldProblem(Schema):
+    field: str = Field(description="Path of the parameter or field, such as `query.limit` or `body.name`.")
+    message: str = Field(description="What is wrong with it.")
+
+
+class Problem(Schema):
+    """Why a request was refused. `detail` is written for people; programs go by `status` and `code`."""
+
+    type: str = Field(description="Always `about:blank`: `status` and `code` say what kind of problem it is.")
+    title: str = Field(description="The status in words.")
+    status: int = Field(description="The HTTP status.")
+    detail: str = Field(description="What happened, and what to do.")
+    code: str | None = Field(None, description="A word for the rule that refused, such as `limit_day`; else null.")
+    errors: list[FieldProblem] = Field([], description="With 422: the parameters and fields that are wrong.")
+
+
+class Refused(Exception):
+    """Ends a request with a problem. ``more`` are further members of the document."""
+
+    def __init__(self, status: int, detail: str, code: str | None = None, **more: Any) -> None:
+        self.status, self.detail, self.code, self.more = status, detail, code, more
+        super().__init__(detail)
+
+
+def problem_response(status: int, detail: str, code: str | None = None, **more: Any) -> HttpResponse:
+    document = {
+        "type": "about:blank",
+        "title": HTTPStatus(status).phrase if status in HTTPStatus._value2member_map_ else "Error",
+        "status": status,
+        "detail": detail,
+        "code": code,
+        "errors": [],
+        **more,
+    }
+    body = json.dumps(document, ensure_ascii=False).encode("utf-8", "backslashreplace")
+    return HttpResponse(body, status=status, content_type=MEDIA_TYPE)

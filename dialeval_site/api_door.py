@@ -1,0 +1,77 @@
+"""What every request to the API passes: whose token it is, how many a minute, and errors in one form."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
+from django.utils.translation import gettext as _
+
+from annotations.rest.problems import MEDIA_TYPE, problem_response
+from dialeval_site import rates, tokens
+
+API_PATH = "/api/v1/"
+MINUTE = 60
+
+WORDS = {
+    400: "The request cannot be read.",
+    404: "There is nothing at this address.",
+    405: "This address does not know that method.",
+    413: "The request is too large.",
+    500: "Something went wrong on the server. It was noted. Nothing of the request was kept.",
+}
+
+
+class ApiDoor:
+    """Middleware. Pages of the site pass untouched."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        if not request.path_info.startswith(API_PATH):
+            return self.get_response(request)
+        caller = tokens.caller_of(request)
+        whom = f"token {caller.token_id}" if caller.token_id is not None else f"address {rates.address_of(request)}"
+        count = rates.counted("api", whom, MINUTE)
+        if count > settings.API_RATE:
+            response: HttpResponseBase = problem_response(
+                429,
+                _("More than %(most)d requests in a minute. Try again later.") % {"most": settings.API_RATE},
+                code="rate",
+            )
+            response["Retry-After"] = str(_seconds_left())
+        else:
+            request.api_caller = caller  # type: ignore[attr-defined]
+            response = _in_one_form(self.get_response(request))
+        response["RateLimit-Limit"] = str(settings.API_RATE)
+        response["RateLimit-Remaining"] = str(max(0, settings.API_RATE - count))
+        response["RateLimit-Reset"] = str(_seconds_left())
+        if response.status_code == 401:
+            response["WWW-Authenticate"] = 'Bearer realm="dialeval"'
+        if "Cache-Control" not in response:
+            response["Cache-Control"] = "private, no-store"
+        return response
+
+
+def _seconds_left() -> int:
+    return MINUTE - int(time.time()) % MINUTE
+
+
+def _in_one_form(response: HttpResponseBase) -> HttpResponseBase:
+    """An error that was not written as a problem (by Django, or by another part of the site) becomes one."""
+    if response.status_code < 400 or response.get("Content-Type", "").startswith(MEDIA_TYPE):
+        return response
+    status = response.status_code
+    said = ""
+    if isinstance(response, HttpResponse) and response.get("Content-Type", "").startswith("text/plain"):
+        said = response.content.decode("utf-8", "replace").strip()[:500]
+    problem = problem_response(status, said or _(WORDS.get(status, "The request was refused.")))
+    for header in ("Allow", "Retry-After", "Connection"):
+        if header in response:
+            problem[header] = response[header]
+    problem._closable_objects = response._closable_objects  # type: ignore[attr-defined]
+    return problem

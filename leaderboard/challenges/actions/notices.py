@@ -1,0 +1,264 @@
+"""Every write of notices: who is told of an ending, claimed, delivered, tried again, given up. Rows as in ``workers.runs``.
+
+A notice is written in the transaction that ends its submission. Its delivery may happen twice (a worker that dies after
+the receiver answered); its ``public_id`` is the same both times, so a receiver can tell.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import timedelta
+from secrets import token_hex
+from typing import Any
+from urllib.parse import urlsplit
+
+from django.conf import settings
+from django.contrib.auth import get_user_model
+from django.db import IntegrityError, transaction
+from django.db.models import F, Q
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from annotations.importers.texts import text_fault
+from leaderboard.challenges.models import MailChoice, Notice, Submission, Webhook
+from leaderboard.challenges.models.challenge import public_id
+from leaderboard.challenges.models.notice import signing_secret
+from workers.hints import HINTS_A_SWEEP, is_due, tell_workers
+from workers.leases import lease_end
+
+DELIVER_TASK = "leaderboard.challenges.tasks.deliver"
+QUEUE = "cpu"
+EVENTS = ("scored", "failed", "invalid")
+TEST_EVENT = "test"
+PAUSES = tuple(
+    timedelta(seconds=seconds) for seconds in (30, 2 * 60, 10 * 60, 30 * 60, 2 * 3600, 6 * 3600, 14 * 3600)
+)
+"""Between tries. With the first at once these are eight tries in not quite a day."""
+TRIES = len(PAUSES) + 1
+MOST_WEBHOOKS = 10
+"""Of one person."""
+LONGEST_ANSWER = 300
+State = Notice.State
+Channel = Notice.Channel
+
+
+class NotAccepted(Exception):
+    """The address cannot be a webhook's; the message says why."""
+
+
+# --- telling ---------------------------------------------------------------------------------------------------
+
+
+def tell(submission: Submission) -> int:
+    """Tell all who hear of this submission that it was scored, failed or is invalid: the members of its team, or who sent
+    it. Call it in the transaction that ends the submission; what is told once is not told again."""
+    if submission.state not in EVENTS:
+        return 0
+    hearers = _hearers_of(submission)
+    common = {"submission": submission, "event": submission.state, "ending": submission.ended_at}
+    notices = [
+        _notice(user_id=webhook.user_id, channel=Channel.WEBHOOK, webhook=webhook, **common)
+        for webhook in Webhook.objects.filter(user__in=hearers, is_active=True)
+    ]
+    if settings.SENDS_EMAIL:
+        readers = get_user_model().objects.filter(pk__in=hearers).exclude(email="").exclude(mail_choice__is_wanted=False)
+        notices += [_notice(user_id=user.pk, channel=Channel.EMAIL, **common) for user in readers]
+    with transaction.atomic():
+        Notice.objects.bulk_create(notices, ignore_conflicts=True)
+        written = [notice.public_id for notice in notices]
+        transaction.on_commit(lambda: _send_hints_for(written))
+    return len(notices)
+
+
+def _hearers_of(submission: Submission) -> list[int]:
+    """Keys of active users. A disabled account hears nothing."""
+    if submission.team_id is None:
+        hearers = get_user_model().objects.filter(pk=submission.user_id)
+    else:
+        hearers = get_user_model().objects.filter(memberships__team=submission.team_id)
+    return list(hearers.filter(is_active=True).values_list("pk", flat=True))
+
+
+def _notice(**fields: Any) -> Notice:
+    return Notice(public_id=public_id(), due_at=timezone.now(), **fields)
+
+
+def _send_hints_for(public_ids: list[str]) -> None:
+    send_hints(Notice.objects.filter(public_id__in=public_ids).values_list("pk", flat=True))
+
+
+def send_hints(notice_ids: Iterable[int]) -> int:
+    """Tell workers of notices. Where the broker cannot be reached they wait for the sweeper."""
+    sent = tell_workers(DELIVER_TASK, ((pk, QUEUE) for pk in notice_ids))
+    Notice.objects.filter(pk__in=sent).update(hinted_at=timezone.now(), hints=F("hints") + 1)
+    return len(sent)
+
+
+def try_webhook(webhook: Webhook) -> Notice:
+    """Send it a test, the way notices come."""
+    with transaction.atomic():
+        notice = _notice(
+            user_id=webhook.user_id, channel=Channel.WEBHOOK, webhook=webhook, event=TEST_EVENT, ending=timezone.now()
+        )
+        notice.save()
+        transaction.on_commit(lambda: send_hints([notice.pk]))
+    return notice
+
+
+# --- who hears -------------------------------------------------------------------------------------------------
+
+
+def add_webhook(user: Any, url: str) -> Webhook:
+    """Raises NotAccepted with the reason. Where the address leads is looked at again whenever something is sent."""
+    url = checked_address(url)
+    with transaction.atomic():
+        get_user_model().objects.select_for_update().get(pk=user.pk)  # two at once must not pass the count together
+        if user.webhooks.count() >= MOST_WEBHOOKS:
+            raise NotAccepted(_("You have %(most)d webhooks, and that is the most.") % {"most": MOST_WEBHOOKS})
+        if user.webhooks.filter(url=url).exists():
+            raise NotAccepted(_("This address is among your webhooks already."))
+        try:
+            with transaction.atomic():
+                return Webhook.objects.create(user=user, url=url, secret=signing_secret())
+        except IntegrityError:
+            raise NotAccepted(_("This address is among your webhooks already.")) from None
+
+
+def checked_address(url: str) -> str:
+    """The address without its fragment. Raises NotAccepted where nothing could be sent to it."""
+    url = url.strip()
+    if text_fault(url, 300) or any(letter.isspace() or not letter.isprintable() for letter in url):
+        raise NotAccepted(_("Enter an address of at most 300 characters, without spaces."))
+    try:
+        parts = urlsplit(url)
+        host, _port = parts.hostname, parts.port
+    except ValueError:
+        raise NotAccepted(_("This is no web address.")) from None
+    schemes = ("https", "http") if settings.WEBHOOK_PRIVATE else ("https",)
+    if parts.scheme not in schemes:
+        raise NotAccepted(_("The address must begin with https://."))
+    if not host:
+        raise NotAccepted(_("The address names no host."))
+    if parts.username is not None or parts.password is not None:
+        raise NotAccepted(_("The address must not hold a name or a password; check the signature instead."))
+    return parts._replace(fragment="").geturl()
+
+
+def delete_webhook(webhook: Webhook) -> None:
+    """What waits to be sent to it goes with it."""
+    webhook.delete()
+
+
+def choose_mail(user: Any, is_wanted: bool) -> None:
+    MailChoice.objects.update_or_create(user=user, defaults={"is_wanted": is_wanted})
+
+
+# --- delivering ------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """The right to deliver a notice, until the lease ends. ``attempt`` counts from 1."""
+
+    notice_id: int
+    token: str
+    attempt: int
+
+
+def claim(notice_id: int) -> Claim | None:
+    """Take a notice that is due, or whose worker fell silent. None when somebody else has it or it is not yet due."""
+    now = timezone.now()
+    token = token_hex(16)
+    taken = (
+        Notice.objects.filter(pk=notice_id, attempts__lt=TRIES)
+        .filter(Q(state=State.PENDING, due_at__lte=now) | Q(state=State.RUNNING, lease_expires_at__lt=now))
+        .update(state=State.RUNNING, lease_token=token, lease_expires_at=lease_end(now), attempts=F("attempts") + 1)
+    )
+    if not taken:
+        return None
+    attempt = Notice.objects.filter(pk=notice_id, lease_token=token).values_list("attempts", flat=True).first()
+    return None if attempt is None else Claim(notice_id, token, attempt)
+
+
+def keep(claim: Claim) -> bool:
+    return bool(_owned(claim).update(lease_expires_at=lease_end(timezone.now())))
+
+
+def delivered(claim: Claim, answer: str) -> bool:
+    return _end(claim, State.DONE, answer)
+
+
+def give_up(claim: Claim, answer: str) -> bool:
+    """Trying again would not help."""
+    return _end(claim, State.FAILED, answer)
+
+
+def not_delivered(claim: Claim, answer: str) -> bool:
+    """Try again after a pause that grows; after the last try, give up."""
+    if claim.attempt >= TRIES:
+        return give_up(claim, answer)
+    due_at = timezone.now() + PAUSES[claim.attempt - 1]
+    return bool(
+        _owned(claim).update(
+            state=State.PENDING,
+            due_at=due_at,
+            answer=_cut(answer),
+            lease_token="",
+            lease_expires_at=None,
+            hinted_at=None,
+            hints=0,
+        )
+    )
+
+
+def give_back(claim: Claim) -> bool:
+    """Leave a notice to whoever takes it next, as if it had not been begun."""
+    return bool(
+        _owned(claim).update(
+            state=State.PENDING,
+            lease_token="",
+            lease_expires_at=None,
+            attempts=F("attempts") - 1,
+            hinted_at=None,
+            hints=0,
+        )
+    )
+
+
+def _end(claim: Claim, state: str, answer: str) -> bool:
+    return bool(
+        _owned(claim).update(
+            state=state, answer=_cut(answer), ended_at=timezone.now(), lease_token="", lease_expires_at=None
+        )
+    )
+
+
+def _owned(claim: Claim):
+    return Notice.objects.filter(pk=claim.notice_id, state=State.RUNNING, lease_token=claim.token)
+
+
+def _cut(answer: str) -> str:
+    """One printable line: it comes from outside."""
+    line = " ".join("".join(letter if letter.isprintable() else " " for letter in answer).split())
+    return line[:LONGEST_ANSWER]
+
+
+def sweep() -> int:
+    """Give back the notices of silent workers, and tell workers of those that are due. How many it told of."""
+    now = timezone.now()
+    silent = Notice.objects.filter(state=State.RUNNING, lease_expires_at__lt=now)
+    silent.filter(attempts__gte=TRIES).update(
+        state=State.FAILED,
+        ended_at=now,
+        lease_token="",
+        lease_expires_at=None,
+        answer="the worker stopped without a word",
+    )
+    silent.update(state=State.PENDING, lease_token="", lease_expires_at=None, hinted_at=None, hints=0)
+    waiting = (
+        Notice.objects.filter(state=State.PENDING, due_at__lte=now)
+        .order_by(F("hinted_at").asc(nulls_first=True))
+        .values_list("pk", "hinted_at", "hints")[:HINTS_A_SWEEP]
+    )
+    return send_hints([pk for pk, hinted_at, hints in waiting if is_due(hinted_at, hints, now)])
