@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any, Literal
 
 from annotations.models import CorpusVersion, Dialogue, Turn
-from annotations.queries import visible_corpora
+from annotations.queries import corpora_with_hidden_references, visible_corpora
 from annotations.records import DialogueRecord, TurnRecord, Utterance
 from annotations.roles import is_organiser
 from leaderboard.challenges.files.dialogues import dialogues_document
@@ -37,8 +37,15 @@ def why_no_download(round: Round, phase: Phase, user: Any, team: Team | None) ->
 
 
 def dialogues_file(round: Round) -> Iterator[str]:
-    """The text of the file, in pieces: without what speaker B said where the round hides its references."""
-    return dialogues_document(dialogue_records(round.version), hidden=round.references == Round.References.HIDDEN)
+    """The text of the file, in pieces: without what speaker B said where the references are hidden."""
+    return dialogues_document(dialogue_records(round.version), hidden=hides_references(round))
+
+
+def hides_references(round: Round) -> bool:
+    """Also where another round on the same corpus does: what is public here would be the answers there."""
+    if round.references == Round.References.HIDDEN:
+        return True
+    return corpora_with_hidden_references().filter(pk=round.version.corpus_id).exists()
 
 
 def template_file(round: Round, format: Format) -> Iterator[str]:
