@@ -1,0 +1,39 @@
+"""Which of its submissions stands for a team."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """``value``: on the ranking metric, over the dialogues that decide; NaN where it is undefined."""
+
+    submission: int
+    team: int
+    place: int
+    """Its place in the order in which submissions came: equal values go to the one that came first."""
+    value: float = math.nan
+
+
+def best_of_each(candidates: Iterable[Candidate], higher_is_better: bool) -> dict[int, int]:
+    """Team → submission with the best defined value, the first of equals; the latest where none is defined."""
+    chosen: dict[int, Candidate] = {}
+    for candidate in sorted(candidates, key=lambda one: one.place):
+        known = chosen.get(candidate.team)
+        if known is None or _is_better(candidate.value, known.value, higher_is_better):
+            chosen[candidate.team] = candidate
+    return {team: candidate.submission for team, candidate in chosen.items()}
+
+
+def latest_of_each(candidates: Iterable[Candidate]) -> dict[int, int]:
+    """Team → the submission that came last."""
+    return {one.team: one.submission for one in sorted(candidates, key=lambda one: one.place)}
+
+
+def _is_better(value: float, known: float, higher_is_better: bool) -> bool:
+    if math.isnan(known):
+        return True
+    return value > known if higher_is_better else value < known

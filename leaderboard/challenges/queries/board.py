@@ -1,0 +1,87 @@
+"""A round's leaderboard as one document: what the page, its files and the API show."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from django.utils import timezone
+
+from annotations.roles import is_organiser
+from leaderboard.actions import stored_answer
+from leaderboard.challenges.access import team_of
+from leaderboard.challenges.board.split import PARTS, PartName
+from leaderboard.challenges.models import Round
+from leaderboard.challenges.phase import is_unveiled, phase_of
+from leaderboard.challenges.queries.board_entries import board_answer
+
+VEILED = "The private board is not unveiled yet."
+
+
+def round_board(round: Round, viewer: Any, part: PartName = "public", now: datetime | None = None) -> dict[str, Any]:
+    """The board of one part for this viewer.
+
+    Beside what ``board_answer`` holds: ``challenge``, ``round``, ``phase``, ``unveil_at`` and ``updated`` (ISO), ``own`` at
+    each entry of the viewer's team, and ``veiled``, true with no entries where the viewer may not see this part yet.
+    Disqualified entries are there for organisers and for their own team; the split's seed for organisers, and for
+    everybody once the private board is unveiled. Raises ``ValueError`` for another part.
+    """
+    if part not in PARTS:
+        raise ValueError(f"a board's part is {' or '.join(PARTS)}, not {part!r}")
+    now = now or timezone.now()
+    facts = _facts_of(round, part, now)
+    if part == "private" and not sees_private_board(round, viewer, now):
+        return {**facts, "veiled": True, "reason": VEILED, "metrics": [], "entries": [], "updated": None}
+    stored = stored_answer(
+        round.version,
+        "board",
+        f"{round.pk} {part}",
+        lambda: board_answer(round, part),
+        made_by=f"at revision {round.version.revision} of the corpus",
+        revision=round.revision,
+    )
+    document = {**facts, "veiled": False, **stored.answer, "updated": stored.computed_at.isoformat()}
+    return _for_viewer(document, round, viewer, now)
+
+
+def sees_private_board(round: Round, viewer: Any, now: datetime | None = None) -> bool:
+    return is_organiser(viewer) or is_unveiled(round.unveil_at, now or timezone.now())
+
+
+def has_private_board(round: Round) -> bool:
+    """Whether the private board says anything that the public one does not."""
+    return round.public_share < 1 or bool(round.private_metrics)
+
+
+def _facts_of(round: Round, part: PartName, now: datetime) -> dict[str, Any]:
+    return {
+        "challenge": round.challenge.slug,
+        "round": round.slug,
+        "name": round.name,
+        "part": part,
+        "phase": phase_of(round.opens_at, round.closes_at, round.challenge.state, now),
+        "closes_at": _written(round.closes_at),
+        "unveil_at": _written(round.unveil_at),
+        "is_unveiled": is_unveiled(round.unveil_at, now),
+        "ranking_metric": round.ranking_metric,
+        "entry": round.entry,
+        "public_share": round.public_share,
+    }
+
+
+def _written(moment: datetime | None) -> str | None:
+    return moment.isoformat() if moment else None
+
+
+def _for_viewer(document: dict[str, Any], round: Round, viewer: Any, now: datetime) -> dict[str, Any]:
+    organiser = is_organiser(viewer)
+    team = team_of(viewer, round.challenge)
+    own = team.public_id if team is not None else None
+    entries = [
+        {**entry, "own": entry["team_id"] is not None and entry["team_id"] == own} for entry in document["entries"]
+    ]
+    shown = [entry for entry in entries if organiser or entry["own"] or not entry["disqualified"]]
+    split = dict(document["split"])
+    if not (organiser or is_unveiled(round.unveil_at, now)):
+        split["seed"] = None  # who knew which dialogues are public could tune on them alone
+    return {**document, "split": split, "entries": shown}

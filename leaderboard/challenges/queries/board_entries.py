@@ -1,0 +1,306 @@
+"""What stands on a round's leaderboard: its entries with their scores, computed from submissions and finished runs."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from annotations.models import System
+from annotations.queries import TurnOrder, shown_systems, turn_order
+from leaderboard.challenges.board.choice import Candidate, best_of_each, latest_of_each
+from leaderboard.challenges.board.split import Part, PartName, Split, split_dialogues
+from leaderboard.challenges.board.standing import BoardMetric, BoardScores, Place, Score, places_of, scores_of
+from leaderboard.challenges.models import Round, Submission
+from leaderboard.queries.defaults import RESAMPLES, SEED
+from leaderboard.queries.finished_runs import metric_scores
+from workers.metrics.configuration import Configuration, ConfigurationError, parse
+from workers.models import MetricRun
+
+BASELINE = "a baseline: shown beside the others, not ranked"
+ONE_TURN = "the gold answers are hidden, and the mean over one turn would be that turn's score"
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A line of the board: a team's submission, or a baseline of the corpus, which has no submission."""
+
+    system: System
+    submission: Submission | None = None
+    submissions: int | None = None
+    """How many of its team's submissions were scored."""
+
+    @property
+    def is_baseline(self) -> bool:
+        return self.submission is None or self.submission.is_baseline
+
+    @property
+    def disqualified(self) -> str:
+        """The reason, or "" where it competes."""
+        if self.submission is None:
+            return ""
+        return self.submission.disqualification or self.submission.team.disqualification
+
+    @property
+    def why_unranked(self) -> str:
+        if self.disqualified:
+            return f"disqualified: {self.disqualified}"
+        return BASELINE if self.is_baseline else ""
+
+
+def board_answer(round: Round, part_name: PartName) -> dict[str, Any]:
+    """The part's document for everybody: ``metrics`` with signatures, ``split``, and ``entries`` with the place and the
+    scores of each, the best mean first. It holds what only some may read; ``round_board`` chooses."""
+    order = turn_order(round.version)
+    split = _split(round, order)
+    part = split.part(part_name)
+    texts = list(round.metrics) if part_name == "public" else [*round.metrics, *round.private_metrics]
+    texts = list(dict.fromkeys(texts))
+    entries = _entries(round, order, split)
+    board = _board_scores(texts, entries, order, hides_reasons=round.references == Round.References.HIDDEN)
+    scores = scores_of(board, part, RESAMPLES, SEED)
+    places = _places(round, texts, entries, board, scores, part)
+    ranking = texts.index(round.ranking_metric) if round.ranking_metric in texts else None
+    return {
+        "corpus": round.version.corpus.slug,
+        "corpus_version": round.version.label,
+        "dialogues": int(part.counted.sum()),
+        "turns": int(part.counted[order.dialogue].sum()),
+        "dialogues_in_corpus": len(order.dialogue_ids),
+        "reason": part.reason,
+        "split": {
+            "seed": round.split_seed,
+            "public_dialogues": int(split.public.counted.sum()),
+            "private_dialogues": int(split.private.counted.sum()),
+        },
+        "resamples": RESAMPLES,
+        "seed": SEED,
+        "metrics": [_metric_document(round, text, part_name, part) for text in texts],
+        "entries": [
+            _entry_document(entries[number], places[number], [row[number] for row in scores])
+            for number in _in_order(entries, ranking, board, scores)
+        ],
+    }
+
+
+def _split(round: Round, order: TurnOrder) -> Split:
+    split = split_dialogues(order.dialogue_ids, round.public_share, round.split_seed)
+    if round.references != Round.References.HIDDEN:
+        return split
+    return Split(_without_single_turn(split.public, order), _without_single_turn(split.private, order))
+
+
+def _without_single_turn(part: Part, order: TurnOrder) -> Part:
+    if part.reason or part.counted[order.dialogue].sum() > 1:
+        return part
+    return Part(np.zeros_like(part.counted), ONE_TURN)
+
+
+# --- which submissions -----------------------------------------------------------------------------------------
+
+
+def _entries(round: Round, order: TurnOrder, split: Split) -> list[Entry]:
+    """One a team, or more where some are baselines or disqualified; then the corpus's own baselines."""
+    scored = list(
+        Submission.objects.filter(round=round, state=Submission.State.SCORED, system__isnull=False)
+        .select_related("system", "team")
+        .order_by("received_at", "pk")
+    )
+    competing = [one for one in scored if not one.is_baseline and not one.disqualified_at]
+    chosen = set(_chosen(round, competing, order, split).values())
+    handed_in = Counter(one.team_id for one in scored)
+    entries = [
+        Entry(one.system, one, handed_in[one.team_id])
+        for one in scored
+        if one.pk in chosen or one.is_baseline or one.disqualified_at
+    ]
+    if round.shows_corpus_baselines:
+        baselines = shown_systems(round.version).filter(kind=System.Kind.BASELINE).order_by("position")
+        entries += [Entry(system) for system in baselines]
+    return entries
+
+
+def _chosen(round: Round, competing: Sequence[Submission], order: TurnOrder, split: Split) -> dict[int, int]:
+    """Team → the key of the submission that stands for it, the same on both boards.
+
+    The best one is chosen by the public board's dialogues: choosing by those that are yet to be unveiled would reward
+    whoever hands in most often. Where the public board counts nothing, by all dialogues.
+    """
+    place = {one.pk: number for number, one in enumerate(competing)}
+    candidates = [Candidate(one.pk, one.team_id, place[one.pk]) for one in competing]
+    several = {team for team, count in Counter(one.team_id for one in competing).items() if count > 1}
+    metric = _parsed(round.ranking_metric)
+    if round.entry == Round.Entry.LATEST or not several or metric is None:
+        return latest_of_each(candidates)
+    decided = [one for one in competing if one.team_id in several]
+    values = _values([one.system for one in decided], metric, order, split)
+    known = {one.pk: value for one, value in zip(decided, values, strict=True)}
+    valued = (replace(one, value=known.get(one.submission, float("nan"))) for one in candidates)
+    return best_of_each(valued, metric.higher_is_better)
+
+
+def _values(systems: Sequence[System], metric: Configuration, order: TurnOrder, split: Split) -> list[float]:
+    """Each system's mean over the turns that decide; of a metric of whole systems, its score."""
+    counted = (split.private if split.public.reason else split.public).counted[order.dialogue]
+    means: list[float] = []
+    for start in range(0, len(systems), SYSTEMS_A_READ):
+        some = systems[start : start + SYSTEMS_A_READ]
+        found = metric_scores(some, len(order.turn_pks), only=[metric.text])
+        if not found.texts:
+            means += [float("nan")] * len(some)
+        elif found.is_system_only(0):
+            means += found.system[0].tolist()
+        else:
+            turns = found.turn[0][:, counted]
+            given = ~np.isnan(turns)
+            totals, counts = np.where(given, turns, 0.0).sum(axis=1), given.sum(axis=1)
+            means += np.divide(totals, counts, out=np.full(len(some), np.nan), where=counts > 0).tolist()
+    return means
+
+
+SYSTEMS_A_READ = 200
+"""A thousand submissions to a large corpus are not held at once."""
+
+
+# --- what they got ---------------------------------------------------------------------------------------------
+
+
+def _board_scores(texts: Sequence[str], entries: Sequence[Entry], order: TurnOrder, hides_reasons: bool) -> BoardScores:
+    systems = [entry.system for entry in entries]
+    found = metric_scores(systems, len(order.turn_pks), only=texts)
+    place = {text: row for row, text in enumerate(found.texts)}
+    turn = np.full((len(texts), len(systems), len(order.turn_pks)), np.nan)
+    system = np.full((len(texts), len(systems)), np.nan)
+    for number, text in enumerate(texts):
+        if text in place:
+            turn[number], system[number] = found.turn[place[text]], found.system[place[text]]
+    return BoardScores(
+        [_board_metric(text) for text in texts], turn, system, order.dialogue, _reasons(texts, systems, hides_reasons)
+    )
+
+
+def _parsed(text: str) -> Configuration | None:
+    """None where its metric is no longer installed."""
+    try:
+        return parse(text)
+    except ConfigurationError:
+        return None
+
+
+def _board_metric(text: str) -> BoardMetric:
+    known = _parsed(text)
+    if known is None:
+        return BoardMetric()
+    return BoardMetric(known.higher_is_better, "turn" in known.levels)
+
+
+def _reasons(texts: Sequence[str], systems: Sequence[System], hides_reasons: bool) -> dict[tuple[int, int], str]:
+    """Why an entry may have no score on a metric. What a metric itself says of a response may quote the gold answer: in
+    a hidden round it is not shown."""
+    known = [_parsed(text) for text in texts]
+    runs: dict[tuple[str, int], list[MetricRun]] = {}
+    asked = MetricRun.objects.filter(system__in=systems, configuration__in=texts).only(
+        "configuration", "metric_version", "system_id", "state", "system_reason"
+    )
+    for run in asked:
+        runs.setdefault((run.configuration, run.system_id), []).append(run)
+    return {
+        (number, entry): _reason(known[number], runs.get((text, system.pk), []), hides_reasons)
+        for number, text in enumerate(texts)
+        for entry, system in enumerate(systems)
+    }
+
+
+def _reason(metric: Configuration | None, runs: Sequence[MetricRun], hides_reasons: bool) -> str:
+    if metric is None:
+        return "the metric is not installed here"
+    present = next((run for run in runs if run.metric_version == metric.metric.version), None)
+    if present is None:
+        return (
+            "computed by another version of the metric; evaluate it again" if runs else "not computed for this system"
+        )
+    if present.state == MetricRun.State.FAILED:
+        return "the metric failed on this system"
+    if present.state != MetricRun.State.DONE:
+        return "not computed yet"
+    said = "" if hides_reasons else present.system_reason
+    return said or "no turn of these dialogues has a score"
+
+
+def _places(
+    round: Round,
+    texts: Sequence[str],
+    entries: Sequence[Entry],
+    board: BoardScores,
+    scores: Sequence[Sequence[Score]],
+    part: Part,
+) -> list[Place]:
+    unranked = {number: why for number, entry in enumerate(entries) if (why := entry.why_unranked)}
+    if round.ranking_metric not in texts:
+        hidden = f"{round.ranking_metric}, which ranks, is not shown on this board"
+        return [Place(reason=unranked.get(number, hidden)) for number in range(len(entries))]
+    ranking = texts.index(round.ranking_metric)
+    return places_of(board, ranking, scores[ranking], unranked, part, RESAMPLES, SEED)
+
+
+def _in_order(
+    entries: Sequence[Entry], ranking: int | None, board: BoardScores, scores: Sequence[Sequence[Score]]
+) -> list[int]:
+    """Best mean first, whoever it is; then those without, in the order in which they came."""
+
+    def key(number: int) -> tuple[bool, float]:
+        mean = None if ranking is None else scores[ranking][number].mean.value
+        if ranking is None or mean is None:
+            return True, 0.0
+        return False, -mean if board.metrics[ranking].higher_is_better else mean
+
+    return sorted(range(len(entries)), key=key)
+
+
+# --- as a document ---------------------------------------------------------------------------------------------
+
+
+def _metric_document(round: Round, text: str, part_name: PartName, part: Part) -> dict[str, Any]:
+    metric = _parsed(text)
+    document = {"metric": text, "ranks": text == round.ranking_metric, "private": text not in round.metrics}
+    if metric is None:
+        return {**document, "signature": "", "higher_is_better": True, "range": [None, None]}
+    return {
+        **document,
+        "signature": metric.signature(
+            corpus=round.version.corpus.slug,
+            corpus_version=round.version.label,
+            board=part_name,
+            dialogues=int(part.counted.sum()),
+            ci="percentile95-bootstrap-over-dialogues",
+            resamples=RESAMPLES,
+            seed=SEED,
+        ),
+        "higher_is_better": metric.higher_is_better,
+        "range": list(metric.value_range),
+    }
+
+
+def _entry_document(entry: Entry, place: Place, scores: Sequence[Score]) -> dict[str, Any]:
+    submission = entry.submission
+    return {
+        "submission": submission.public_id if submission else None,
+        "team": submission.team.name if submission else None,
+        "team_id": submission.team.public_id if submission else None,
+        "name": submission.name if submission else entry.system.name,
+        "system": entry.system.position,
+        "track": submission.track if submission else None,
+        "is_baseline": entry.is_baseline,
+        "disqualified": entry.disqualified,
+        "submissions": entry.submissions,
+        "received_at": submission.received_at.isoformat() if submission else None,
+        "rank": place.rank,
+        "worst_rank": place.worst_rank,
+        "band": place.band,
+        "order": place.order,
+        "reason": place.reason,
+        "scores": [score.as_json() for score in scores],
+    }
