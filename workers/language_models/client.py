@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 Role = Literal["system", "user", "assistant"]
+MOST_TOKENS = 100_000_000
+"""Of one call; an endpoint that reports more is not believed."""
+_NO_TEXT = re.compile("[\0\ud800-\udfff]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +26,20 @@ class Endpoint:
 class Message:
     role: Role
     text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Completion:
+    """What an endpoint replied. ``text`` is stripped and may be empty.
+
+    The token counts are the endpoint's own; None where it reports none, or something that cannot be one.
+    ``reported_model`` is what it says has answered, "" where it says nothing.
+    """
+
+    text: str
+    input_tokens: int | None
+    output_tokens: int | None
+    reported_model: str
 
 
 class NoAnswerError(RuntimeError):
@@ -60,11 +78,27 @@ class LanguageModel:
         )
 
     def answer(
-        self, messages: Sequence[Message], max_tokens: int, seed: int | None = None, **settings: float | int
+        self, messages: Sequence[Message], max_tokens: int, seed: int | None = None, **settings: float | int | list[str]
     ) -> str:
         """The model's next message, stripped. ``settings`` go to the endpoint as they are (``top_p``, …).
 
         ``seed`` replaces the model's own for this answer. Raises ``NoAnswerError`` where the reply holds no text.
+        """
+        completion = self.complete(messages, max_tokens, seed, **settings)
+        if not completion.text:
+            raise NoAnswerError(f"{self.endpoint.model} at {self.endpoint.base_url} answered without text")
+        return completion.text
+
+    def complete(
+        self,
+        messages: Sequence[Message],
+        max_tokens: int,
+        seed: int | None = None,
+        **settings: float | int | list[str],
+    ) -> Completion:
+        """As ``answer``, with what the endpoint counted; an empty answer is an answer.
+
+        A reply that is no chat completion is one without text and without counts.
         """
         request: dict[str, Any] = {
             "model": self.endpoint.model,
@@ -75,10 +109,13 @@ class LanguageModel:
             **settings,
         }
         reply = self._client.chat.completions.create(**request)
-        text = _text_of(reply)
-        if not text:
-            raise NoAnswerError(f"{self.endpoint.model} at {self.endpoint.base_url} answered without text")
-        return text
+        usage = getattr(reply, "usage", None)
+        return Completion(
+            text=_text_of(reply),
+            input_tokens=_count(getattr(usage, "prompt_tokens", None)),
+            output_tokens=_count(getattr(usage, "completion_tokens", None)),
+            reported_model=_name(getattr(reply, "model", None)),
+        )
 
     def close(self) -> None:
         """Closes the connections to the endpoint."""
@@ -92,3 +129,13 @@ def _text_of(reply: Any) -> str:
     except (AttributeError, IndexError, TypeError):
         return ""
     return content.strip() if isinstance(content, str) else ""
+
+
+def _count(value: object) -> int | None:
+    """Endpoints are other people's code: a count is a whole number that a call can have."""
+    return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= MOST_TOKENS else None
+
+
+def _name(value: object) -> str:
+    """ "" for what is no name; cut, and without what no database keeps."""
+    return _NO_TEXT.sub("", value)[:200] if isinstance(value, str) else ""

@@ -1,0 +1,73 @@
+"""One JSON document from bytes of unknown origin, strictly: UTF-8, no NUL, no key twice, no NaN, not nested deeply."""
+
+from __future__ import annotations
+
+import codecs
+import json
+from typing import Any, NoReturn
+
+from annotations.importers.problems import Problems
+
+DEEPEST = 20
+"""Levels of nesting. A prompt has three."""
+
+
+class _NotJson(ValueError):
+    """Something that the parser would let pass and that no document may hold."""
+
+
+def one_document(data: bytes, problems: Problems) -> Any:
+    """The value that ``data`` holds. Raises ImportFailed, with one problem that names the place, where it is none."""
+    if not data.strip():
+        problems.stop("", "", "is empty")
+    if data.startswith(codecs.BOM_UTF8):
+        problems.stop("", "", "starts with a byte order mark; save it as UTF-8 without one")
+    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        problems.stop("", "", "is UTF-16; save it as UTF-8")
+    if b"\0" in data:
+        problems.stop("", "", f"holds a NUL byte (byte {data.index(0) + 1:,})")
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        problems.stop("", "", f"is not UTF-8 (byte {error.start + 1:,})")
+    _refuse_depth(text, problems)
+    try:
+        return json.loads(text, object_pairs_hook=_without_duplicates, parse_constant=_refuse_constant)
+    except json.JSONDecodeError as error:
+        problems.stop("", "", f"is not JSON: {error.msg} at line {error.lineno} column {error.colno}")
+    except _NotJson as error:
+        problems.stop("", "", str(error))
+    except RecursionError:
+        problems.stop("", "", "is nested too deeply")
+    except ValueError:
+        problems.stop("", "", "holds a number with too many digits")
+
+
+def _refuse_depth(text: str, problems: Problems) -> None:
+    """Before anything is built. Brackets inside strings do not count."""
+    depth, in_string, escaped = 0, False, False
+    for character in text:
+        if in_string:
+            in_string = escaped or character != '"'
+            escaped = character == "\\" and not escaped
+        elif character == '"':
+            in_string = True
+        elif character in "[{":
+            depth += 1
+            if depth > DEEPEST:
+                problems.stop("", "", f"is nested more than {DEEPEST} levels deep")
+        elif character in "]}":
+            depth -= 1
+
+
+def _without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    seen: set[str] = set()
+    for key, _ in pairs:
+        if key in seen:
+            raise _NotJson(f"the key {json.dumps(key[:80])} occurs twice in one object")
+        seen.add(key)
+    return dict(pairs)
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise _NotJson(f"{name} is not a number in JSON")
