@@ -20,6 +20,7 @@ from leaderboard.challenges.files.words import shown, shown_field, some
 COLUMNS = ("dialog_id", "turn", "response")
 PROGRESS_EVERY = 5_000
 NOT_FILLED_IN = "is null: the template is not filled in here"
+IN_LIST_FORM = "is missing: a line holds one response; objects with turn_0, turn_1, … stand in a list, [ ]"
 _KEYS = frozenset(COLUMNS)
 _WHOLE = re.compile(r"0|[1-9][0-9]{0,9}")
 _HALF_PAIR = re.compile("[\ud800-\udfff]")
@@ -231,9 +232,8 @@ class _Reading:
     def _is_sound(self, where: Where, field: str, text: Any) -> bool:
         self._responses += 1
         if not isinstance(text, str):
-            self._problems.add(
-                where, field, NOT_FILLED_IN if text is None else f"must be a string, not {kind_of(text)}"
-            )
+            fault = NOT_FILLED_IN if text is None else f"must be a string, not {kind_of(text)}"
+            self._problems.add(where, field, fault)
             return False
         if len(text) > self._limit or "\0" in text or (not text.isascii() and _HALF_PAIR.search(text)):
             self._problems.add(where, field, text_fault(text, self._limit, may_be_empty=True))
@@ -243,18 +243,12 @@ class _Reading:
         return True
 
     def _complain_of_keys(self, line: int, value: dict[str, Any]) -> None:
-        in_list_form = any(key.startswith("turn_") for key in value)
+        if "turn" not in value and any(key.startswith("turn_") for key in value):
+            self._problems.add(line, "turn", IN_LIST_FORM)
+            return
         for key in COLUMNS:
             if key not in value:
-                message = "is missing"
-                if key == "turn" and in_list_form:
-                    message = (
-                        "is missing: a line holds one response; objects with turn_0, turn_1, … stand in a list, [ ]"
-                    )
-                place, message = _missing_id(value) if key == "dialog_id" else (key, message)
-                self._problems.add(line, place, message)
-                if in_list_form:
-                    return
+                self._problems.add(line, *(_missing_id(value) if key == "dialog_id" else (key, "is missing")))
         for key in value:
             if key not in _KEYS and key != "dialogue_id":
                 self._problems.add(line, shown_field(key), "is not a field of this format")

@@ -157,10 +157,8 @@ class _Reading:
         known = self._keys | {"dialogue_id"}
         missing = [key for key in self._columns if key not in value]
         for key in missing:
-            other = key == "dialog_id" and "dialogue_id" in value
-            self._problems.add(
-                line, key, "is missing: found dialogue_id, expected dialog_id" if other else "is missing"
-            )
+            hint = ": found dialogue_id" if key == "dialog_id" and "dialogue_id" in value else ""
+            self._problems.add(line, key, f"is missing{hint}")
         for key in value:
             if key not in known:
                 self._problems.add(line, shown_field(key), f"is no field of scores at {self._level} level")

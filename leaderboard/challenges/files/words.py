@@ -10,7 +10,7 @@ MOST_NUMBERS = 10
 
 def shown(value: str) -> str:
     """In quotation marks, cut, with what cannot be printed written as an escape."""
-    return repr(value) if len(value) <= MOST_SHOWN else repr(value[:MOST_SHOWN])[:-1] + "…'"
+    return repr(value) if len(value) <= MOST_SHOWN else repr(value[:MOST_SHOWN]) + "…"
 
 
 def shown_field(key: str) -> str:

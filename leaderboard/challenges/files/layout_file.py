@@ -1,0 +1,72 @@
+"""The layout that a file shows: a template, or a round's dialogues. So a file can be checked without the server."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from annotations.importers.fields import JsonObject
+from annotations.importers.json_source import array_elements, json_lines
+from annotations.importers.problems import Problems
+from leaderboard.challenges.files.csv_source import csv_rows, without_guard
+from leaderboard.challenges.files.formats import format_of
+from leaderboard.challenges.files.layout import Layout
+from leaderboard.challenges.files.responses import COLUMNS
+
+_TURN_KEY = re.compile(r"turn_(0|[1-9][0-9]{0,8})")
+_WHOLE = re.compile(r"0|[1-9][0-9]{0,8}")
+
+
+def layout_of(path: Path) -> Layout:
+    """The dialogues and turns that a template (JSON, JSON lines, CSV) or a file of dialogues names.
+
+    Raises ImportFailed where it is neither.
+    """
+    problems = Problems(path.name)
+    turns: dict[str, dict[int, None]] = {}
+    for dialogue_id, turn in _pairs(path, problems):
+        turns.setdefault(dialogue_id, {})[turn] = None
+    if not turns:
+        problems.add("", "", "names no dialogue with turns: it is no template and no file of dialogues")
+    problems.raise_if_any()
+    return Layout.of((dialogue_id, turn) for dialogue_id, numbers in turns.items() for turn in numbers)
+
+
+def _pairs(path: Path, problems: Problems) -> Iterator[tuple[str, int]]:
+    format = format_of(path, problems)
+    if format == "json":
+        for index, (where, element) in enumerate(array_elements(path, problems)):
+            dialogue = JsonObject.of(element, where, problems)
+            if dialogue is not None:
+                yield from _pairs_of_dialogue(dialogue, index)
+    elif format == "jsonl":
+        for number, value in json_lines(path, problems):
+            yield from _pair_of_line(JsonObject.of(value, number, problems))
+    else:
+        for number, (dialogue_id, turn, _) in csv_rows(path, COLUMNS, problems):
+            if _WHOLE.fullmatch(turn):
+                yield without_guard(dialogue_id), int(turn)
+            else:
+                problems.add(number, "turn", "must be a whole number")
+
+
+def _pairs_of_dialogue(dialogue: JsonObject, index: int) -> Iterator[tuple[str, int]]:
+    """Without an id the dialogue's place in the file is its id, as in the challenge's own files."""
+    name = dialogue.name("dialog_id") if dialogue.has("dialog_id") else str(index)
+    if name is not None:
+        yield from ((name, number) for number in sorted(map(_turn_of, filter(_TURN_KEY.fullmatch, dialogue.value))))
+
+
+def _pair_of_line(line: JsonObject | None) -> Iterator[tuple[str, int]]:
+    if line is None:
+        return
+    name: Any = line.name("dialog_id")
+    turn = line.whole_number("turn")
+    if name is not None and turn is not None:
+        yield name, turn
+
+
+def _turn_of(key: str) -> int:
+    return int(key.removeprefix("turn_"))
