@@ -405,3 +405,16 @@ def dialogue_ratings_in(dialogue: Dialogue) -> QuerySet[Rating]:
         .select_related("rater", "system")
         .order_by("system__position", "rater__position")
     )
+
+
+def responses_in(dialogue: Dialogue) -> dict[int, list[tuple[str, str]]]:
+    """For each turn (pk) of the dialogue: (system, what it answered), in the order of systems."""
+    rows = (
+        Response.objects.filter(turn__dialogue=dialogue, system__withheld=False)
+        .order_by("turn__number", "system__position")
+        .values_list("turn_id", "system__name", "text")
+    )
+    found: dict[int, list[tuple[str, str]]] = {}
+    for turn, system, text in rows:
+        found.setdefault(turn, []).append((system, text))
+    return found
