@@ -1,4 +1,4 @@
-"""Every worker looks after lost work: its main process asks, each few seconds, for one sweep.
+"""Every worker looks after lost work: its main process asks, each few seconds, for one sweep of each kind of row.
 
 This takes the place of a beat process: a worker is the only thing that can use a sweep, so a site with a worker has
 a sweeper, and two workers' sweeps do no harm (each step is one conditional update).
@@ -15,6 +15,8 @@ from django.conf import settings
 from kombu.exceptions import ChannelError, KombuError
 
 log = logging.getLogger(__name__)
+
+SWEEPS = ("workers.tasks.sweep", "leaderboard.challenges.tasks.sweep")
 
 
 class SweepTimer(bootsteps.StartStopStep):
@@ -43,6 +45,7 @@ class SweepTimer(bootsteps.StartStopStep):
 def _ask_for_sweep(app: Any) -> None:
     own_queue = next(iter(app.amqp.queues.consume_from), app.conf.task_default_queue)
     try:
-        app.send_task("workers.tasks.sweep", queue=own_queue, retry=False, expires=settings.SWEEP_SECONDS)
+        for task in SWEEPS:
+            app.send_task(task, queue=own_queue, retry=False, expires=settings.SWEEP_SECONDS)
     except (KombuError, ChannelError, OSError) as problem:
         log.warning("no sweep: the broker cannot be reached (%s)", problem)

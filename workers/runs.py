@@ -24,6 +24,7 @@ from workers.hints import HINTS_A_SWEEP, is_due, tell_workers
 from workers.leases import lease_end
 from workers.metrics.configuration import Configuration
 from workers.models import MetricRun
+from workers.signals import run_ended
 
 COMPUTE_TASK = "workers.tasks.compute"
 State = MetricRun.State
@@ -166,15 +167,17 @@ def finish(claim: Claim, result: RunResult) -> bool:
         )
         if stored:
             data_changed(_versions_whose_statistics_change([claim.run_id]))
+            _say_on_commit([claim.run_id])
     return bool(stored)
 
 
 def fail(claim: Claim, error: str) -> bool:
-    return bool(
-        _owned(claim).update(
-            state=State.FAILED, finished_at=timezone.now(), lease_token="", lease_expires_at=None, error=error
-        )
+    failed = _owned(claim).update(
+        state=State.FAILED, finished_at=timezone.now(), lease_token="", lease_expires_at=None, error=error
     )
+    if failed:
+        _say_on_commit([claim.run_id])
+    return bool(failed)
 
 
 def give_back(claim: Claim) -> bool:
@@ -202,6 +205,16 @@ def _versions_whose_statistics_change(run_ids: list[int]) -> list[int]:
     return list(runs.values_list("system__version_id", flat=True))
 
 
+def _say_on_commit(run_ids: list[int]) -> None:
+    """Whoever waits for runs may look now. One that fails at it, or a worker that dies before, is the sweeper's."""
+
+    def say() -> None:
+        systems = set(MetricRun.objects.filter(pk__in=run_ids).values_list("system_id", flat=True))
+        run_ended.send_robust(sender=MetricRun, run_ids=run_ids, system_ids=systems)
+
+    transaction.on_commit(say, robust=True)
+
+
 # --- looking after it ------------------------------------------------------------------------------------------
 
 
@@ -216,13 +229,16 @@ def sweep() -> Swept:
     """Give back the runs of silent workers, give up those that were tried too often, tell workers of waiting runs."""
     now = timezone.now()
     silent = MetricRun.objects.filter(state=State.RUNNING, lease_expires_at__lt=now)
-    given_up = silent.filter(attempts__gte=settings.MAX_ATTEMPTS).update(
+    hopeless = list(silent.filter(attempts__gte=settings.MAX_ATTEMPTS).values_list("pk", flat=True))
+    given_up = silent.filter(pk__in=hopeless).update(
         state=State.FAILED,
         finished_at=now,
         lease_token="",
         lease_expires_at=None,
         error=f"the worker stopped without a word {settings.MAX_ATTEMPTS} times; the run may need more memory or time",
     )
+    if hopeless:
+        _say_on_commit(hopeless)
     given_back = silent.update(
         state=State.PENDING, lease_token="", lease_expires_at=None, hinted_at=None, hints=0, examples_done=0
     )

@@ -1,0 +1,41 @@
+"""A request that is too long is refused by its Content-Length, before a byte of it is read or stored.
+
+Django reads no more of a body than Content-Length says, so this is the limit of what an upload can write to disk.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import render
+from django.utils.translation import gettext as _
+
+BESIDE_THE_FILE = 1_000_000
+"""Bytes of a form's other fields and of what separates them."""
+
+
+class BodyLimit:
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        if _length(request) > settings.MAX_UPLOAD_BYTES + BESIDE_THE_FILE:
+            return _too_large(request)
+        return self.get_response(request)
+
+
+def _length(request: HttpRequest) -> int:
+    given = request.META.get("CONTENT_LENGTH") or ""
+    return int(given) if given.isascii() and given.isdigit() else 0
+
+
+def _too_large(request: HttpRequest) -> HttpResponse:
+    message = _("The file is larger than %(limit)s MB. Nothing of it was stored.") % {
+        "limit": settings.MAX_UPLOAD_BYTES // 1_000_000
+    }
+    if request.path.startswith("/api/"):
+        problem = {"type": "about:blank", "title": "Content Too Large", "status": 413, "detail": message}
+        return JsonResponse(problem, status=413, content_type="application/problem+json")
+    return render(request, "413.html", {"message": message}, status=413)

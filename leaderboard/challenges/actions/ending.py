@@ -1,0 +1,41 @@
+"""How a submission ends without a score, or with one: its row, its places, its board, its log, who is told."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.db.models import F, QuerySet
+from django.utils import timezone
+
+from leaderboard.challenges.actions.notices import tell
+from leaderboard.challenges.actions.places import GIVEN_BACK
+from leaderboard.challenges.actions.telling import log
+from leaderboard.challenges.models import Round, Submission
+
+NO_OWNER: dict[str, Any] = {"lease_token": "", "lease_expires_at": None}
+State = Submission.State
+
+
+def end(found: QuerySet[Submission], state: str, line: str, **fields: Any) -> bool:
+    """End the one submission that ``found`` names, if it is still as ``found`` says: one conditional update, and what
+    follows from it, in the caller's transaction. False, and nothing changed, where it is not.
+
+    All but scored ones give their places back. Who asked to be told hears of it, unless a person cancelled it.
+    """
+    pk = found.values_list("pk", flat=True).first()
+    if pk is None:
+        return False
+    given_back = {} if state == State.SCORED else GIVEN_BACK
+    if not found.filter(pk=pk).update(state=state, ended_at=timezone.now(), **NO_OWNER, **given_back, **fields):
+        return False
+    log(pk, line, {State.SCORED: "info", State.CANCELLED: "info", State.INVALID: "warning"}.get(state, "error"))
+    submission = Submission.objects.select_related("round__challenge", "team", "user").get(pk=pk)
+    board_changed(submission.round_id)
+    if state != State.CANCELLED:
+        tell(submission)
+    return True
+
+
+def board_changed(round_id: int | None) -> None:
+    if round_id is not None:
+        Round.objects.filter(pk=round_id).update(revision=F("revision") + 1)

@@ -1,0 +1,94 @@
+"""Attempts as places: a counted submission holds one of its team's places of the day and one of the round.
+
+That no two hold the same place, and none one above its limit, is a rule of the database. Here free ones are found,
+under a lock of the team's row, so that uploads of one team wait for each other instead of running into that rule.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import date
+from typing import Any
+
+from django.db.models import QuerySet
+
+from leaderboard.challenges.models import Round, Submission, Team
+
+GIVEN_BACK: dict[str, Any] = {"day_place": None, "total_place": None}
+"""Of a submission that ended without a score: it is not counted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    day: date
+    day_place: int
+    day_limit: int
+    total_place: int
+    total_limit: int
+
+    def as_fields(self) -> dict[str, Any]:
+        return {
+            "day": self.day,
+            "day_place": self.day_place,
+            "day_limit": self.day_limit,
+            "total_place": self.total_place,
+            "total_limit": self.total_limit,
+        }
+
+
+class NoPlaceLeft(Exception):
+    """``of`` is "day" or "total"."""
+
+    def __init__(self, of: str) -> None:
+        self.of = of
+        super().__init__(of)
+
+
+def lock_team(team_id: int) -> Team:
+    """Until the transaction ends, nobody else takes a place of this team."""
+    return Team.objects.select_for_update(no_key=True).get(pk=team_id)
+
+
+def free_places(round: Round, team: Team, day: date) -> Places:
+    """Raises ``NoPlaceLeft``. The caller has locked the team."""
+    of_day, of_round = _taken(round, team, day)
+    if len(of_round) >= round.total_limit:
+        raise NoPlaceLeft("total")
+    if len(of_day) >= round.daily_limit:
+        raise NoPlaceLeft("day")
+    return Places(day, _lowest_free(of_day), round.daily_limit, _lowest_free(of_round), round.total_limit)
+
+
+def places_again(submission: Submission) -> Places:
+    """Places for a submission that gave its own back and is taken up again by an organiser. It counts for the day on
+    which it came. That the team has used its limit since is no reason to refuse: the organiser decides, and the row's
+    own limit is raised to the place it gets, so that one sees later which submission was let in above the limit."""
+    assert submission.round is not None
+    assert submission.team is not None
+    assert submission.day is not None
+    round = submission.round
+    of_day, of_round = _taken(round, submission.team, submission.day)
+    day_place, total_place = _lowest_free(of_day), _lowest_free(of_round)
+    return Places(
+        submission.day,
+        day_place,
+        max(round.daily_limit, day_place),
+        total_place,
+        max(round.total_limit, total_place),
+    )
+
+
+def _taken(round: Round, team: Team, day: date) -> tuple[set[int], set[int]]:
+    holding: QuerySet[Submission] = Submission.objects.filter(round=round, team=team, total_place__isnull=False)
+    rows = list(holding.values_list("day", "day_place", "total_place"))
+    return {day_place for of, day_place, _ in rows if of == day}, {total_place for _, _, total_place in rows}
+
+
+def _lowest_free(taken: Iterable[int]) -> int:
+    """The rows' places may have gaps where submissions ended without a score."""
+    known = set(taken)
+    place = 1
+    while place in known:
+        place += 1
+    return place

@@ -1,0 +1,177 @@
+"""Taking in an upload: who may hand in what, when, and how often. What is refused leaves nothing behind."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.conf import settings
+from django.db import transaction
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from annotations import audit
+from annotations.importers.texts import text_fault
+from leaderboard.challenges import uploads
+from leaderboard.challenges.actions.places import NoPlaceLeft, free_places, lock_team
+from leaderboard.challenges.actions.telling import log, tell_on_commit
+from leaderboard.challenges.models import COUNTED, Member, Round, Submission, Team, Track
+from leaderboard.challenges.phase import phase_of
+from leaderboard.challenges.queries.attempts import day_of
+from leaderboard.challenges.uploads import Upload
+
+LONGEST_NAME, LONGEST_DESCRIPTION = 80, 2_000
+KIND_OF_TRACK = {Track.GPU: Submission.Kind.RESPONSES, Track.PROMPT: Submission.Kind.PROMPT}
+
+
+@dataclass(frozen=True, slots=True)
+class Received:
+    """``is_new`` is False where the same bytes count already: then it is the submission that is known."""
+
+    submission: Submission
+    is_new: bool
+
+
+class NotTaken(Exception):
+    """``code``: closed, upcoming, track, limit_day, limit_total, disqualified, not_member, too_large, empty, not_text,
+    name, description, or withdrawn (of metric scores). ``message`` is for the person who sent it."""
+
+    def __init__(self, code: str, message: str) -> None:
+        self.code, self.message = code, message
+        super().__init__(message)
+
+
+def receive(
+    round: Round, team: Team, user: Any, *, track: str, name: str, description: str, upload: Upload
+) -> Received:
+    """Store an upload as a submission and tell a worker of it. Raises ``NotTaken`` with nothing stored.
+
+    The same bytes of the same team in the same track are not counted twice: the known submission comes back, even where
+    the round closed meanwhile, so that a client which lost the answer may ask again.
+    """
+    try:
+        refuse_unreadable(upload)
+        name, description = tidy(name, description)
+        with transaction.atomic():
+            received = _receive(round, team, user, track, name, description, upload)
+    except BaseException:
+        uploads.discard(upload)
+        raise
+    if not received.is_new:
+        uploads.discard(upload)
+    return received
+
+
+def _receive(round: Round, team: Team, user: Any, track: str, name: str, description: str, upload: Upload) -> Received:
+    team = lock_team(team.pk)
+    round = Round.objects.select_related("challenge", "version").get(pk=round.pk)
+    now = timezone.now()
+    if team.challenge_id != round.challenge_id or not Member.objects.filter(team=team, user=user).exists():
+        raise NotTaken("not_member", _("Only members of a team of this challenge can hand in for it."))
+    if track not in Track.values:
+        raise NotTaken("track", _("There is no such track."))
+    known = Submission.objects.filter(
+        round=round, team=team, track=track, sha256=upload.sha256, state__in=COUNTED
+    ).first()
+    if known is not None:
+        return Received(known, is_new=False)
+    _refuse_unless_open(round, team, track, now)
+    try:
+        places = free_places(round, team, day_of(now))
+    except NoPlaceLeft as full:
+        raise _limit_reached(round, full.of) from None
+    submission = store(
+        upload,
+        kind=KIND_OF_TRACK[Track(track)],
+        track=track,
+        round=round,
+        team=team,
+        version=round.version,
+        user=user,
+        name=name,
+        description=description,
+        twin=Submission.objects.filter(round=round, sha256=upload.sha256).exclude(team=team).order_by("pk").first(),
+        **places.as_fields(),
+    )
+    audit.record(
+        user,
+        "submission.received",
+        submission.name,
+        challenge=round.challenge.slug,
+        submission=submission.public_id,
+        round=round.slug,
+        team=team.name,
+        track=track,
+        sha256=upload.sha256,
+    )
+    return Received(submission, is_new=True)
+
+
+def store(upload: Upload, **fields: Any) -> Submission:
+    """The submission's row with its file in its place, and a worker told of it on commit. Inside a transaction."""
+    submission = Submission.objects.create(
+        file_name=upload.file_name,
+        stored_as=upload.path.name,
+        size=upload.size,
+        sha256=upload.sha256,
+        **fields,
+    )
+    log(submission.pk, f"Received {upload.file_name} ({upload.size:,} bytes, SHA-256 {upload.sha256}).")
+    tell_on_commit(submission)
+    uploads.move_in(upload)
+    return submission
+
+
+def refuse_unreadable(upload: Upload) -> None:
+    """Raises ``NotTaken`` for what can be told from size and first bytes; the rest is a worker's to say."""
+    if upload.size > settings.MAX_UPLOAD_BYTES:
+        limit = settings.MAX_UPLOAD_BYTES // 1_000_000
+        raise NotTaken("too_large", _("The file is larger than %(limit)s MB.") % {"limit": limit})
+    if upload.size == 0:
+        raise NotTaken("empty", _("The file is empty."))
+    if what := uploads.why_not_text(upload.path):
+        raise NotTaken(
+            "not_text", _("The file is %(what)s. Hand in the text itself: JSON, JSON lines or CSV.") % {"what": what}
+        )
+
+
+def tidy(name: str, description: str) -> tuple[str, str]:
+    """Both without blanks around them. Raises ``NotTaken`` for a name or description that cannot be stored or shown."""
+    name, description = name.strip(), description.strip()
+    if fault := text_fault(name, LONGEST_NAME) or _control_fault(name):
+        raise NotTaken("name", _("The name %(fault)s.") % {"fault": fault})
+    if fault := text_fault(description, LONGEST_DESCRIPTION, may_be_empty=True):
+        raise NotTaken("description", _("The description %(fault)s.") % {"fault": fault})
+    return name, description
+
+
+def _control_fault(name: str) -> str:
+    if uploads.without_control_signs(name) != name:
+        return _("holds characters that cannot be seen")
+    return ""
+
+
+def _refuse_unless_open(round: Round, team: Team, track: str, now: datetime) -> None:
+    if team.disqualified_at is not None:
+        raise NotTaken("disqualified", _("The team is disqualified: %(reason)s") % {"reason": team.disqualification})
+    phase = phase_of(round.opens_at, round.closes_at, round.challenge.state, now)
+    if phase == "upcoming":
+        raise NotTaken("upcoming", _("This round is not open yet."))
+    if phase == "closed":
+        raise NotTaken("closed", _("This round is closed."))
+    if track not in round.tracks:
+        raise NotTaken("track", _("This track is not open in this round."))
+
+
+def _limit_reached(round: Round, of: str) -> NotTaken:
+    if of == "day":
+        return NotTaken(
+            "limit_day",
+            _("Your team has used its %(limit)s submissions of today. The count begins anew at midnight UTC.")
+            % {"limit": round.daily_limit},
+        )
+    return NotTaken(
+        "limit_total",
+        _("Your team has used its %(limit)s submissions of this round.") % {"limit": round.total_limit},
+    )

@@ -1,0 +1,80 @@
+"""Looking after submissions: those of silent workers, those whose hint was lost, those whose last run has ended."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+
+from django.conf import settings
+from django.db import transaction
+from django.db.models import F
+from django.utils import timezone
+
+from leaderboard.challenges import uploads
+from leaderboard.challenges.actions.ending import NO_OWNER, end
+from leaderboard.challenges.actions.settling import settle
+from leaderboard.challenges.actions.telling import log, queue_of, send_hints
+from leaderboard.challenges.models import Submission
+from workers.hints import HINTS_A_SWEEP, is_due
+
+State = Submission.State
+OWNED = (State.VALIDATING, State.GENERATING)
+FILES_EVERY_SECONDS = 600.0
+_files_looked_at = float("-inf")
+
+
+@dataclass(frozen=True, slots=True)
+class Swept:
+    given_back: int
+    given_up: int
+    hinted: int
+    settled: int
+    files: int
+
+
+def sweep() -> Swept:
+    """Give back the submissions of silent workers, give up those tried too often, tell workers of those that wait,
+    settle those whose runs have ended, and, every ten minutes, remove files that belong to nobody."""
+    now = timezone.now()
+    silent = Submission.objects.filter(state__in=OWNED, lease_expires_at__lt=now)
+    given_up = given_back = 0
+    for pk, attempts in list(silent.values_list("pk", "attempts")):
+        if attempts >= settings.MAX_ATTEMPTS:
+            given_up += _give_up(pk)
+        else:
+            given_back += _give_back(pk)
+    waiting = (
+        Submission.objects.filter(state=State.RECEIVED)
+        .order_by(F("hinted_at").asc(nulls_first=True))
+        .values_list("pk", "kind", "hinted_at", "hints")[:HINTS_A_SWEEP]
+    )
+    hinted = send_hints([(pk, queue_of(kind)) for pk, kind, at, hints in waiting if is_due(at, hints, now)])
+    scoring = Submission.objects.filter(state=State.SCORING).order_by("scoring_at").values_list("pk", flat=True)
+    settled = sum(settle(pk) for pk in list(scoring[:HINTS_A_SWEEP]))
+    return Swept(given_back, given_up, hinted, settled, _forgotten_files())
+
+
+def _silent(pk: int):  # the type is a query of submissions
+    return Submission.objects.filter(pk=pk, state__in=OWNED, lease_expires_at__lt=timezone.now())
+
+
+def _give_back(pk: int) -> bool:
+    with transaction.atomic():
+        changed = _silent(pk).update(state=State.RECEIVED, hinted_at=None, hints=0, **NO_OWNER)
+        if changed:
+            log(pk, "The worker stopped without a word; another one begins anew.", "warning")
+    return bool(changed)
+
+
+def _give_up(pk: int) -> bool:
+    error = f"the worker stopped without a word {settings.MAX_ATTEMPTS} times; the file may need more memory or time"
+    with transaction.atomic():
+        return end(_silent(pk), State.FAILED, f"Failed: {error}. It is not counted as an attempt.", error=error)
+
+
+def _forgotten_files() -> int:
+    global _files_looked_at
+    if time.monotonic() - _files_looked_at < FILES_EVERY_SECONDS:
+        return 0
+    _files_looked_at = time.monotonic()
+    return uploads.remove_forgotten()

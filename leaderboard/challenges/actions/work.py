@@ -1,0 +1,232 @@
+"""A worker's writes to a submission: claim, keep, begin, accept, refuse, fail, give back. People's are in
+``interventions``, the end of scoring in ``settling``; both are to be had from here.
+
+A submission is claimed by one conditional update, so however many workers hear of it, one works on it. Its owner keeps
+it by renewing the lease; whoever lost the lease, or was cancelled, can no longer write to the row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from itertools import islice
+from secrets import token_hex
+
+from django.conf import settings
+from django.db import transaction
+from django.db.models import F, Max, Q, QuerySet
+from django.utils import timezone
+
+from annotations.campaigns.models import Conflict
+from annotations.importers.problems import Problem
+from annotations.models import CorpusVersion, Response, System
+from leaderboard.challenges.actions.ending import NO_OWNER, end
+from leaderboard.challenges.actions.interventions import CannotDo, cancel, may_cancel, re_evaluate, retry
+from leaderboard.challenges.actions.settling import configurations_of, settle
+from leaderboard.challenges.actions.sweeping import Swept, sweep
+from leaderboard.challenges.actions.telling import log, send_hints, tell_on_commit
+from leaderboard.challenges.models import Member, Submission
+from leaderboard.models import SubmittedMetric
+from workers import runs
+from workers.leases import lease_end
+
+__all__ = [
+    "CannotDo",
+    "Claim",
+    "Swept",
+    "accept",
+    "begin_generating",
+    "cancel",
+    "claim",
+    "fail",
+    "finish_scores",
+    "give_back",
+    "keep",
+    "log",
+    "may_cancel",
+    "re_evaluate",
+    "refuse",
+    "retry",
+    "send_hints",
+    "settle",
+    "sweep",
+    "tell_on_commit",
+    "try_again",
+]
+
+RESPONSES_A_BATCH = 5_000
+LONGEST_SYSTEM_NAME = 200
+State = Submission.State
+OWNED = (State.VALIDATING, State.GENERATING)
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """The right to work on a submission, until the lease ends. ``attempt`` counts from 1."""
+
+    submission_id: int
+    token: str
+    attempt: int
+
+
+def claim(submission_id: int) -> Claim | None:
+    """Take a submission that was received, or whose worker fell silent. None when somebody else has it or it ended."""
+    now = timezone.now()
+    token = token_hex(16)
+    with transaction.atomic():
+        taken = (
+            Submission.objects.filter(pk=submission_id, attempts__lt=settings.MAX_ATTEMPTS)
+            .filter(Q(state=State.RECEIVED) | Q(state__in=OWNED, lease_expires_at__lt=now))
+            .update(
+                state=State.VALIDATING,
+                validating_at=now,
+                lease_token=token,
+                lease_expires_at=lease_end(now),
+                attempts=F("attempts") + 1,
+                progress_done=0,
+                progress_total=0,
+            )
+        )
+        if not taken:
+            return None
+        attempt = Submission.objects.values_list("attempts", flat=True).get(pk=submission_id)
+        log(submission_id, "Reading the file." if attempt == 1 else f"Reading the file, attempt {attempt}.")
+    return Claim(submission_id, token, attempt)
+
+
+def keep(claim: Claim, done: int | None = None, total: int | None = None) -> bool:
+    """Renew the lease and report progress. False when the submission is no longer ours: stop working on it."""
+    changes: dict[str, object] = {"lease_expires_at": lease_end(timezone.now())}
+    if done is not None:
+        changes["progress_done"] = done
+    if total is not None:
+        changes["progress_total"] = total
+    return bool(_owned(claim).update(**changes))
+
+
+def begin_generating(claim: Claim) -> bool:
+    """The prompt is sound; its responses are being written."""
+    return bool(_owned(claim).update(state=State.GENERATING, generating_at=timezone.now()))
+
+
+def refuse(claim: Claim, problems: Iterable[Problem], more: bool = False) -> bool:
+    """The file is invalid: the team reads what is wrong with it and gets the attempt back."""
+    report = [{"where": one.where, "field": one.field, "message": one.message} for one in problems]
+    count = f"{len(report)} {'problem' if len(report) == 1 else 'problems'}{' and more' if more else ''}"
+    with transaction.atomic():
+        return end(
+            _owned(claim),
+            State.INVALID,
+            f"Invalid: {count}. It is not counted as an attempt.",
+            problems=report,
+            more_problems=more,
+        )
+
+
+def accept(claim: Claim, responses: Iterable[tuple[int, str]]) -> bool:
+    """The responses (primary key of the turn, text) become a system of the round's corpus version, withheld from its
+    pages, and every metric of the round is asked for. All of it in one transaction: a worker that dies leaves nothing.
+
+    False, and nothing stored, when the submission is no longer ours. Raises ``UnknownMetric`` where the round names a
+    metric that is not known here.
+    """
+    with transaction.atomic():
+        if not keep(claim):  # holds the row: nobody cancels or takes it over while its responses are stored
+            return False
+        submission = Submission.objects.select_related("round", "team").get(pk=claim.submission_id)
+        configurations = configurations_of(submission)
+        system = _system_of(submission)
+        count = _store_responses(system, responses)
+        members = Member.objects.filter(team=submission.team).values_list("user_id", flat=True)
+        Conflict.objects.bulk_create((Conflict(user_id=user, system=system) for user in members), ignore_conflicts=True)
+        _owned(claim).update(state=State.SCORING, scoring_at=timezone.now(), system=system, error="", **NO_OWNER)
+        log(claim.submission_id, f"Accepted: {count:,} responses. The metrics of the round are being computed.")
+        runs.request(configurations, [system])
+        settle(claim.submission_id)  # a round without metrics has nothing to wait for
+    return True
+
+
+def _system_of(submission: Submission) -> System:
+    """Positions and names are found under a lock of the version: two submissions may be accepted at once."""
+    assert submission.team is not None
+    version = CorpusVersion.objects.select_for_update(no_key=True).get(pk=submission.version_id)
+    last = version.systems.aggregate(last=Max("position"))["last"]
+    return System.objects.create(
+        version=version,
+        position=0 if last is None else last + 1,
+        name=_free_name(version, f"{submission.team.name}: {submission.name}"),
+        kind=System.Kind.AGENT,
+        description=submission.description,
+        withheld=True,
+    )
+
+
+def _free_name(version: CorpusVersion, wanted: str) -> str:
+    """``wanted``, or the first of ``wanted (2)``, ``wanted (3)``, … that no system of the version has."""
+    name, number = wanted[:LONGEST_SYSTEM_NAME], 1
+    while version.systems.filter(name=name).exists():
+        number += 1
+        ending = f" ({number})"
+        name = wanted[: LONGEST_SYSTEM_NAME - len(ending)] + ending
+    return name
+
+
+def _store_responses(system: System, responses: Iterable[tuple[int, str]]) -> int:
+    count, waiting = 0, iter(responses)
+    while batch := list(_responses(system, islice(waiting, RESPONSES_A_BATCH))):
+        Response.objects.bulk_create(batch)
+        count += len(batch)
+    return count
+
+
+def _responses(system: System, pairs: Iterable[tuple[int, str]]) -> Iterator[Response]:
+    for turn_id, text in pairs:
+        yield Response(system=system, turn_id=turn_id, text=text)
+
+
+def finish_scores(claim: Claim, store: Callable[[Submission], SubmittedMetric]) -> bool:
+    """The file of metric scores is sound: ``store`` writes them, in the transaction that ends the submission as scored.
+    False, and nothing stored, when the submission is no longer ours."""
+    with transaction.atomic():
+        if not keep(claim):
+            return False
+        submission = Submission.objects.select_related("version__corpus", "user").get(pk=claim.submission_id)
+        metric = store(submission)
+        return end(_owned(claim), State.SCORED, f"The scores are stored as {metric.name}.", metric=metric, error="")
+
+
+def fail(claim: Claim, error: str) -> bool:
+    """Give up. ``error`` is for the team to read: it names no path, no machine and nothing of a hidden round."""
+    words = _storable(error)
+    with transaction.atomic():
+        return end(_owned(claim), State.FAILED, f"Failed: {words}. It is not counted as an attempt.", error=words)
+
+
+def try_again(claim: Claim, error: str) -> bool:
+    """Another attempt, as long as there are attempts left; else ``fail``."""
+    if claim.attempt >= settings.MAX_ATTEMPTS:
+        return fail(claim, error)
+    with transaction.atomic():
+        waits = _owned(claim).update(state=State.RECEIVED, hinted_at=None, hints=0, **NO_OWNER)
+        if waits:
+            log(claim.submission_id, f"Attempt {claim.attempt} of {settings.MAX_ATTEMPTS} failed: {error}", "warning")
+            submission = Submission.objects.get(pk=claim.submission_id)
+            tell_on_commit(submission)
+    return bool(waits)
+
+
+def give_back(claim: Claim) -> bool:
+    """Leave a submission to whoever takes it next, as if it had not been begun."""
+    return bool(
+        _owned(claim).update(state=State.RECEIVED, attempts=F("attempts") - 1, hinted_at=None, hints=0, **NO_OWNER)
+    )
+
+
+def _owned(claim: Claim) -> QuerySet[Submission]:
+    return Submission.objects.filter(pk=claim.submission_id, state__in=OWNED, lease_token=claim.token)
+
+
+def _storable(words: str) -> str:
+    return (
+        words.replace("\0", "").encode("utf-8", "replace").decode().strip().rstrip(".")[:2000] or "no reason was given"
+    )

@@ -1,0 +1,24 @@
+"""Thin: a message says which row to look at."""
+
+from __future__ import annotations
+
+from leaderboard.challenges import execution
+from leaderboard.challenges.actions import work
+from workers.celery_rules import row_task
+
+
+@row_task
+def process(submission_id: int) -> None:
+    execution.process(submission_id)
+
+
+@row_task
+def sweep() -> None:
+    work.sweep()
+
+
+@row_task
+def deliver(notice_id: int) -> None:
+    from leaderboard.challenges import notices
+
+    notices.deliver(notice_id)

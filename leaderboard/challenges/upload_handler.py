@@ -1,0 +1,69 @@
+"""Uploads go to disk as they come, hashed on the way: however large the file, memory holds one chunk of it."""
+
+from __future__ import annotations
+
+import hashlib
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from django.core.files.uploadedfile import UploadedFile
+from django.core.files.uploadhandler import FileUploadHandler
+
+from leaderboard.challenges.uploads import incoming_path
+
+
+class FileOnDisk(UploadedFile):
+    """An uploaded file that lies below the folder of incoming files, and is removed with the request unless kept."""
+
+    def __init__(self, path: Path, name: str, content_type: str, charset: str | None, extra: Any) -> None:
+        super().__init__(path.open("w+b"), name, content_type, 0, charset, extra)
+        self.path = path
+        self.sha256 = ""
+        self._kept = False
+
+    def temporary_file_path(self) -> str:
+        return str(self.path)
+
+    def keep(self) -> tuple[Path, str]:
+        """The file outlives the request; whoever keeps it moves or removes it."""
+        self._kept = True
+        return self.path, self.sha256
+
+    def close(self) -> None:
+        super().close()
+        if not self._kept:
+            self.path.unlink(missing_ok=True)
+
+    def __del__(self) -> None:
+        """A client that vanishes in the middle of its file leaves Django with an exception and nobody to close it."""
+        with suppress(Exception):
+            self.close()
+
+
+class ToDisk(FileUploadHandler):
+    """The one handler of FILE_UPLOAD_HANDLERS. How much a request may bring is checked before (``body_limit``)."""
+
+    file: FileOnDisk  # Django closes what has this name, where it gives up; so it is there only while a file comes
+
+    def new_file(self, *arguments: Any, **named: Any) -> None:
+        super().new_file(*arguments, **named)
+        name = self.file_name or "unnamed"
+        self.file = FileOnDisk(incoming_path(), name, self.content_type or "", self.charset, self.content_type_extra)
+        self.digest = hashlib.sha256()
+
+    def receive_data_chunk(self, raw_data: bytes, start: int) -> None:  # noqa: ARG002  Django's signature
+        self.file.write(raw_data)
+        self.digest.update(raw_data)
+
+    def file_complete(self, file_size: int) -> FileOnDisk:
+        done = self.file
+        del self.file
+        done.seek(0)
+        done.size = file_size
+        done.sha256 = self.digest.hexdigest()
+        return done
+
+    def upload_interrupted(self) -> None:
+        if hasattr(self, "file"):
+            self.file.close()

@@ -1,0 +1,67 @@
+"""A file of responses: checked against the round's corpus version, then stored. Memory holds a few numbers a turn."""
+
+from __future__ import annotations
+
+import time
+from array import array
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from annotations.models import Turn
+from leaderboard.challenges.actions import work
+from leaderboard.challenges.files.layout import Layout
+from leaderboard.challenges.files.responses import check_responses, read_responses
+from leaderboard.challenges.models import Submission
+from leaderboard.challenges.uploads import stored_path
+
+PROGRESS_SECONDS = 1.0
+TURNS_A_READ = 10_000
+
+
+class NoLongerOurs(Exception):
+    """Cancelled, or taken over by another worker, while the file was read."""
+
+
+def validate(submission: Submission, claim: work.Claim) -> None:
+    """End in ``accept`` or in ``refuse``. Raises ``NoLongerOurs``."""
+    path = stored_path(submission)
+    layout = layout_of(submission.version_id)
+    _report(claim, 0, layout.places)
+    checked = check_responses(path, layout, file=submission.file_name, progress=_reporter(claim))
+    if not checked.is_sound:
+        work.refuse(claim, checked.problems, checked.more)
+        return
+    if not work.accept(claim, _by_turn(path, layout, submission.version_id)):
+        raise NoLongerOurs
+
+
+def layout_of(version_id: int) -> Layout:
+    turns = Turn.objects.filter(dialogue__version_id=version_id).order_by("dialogue__position", "number")
+    return Layout.of(turns.values_list("dialogue__external_id", "number").iterator(TURNS_A_READ))
+
+
+def _by_turn(path: Path, layout: Layout, version_id: int) -> Iterator[tuple[int, str]]:
+    """(primary key of the turn, text) in the file's order."""
+    turns = Turn.objects.filter(dialogue__version_id=version_id).order_by("dialogue__position", "number")
+    keys = array("q", turns.values_list("pk", flat=True).iterator(TURNS_A_READ))
+    for dialogue_id, number, text in read_responses(path, layout):
+        place = layout.place_of(dialogue_id, number)
+        assert place is not None  # the file was checked against this layout
+        yield keys[place], text
+
+
+def _reporter(claim: work.Claim) -> Callable[[int], None]:
+    last = time.monotonic()
+
+    def progress(done: int) -> None:
+        nonlocal last
+        if time.monotonic() - last >= PROGRESS_SECONDS:
+            last = time.monotonic()
+            _report(claim, done)
+
+    return progress
+
+
+def _report(claim: work.Claim, done: int, total: int | None = None) -> None:
+    if not work.keep(claim, done, total):
+        raise NoLongerOurs
