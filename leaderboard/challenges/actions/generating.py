@@ -1,0 +1,101 @@
+"""Every write of a prompt's run: what was said, what it used, what it cost. Only who holds the lease writes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from django.db import transaction
+from django.db.models import F
+
+from annotations.models import System
+from leaderboard.challenges.actions import work
+from leaderboard.challenges.models import GeneratedResponse, Round, Submission
+from leaderboard.challenges.prompts.asking import Said
+from leaderboard.challenges.prompts.budget import Usage, cost_of
+from leaderboard.challenges.queries import prompting
+
+GENERATING = Submission.State.GENERATING
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """Which turn was answered, by which model, and which turns of its dialogue are left empty when a limit ended it."""
+
+    turn_pk: int
+    model: str
+    rest: Sequence[int] = ()
+
+
+def keep_said(claim: work.Claim, kept: Kept, said: Said, line: str = "") -> bool:
+    """Store what was said at one turn, with what it used, in one transaction. ``line`` goes to the log with it.
+
+    False, and nothing stored, when the submission is no longer ours.
+    """
+    with transaction.atomic():
+        if not count_used(claim, said.usage):
+            return False
+        GeneratedResponse.objects.create(
+            submission_id=claim.submission_id,
+            turn_id=kept.turn_pk,
+            text=said.text,
+            calls=said.usage.calls,
+            input_tokens=said.usage.input_tokens,
+            output_tokens=said.usage.output_tokens,
+            ended=said.ended[:300],
+            model=kept.model[:200],
+            reported_model=said.reported_model[:200],
+        )
+        GeneratedResponse.objects.bulk_create(
+            GeneratedResponse(submission_id=claim.submission_id, turn_id=turn_pk, model=kept.model[:200])
+            for turn_pk in kept.rest
+        )
+        if line:
+            work.log(claim.submission_id, line, level="warning")
+    return True
+
+
+def count_used(claim: work.Claim, usage: Usage) -> bool:
+    """Add to what the submission used, and make its cost anew. False when it is no longer ours.
+
+    The first write of the transaction: the row is ours until it ends, so two workers cannot both store a turn.
+    """
+    owned = Submission.objects.filter(pk=claim.submission_id, state=GENERATING, lease_token=claim.token)
+    with transaction.atomic():
+        counted = owned.update(
+            calls=F("calls") + usage.calls,
+            input_tokens=F("input_tokens") + usage.input_tokens,
+            output_tokens=F("output_tokens") + usage.output_tokens,
+        )
+        if counted and usage.calls:
+            used = owned.values_list("calls", "input_tokens", "output_tokens", "round_id").get()
+            prices = Round.objects.values_list("input_price", "output_price").get(pk=used[3])
+            owned.update(cost=cost_of(Usage(*used[:3]), *prices))
+    return bool(counted)
+
+
+def forget_other_models(claim: work.Claim, model: str) -> int:
+    """Take away what another model said of this prompt: the round's endpoint was changed before it was tried again."""
+    owned = Submission.objects.filter(pk=claim.submission_id, state=GENERATING, lease_token=claim.token)
+    with transaction.atomic():
+        if not owned.update(lease_token=claim.token):
+            return 0
+        others = GeneratedResponse.objects.filter(submission_id=claim.submission_id).exclude(model=model[:200])
+        count = others.count()
+        if count:
+            others.delete()
+            work.log(claim.submission_id, f"The round's model is now {model}: every turn is asked anew.", "warning")
+    return count
+
+
+def accept(claim: work.Claim, signature: str, line: str) -> bool:
+    """What was said becomes the submission's system, whose description names what wrote it."""
+    with transaction.atomic():
+        work.log(claim.submission_id, line)
+        if not work.accept(claim, prompting.said_in_order(claim.submission_id)):
+            transaction.set_rollback(True)
+            return False
+        system = System.objects.get(submission=claim.submission_id)
+        system.description = f"{system.description}\n\n{signature}".strip()
+        system.save(update_fields=["description"])
+    return True

@@ -1,0 +1,257 @@
+"""A prompt becomes responses: every turn is asked with the gold history, some dialogues at a time.
+
+Threads only ask; this thread reads and writes the rows. Each answer is stored when it is there, so a worker that dies
+loses the turns in flight and nothing else, and the next worker asks for what is missing. A run that needs longer than a
+task may take is given back at its end with its answers kept: that is no failed attempt.
+
+The team of a hidden round reads nothing of what was asked and answered: lines of the log hold numbers, names of
+dialogues and our own words; what an endpoint says of an error is for organisers, and not even for them where it repeats
+what it was asked.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections import deque
+from collections.abc import Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from decimal import Decimal
+
+from billiard.exceptions import SoftTimeLimitExceeded
+from django.conf import settings
+
+from annotations.campaigns.models import ChatSystem
+from annotations.importers.problems import ImportFailed
+from leaderboard.challenges.actions import generating, work
+from leaderboard.challenges.actions.generating import Kept
+from leaderboard.challenges.models import Round, Submission
+from leaderboard.challenges.prompts.asking import AskFailed, Questioner, Said, key_fault, signature_of
+from leaderboard.challenges.prompts.budget import Usage
+from leaderboard.challenges.prompts.spec import LARGEST_FILE, Prompt, read_prompt
+from leaderboard.challenges.queries import prompting
+from leaderboard.challenges.queries.downloads import hides_references
+from leaderboard.challenges.queries.prompting import WaitingTurn
+from leaderboard.challenges.uploads import stored_path
+from leaderboard.challenges.validation import NoLongerOurs
+from workers.answering import NotReachable, endpoint_of
+from workers.language_models.client import Endpoint, LanguageModel
+
+logger = logging.getLogger(__name__)
+
+DIALOGUES_AT_ONCE = 4
+CALL_SECONDS = 60.0
+RETRIES = 5
+"""After errors that pass (429, 5xx, no answer in time), with pauses of 0.5 s, 1 s, 2 s, … or as long as it is told."""
+SHARE_OF_TASK = 0.8
+"""Of the longest time of a task: then no turn is begun any more, and those in flight have the rest to end."""
+
+
+def generate(submission: Submission, claim: work.Claim) -> None:
+    """Read the prompt, ask for every turn that has no answer yet, and accept the responses.
+
+    Ends in ``refuse``, ``accept`` or ``fail``, or gives the submission back where time is up. Raises ``NoLongerOurs``.
+    """
+    round = submission.round
+    assert round is not None
+    try:
+        prompt = _prompt_of(submission, round)
+    except ImportFailed as failure:
+        work.refuse(claim, failure.problems, failure.stopped)
+        return
+    if not work.begin_generating(claim):
+        raise NoLongerOurs
+    try:
+        endpoint = _endpoint_of(round)
+    except NotReachable as missing:
+        # What is missing names variables of this site: organisers mend it.
+        work.log(submission.pk, str(missing), "error", for_organisers=True)
+        work.fail(
+            claim, "this site's language model is not set up for prompts; the organisers can read what is missing."
+        )
+        return
+    generating.forget_other_models(claim, endpoint.model)
+    run = _Run(submission, claim, prompt, endpoint)
+    try:
+        finished = run.ask_all()
+    except AskFailed as failure:
+        run.fail(failure)
+    except SoftTimeLimitExceeded:
+        run.pause()
+    else:
+        run.accept() if finished else run.pause()
+
+
+def _prompt_of(submission: Submission, round: Round) -> Prompt:
+    with stored_path(submission).open("rb") as file:
+        data = file.read(LARGEST_FILE + 1)
+    return read_prompt(data, round.calls_per_utterance, submission.file_name)
+
+
+def _endpoint_of(round: Round) -> Endpoint:
+    """The round's own, or the site's. Raises ``NotReachable``."""
+    endpoint = endpoint_of(round.endpoint or ChatSystem())
+    if fault := key_fault(endpoint):
+        raise NotReachable(fault)
+    return endpoint
+
+
+@dataclass
+class _Dialogue:
+    """A dialogue that is being asked: one turn at a time, because each may use what the ones before have left."""
+
+    pk: int
+    name: str
+    turns: deque[WaitingTurn]
+    used: Usage
+
+
+@dataclass
+class _Run:
+    submission: Submission
+    claim: work.Claim
+    prompt: Prompt
+    endpoint: Endpoint
+    begun_at: float = field(default_factory=time.monotonic)
+    said_at_first: int = 0
+    said: int = 0
+    total: int = 0
+
+    # --- asking ------------------------------------------------------------------------------------------------
+
+    def ask_all(self) -> bool:
+        """Ask for every turn that has no answer. False where time is up before. Raises ``AskFailed``."""
+        self.said = self.said_at_first = prompting.turns_said(self.submission)
+        self.total = prompting.turns_in(self.submission.version_id)
+        self._report()
+        self._log_beginning()
+        waiting = deque(prompting.dialogues_to_ask(self.submission))
+        with self._questioner() as questioner, _threads() as threads:
+            self._ask(waiting, questioner, threads)
+        return self.said == self.total
+
+    def _ask(self, waiting: deque[int], questioner: Questioner, threads: ThreadPoolExecutor) -> None:
+        under_way: dict[Future[Said], _Dialogue] = {}
+        failure: AskFailed | None = None
+        while True:
+            while waiting and len(under_way) < DIALOGUES_AT_ONCE and failure is None and not self._time_is_up():
+                dialogue = self._begun(waiting.popleft())
+                under_way[self._asked(dialogue, questioner, threads)] = dialogue
+            if not under_way:
+                break
+            for future in wait(under_way, return_when=FIRST_COMPLETED).done:
+                dialogue = under_way.pop(future)
+                try:
+                    self._keep(dialogue, future.result())
+                except AskFailed as problem:  # the other answers in flight are waited for: they are paid for
+                    generating.count_used(self.claim, problem.usage)
+                    failure = failure or problem
+                if dialogue.turns and failure is None and not self._time_is_up():
+                    under_way[self._asked(dialogue, questioner, threads)] = dialogue
+        if failure is not None:
+            raise failure
+
+    def _begun(self, dialogue_pk: int) -> _Dialogue:
+        name, turns = prompting.waiting_turns(self.submission, dialogue_pk)
+        return _Dialogue(dialogue_pk, name, deque(turns), prompting.used_in(self.submission, dialogue_pk))
+
+    @staticmethod
+    def _asked(dialogue: _Dialogue, questioner: Questioner, threads: ThreadPoolExecutor) -> Future[Said]:
+        turn = dialogue.turns[0]
+        return threads.submit(questioner.turn, dialogue.name, turn.number, turn.place, dialogue.used)
+
+    def _keep(self, dialogue: _Dialogue, said: Said) -> None:
+        turn = dialogue.turns.popleft()
+        rest: list[int] = []
+        line = ""
+        if said.ended:
+            rest = [one.pk for one in dialogue.turns]
+            dialogue.turns.clear()
+            line = f"Dialogue {dialogue.name} ended at turn {turn.number}: {said.ended}. {_left_empty(len(rest))}"
+        if not generating.keep_said(self.claim, Kept(turn.pk, self.endpoint.model, rest), said, line):
+            raise NoLongerOurs
+        dialogue.used += said.usage
+        self.said += 1 + len(rest)
+        self._report()
+
+    def _report(self) -> None:
+        if not work.keep(self.claim, self.said, self.total):
+            raise NoLongerOurs
+
+    def _time_is_up(self) -> bool:
+        return time.monotonic() - self.begun_at > settings.TASK_SECONDS * SHARE_OF_TASK
+
+    @contextmanager
+    def _questioner(self) -> Iterator[Questioner]:
+        round = self.submission.round
+        assert round is not None
+        model = LanguageModel(self.endpoint, timeout_seconds=CALL_SECONDS, max_retries=RETRIES)
+        try:
+            yield Questioner(model, self.prompt, prompting.limits_of(round))
+        finally:
+            model.close()
+
+    # --- ending ------------------------------------------------------------------------------------------------
+
+    def accept(self) -> None:
+        signature = signature_of(self.prompt, self.endpoint.model, prompting.reported_models(self.submission))
+        if not generating.accept(self.claim, signature, f"{self._used_in_words()} {signature}"):
+            raise NoLongerOurs
+
+    def pause(self) -> None:
+        """Time is up. What was said is kept, and the next worker goes on; but not for ever where nothing is said."""
+        if self.said == self.said_at_first:
+            seconds = f"{settings.TASK_SECONDS:g} s (DIALEVAL_TASK_SECONDS)"
+            work.fail(self.claim, f"the endpoint gave no answer in the {seconds} that a worker may take.")
+            return
+        if not work.give_back(self.claim):
+            raise NoLongerOurs
+        work.log(self.submission.pk, f"Paused after {self.said:,} of {self.total:,} turns; it goes on by itself.")
+
+    def fail(self, failure: AskFailed) -> None:
+        hidden = hides_references(self.submission.round)
+        if failure.words:
+            work.log(self.submission.pk, f"The endpoint said: {failure.words}", "error", for_organisers=hidden)
+        logger.warning("submission %s: %s", self.submission.public_id, failure.reason)
+        kept = f" {self.said:,} of {self.total:,} turns are answered and kept for another try." if self.said else ""
+        work.fail(self.claim, f"{failure.reason}.{kept}")
+
+    # --- words -------------------------------------------------------------------------------------------------
+
+    def _log_beginning(self) -> None:
+        if self.said:
+            work.log(self.submission.pk, f"Goes on after {self.said:,} of {self.total:,} turns.")
+            return
+        calls = "one call" if self.prompt.calls == 1 else "two calls"
+        work.log(self.submission.pk, f"Asking {self.endpoint.model} at {self.total:,} turns, {calls} each.")
+
+    def _used_in_words(self) -> str:
+        used = Submission.objects.get(pk=self.submission.pk)
+        cost = "" if used.cost is None else f", {_usd(used.cost)}"
+        return (
+            f"Answered: {self.said:,} turns in {used.calls:,} calls with {used.input_tokens:,} input and "
+            f"{used.output_tokens:,} output tokens{cost}."
+        )
+
+
+@contextmanager
+def _threads() -> Iterator[ThreadPoolExecutor]:
+    """What is in flight when something goes wrong is not waited for: somebody else asks it again."""
+    threads = ThreadPoolExecutor(DIALOGUES_AT_ONCE, thread_name_prefix="prompt")
+    try:
+        yield threads
+    finally:
+        threads.shutdown(wait=False, cancel_futures=True)
+
+
+def _left_empty(rest: int) -> str:
+    if rest == 0:
+        return "Its response is empty."
+    later = "that of the last turn" if rest == 1 else f"those of the {rest:,} later turns"
+    return f"Its response and {later} are empty."
+
+
+def _usd(cost: Decimal) -> str:
+    return f"{cost.normalize():f} USD"

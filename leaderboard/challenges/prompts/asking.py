@@ -1,0 +1,167 @@
+"""One turn of a prompt: its one or two calls, what they may use, and what an endpoint's failure is called.
+
+Nothing that an endpoint says is trusted: its key is taken out of whatever comes back, and its own words about an error
+are told apart from ours, because they may repeat what it was asked.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from urllib.parse import quote
+
+from leaderboard.challenges.prompts.budget import Limits, Usage, exceeded, longest_answer, used_up
+from leaderboard.challenges.prompts.render import Place, messages_for, plain_text, response_of
+from leaderboard.challenges.prompts.spec import Prompt, Template, digest
+from workers.language_models.chat_prompt import seed_of
+from workers.language_models.client import Completion, Endpoint, LanguageModel, Message
+
+REMOVED = "[key removed]"
+SHORTEST_KEY = 4
+"""Anything shorter is no secret, and taking it out would take words apart."""
+LONGEST_WORDS = 500
+NOT_KEPT = "(its words repeat what it was asked, and are not kept)"
+TELLING = 16
+"""Characters in a row that an error shares with what was asked: then it repeats it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What came of one turn. ``ended`` names the limit that ended the dialogue here; then ``text`` is empty."""
+
+    text: str
+    usage: Usage
+    ended: str = ""
+    reported_model: str = ""
+
+
+class AskFailed(Exception):
+    """No answer was to be had. ``reason`` is in our words and holds nothing that was asked or answered; ``words`` are
+    the endpoint's, without its key; ``usage`` is what the turn had used by then."""
+
+    def __init__(self, reason: str, words: str = "", usage: Usage | None = None) -> None:
+        super().__init__(reason)
+        self.reason, self.words, self.usage = reason, words, usage or Usage()
+
+
+@dataclass(frozen=True, slots=True)
+class Questioner:
+    """A prompt with the model that it is put to. Threads may share one: it holds nothing that changes."""
+
+    model: LanguageModel
+    prompt: Prompt
+    limits: Limits
+
+    def turn(self, dialogue: str, number: int, place: Place, used: Usage) -> Said:
+        """Ask for the answer at one turn. ``used``: by the dialogue's turns before. Raises ``AskFailed``."""
+        if full := used_up(used, self.limits):
+            return Said("", Usage(), full)
+        usage, answer = Usage(), ""
+        for call, template in enumerate(self._templates(), start=1):
+            room = longest_answer(self.prompt.settings.max_tokens, used + usage, self.limits)
+            if call > 1 and (full := used_up(used + usage, self.limits)):
+                return Said("", usage, full)
+            asked = messages_for(template, place, plain_text(answer) if call > 1 else None)
+            completion = self._call(asked, room, self.seed(dialogue, number, call), usage)
+            usage = usage + _usage_of(completion, usage)
+            if over := exceeded(used + usage, self.limits):
+                return Said("", usage, over, self._without_key(completion.reported_model))
+            answer = self._without_key(completion.text)
+        return Said(response_of(answer), usage, "", self._without_key(completion.reported_model)[:200])
+
+    def seed(self, dialogue: str, number: int, call: int) -> int:
+        """Another for every prompt, dialogue, turn and call, and always the same for the same."""
+        return seed_of(digest(self.prompt), dialogue, number, call)
+
+    def _templates(self) -> Sequence[Template]:
+        return [self.prompt.first] if self.prompt.second is None else [self.prompt.first, self.prompt.second]
+
+    def _call(self, asked: list[Message], room: int, seed: int, usage: Usage) -> Completion:
+        settings = self.prompt.settings
+        more: dict[str, float | int | list[str]] = {"temperature": settings.temperature, "top_p": settings.top_p}
+        if settings.stop:
+            more["stop"] = list(settings.stop)
+        try:
+            return self.model.complete(asked, room, seed, **more)
+        except Exception as problem:  # the endpoint's errors, and whatever its replies make the client stumble over
+            words = self._without_key(words_of(problem))[:LONGEST_WORDS]
+            if repeats(words, "\n".join(message.text for message in asked)):
+                words = NOT_KEPT
+            raise AskFailed(reason_of(problem), words, usage) from None
+
+    def _without_key(self, text: str) -> str:
+        return without_key(text, self.model.endpoint)
+
+
+def signature_of(prompt: Prompt, model: str, reported: Sequence[str]) -> str:
+    """What wrote the responses, so that somebody else can say whether theirs came about in the same way."""
+    settings = prompt.settings
+    stops = hashlib.sha256("\n".join(settings.stop).encode()).hexdigest()[:12] if settings.stop else "none"
+    return (
+        f"model:{model}|reported:{','.join(reported) or 'nothing'}|temperature:{settings.temperature:g}"
+        f"|top_p:{settings.top_p:g}|max_tokens:{settings.max_tokens}|stop:{stops}|seed:{settings.seed}"
+        f"|calls:{prompt.calls}|prompt:{digest(prompt)}|seeds:sha256(prompt,dialogue,turn,call)"
+    )
+
+
+def without_key(text: str, endpoint: Endpoint) -> str:
+    key = endpoint.api_key
+    if len(key) <= SHORTEST_KEY:  # "none" is what an endpoint without a key is sent
+        return text
+    for form in {key, quote(key, safe=""), key.replace("/", "\\/")}:
+        text = text.replace(form, REMOVED)
+    return text
+
+
+def key_fault(endpoint: Endpoint) -> str:
+    """Why the key cannot be sent, or "". An HTTP library would say it by printing the key."""
+    if endpoint.api_key.isascii() and endpoint.api_key.isprintable():
+        return ""
+    return "the key of the endpoint holds characters that cannot be sent"
+
+
+def repeats(words: str, asked: str) -> bool:
+    """Whether an error's words share ``TELLING`` characters in a row with what was asked, blanks and case aside."""
+    said, known = _bare(words), _bare(asked)
+    return any(said[start : start + TELLING] in known for start in range(max(1, len(said) - TELLING + 1)) if said)
+
+
+def _bare(text: str) -> str:
+    return "".join(text.casefold().split())
+
+
+def _usage_of(completion: Completion, before: Usage) -> Usage:
+    if completion.input_tokens is None or completion.output_tokens is None:
+        raise AskFailed(
+            "the endpoint does not report how many tokens it used, so the limits of this round cannot be kept",
+            usage=before,
+        )
+    return Usage(1, completion.input_tokens, completion.output_tokens)
+
+
+def reason_of(problem: Exception) -> str:
+    """What went wrong, in words of ours alone."""
+    import openai
+
+    if isinstance(problem, openai.APITimeoutError):
+        return "the endpoint gave no answer in time, again and again"
+    if isinstance(problem, openai.APIConnectionError):
+        return "the endpoint cannot be reached"
+    if isinstance(problem, openai.APIStatusError):
+        return _STATUS.get(problem.status_code, f"the endpoint answers with the error {problem.status_code}")
+    return f"the endpoint's answer cannot be read ({type(problem).__name__})"
+
+
+_STATUS = {
+    400: "the endpoint refuses what it is asked (400); the prompt may be too long for its model",
+    401: "the endpoint refuses this site's key (401)",
+    403: "the endpoint refuses this site (403)",
+    404: "the endpoint does not know the model (404)",
+    429: "the endpoint takes no more requests for now (429), again and again",
+}
+
+
+def words_of(problem: Exception) -> str:
+    """The endpoint's own words, as a line that a database keeps."""
+    return " ".join(str(problem).replace("\0", "").encode("utf-8", "replace").decode().split())
