@@ -57,8 +57,7 @@ def board_answer(round: Round, part_name: PartName) -> dict[str, Any]:
     order = turn_order(round.version)
     split = _split(round, order)
     part = split.part(part_name)
-    texts = list(round.metrics) if part_name == "public" else [*round.metrics, *round.private_metrics]
-    texts = list(dict.fromkeys(texts))
+    texts = _texts_of(round, part_name)
     entries = _entries(round, order, split)
     board = _board_scores(texts, entries, order, hides_reasons=round.references == Round.References.HIDDEN)
     scores = scores_of(board, part, RESAMPLES, SEED)
@@ -84,6 +83,26 @@ def board_answer(round: Round, part_name: PartName) -> dict[str, Any]:
             for number in _in_order(entries, ranking, board, scores)
         ],
     }
+
+
+def scores_of_system(round: Round, system: System, part_name: PartName) -> dict[str, Any]:
+    """What one system got on a part of the round, whether or not it stands on the board: ``metrics`` and ``scores`` as
+    the board's document has them, and the part's ``dialogues`` and ``reason``."""
+    order = turn_order(round.version)
+    part = _split(round, order).part(part_name)
+    texts = _texts_of(round, part_name)
+    board = _board_scores(texts, [Entry(system)], order, hides_reasons=round.references == Round.References.HIDDEN)
+    return {
+        "dialogues": int(part.counted.sum()),
+        "reason": part.reason,
+        "metrics": [_metric_document(round, text, part_name, part) for text in texts],
+        "scores": [row[0].as_json() for row in scores_of(board, part, RESAMPLES, SEED)],
+    }
+
+
+def _texts_of(round: Round, part_name: PartName) -> list[str]:
+    texts = list(round.metrics) if part_name == "public" else [*round.metrics, *round.private_metrics]
+    return list(dict.fromkeys(texts))
 
 
 def _split(round: Round, order: TurnOrder) -> Split:
