@@ -1,23 +1,44 @@
-"""Every write of meta-evaluation: stored answers."""
+"""Every write of meta-evaluation: stored answers, and metrics whose scores were handed in."""
 
 from __future__ import annotations
 
 import hashlib
 import logging
+import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from django.conf import settings
-from django.db import IntegrityError, OperationalError
+from django.db import IntegrityError, OperationalError, transaction
 from django.utils import timezone
 
+from annotations.actions import data_changed
+from annotations.importers.texts import text_fault
 from annotations.models import CorpusVersion
-from leaderboard.models import Analysis
+from leaderboard.models import Analysis, SubmittedMetric, SubmittedScores
 
 log = logging.getLogger(__name__)
 
 LONGEST_QUESTION = 300
+LONGEST_WITHDRAWAL = 500
+ROWS_AT_A_TIME = 20
+"""A system's scores are one row, which may hold a hundred thousand of them."""
+
+
+class NameTaken(Exception):
+    """A submitted metric of this corpus version has the name, in whatever case."""
+
+
+@dataclass(frozen=True, slots=True)
+class Described:
+    """What its sender says of a metric, checked."""
+
+    name: str
+    level: str
+    higher_is_better: bool = True
+    link: str = ""
 
 
 def stored_answer(
@@ -59,3 +80,63 @@ def stored_answer(
         log.warning("the %s of %s were computed but not stored (%s)", kind, version, problem)
         return Analysis(**asked, **made, computed_at=timezone.now())
     return stored
+
+
+def store_submitted_metric(
+    version: CorpusVersion,
+    owner: Any,
+    described: Described,
+    sha256: str,
+    scores: Mapping[int, Sequence[float | None]],
+) -> SubmittedMetric:
+    """``scores``: by the system's key, in the order of the version's turns or dialogues, None where none was given; at
+    system level a list of one. Raises ``NameTaken``. Call it in a transaction with what else must be true of it."""
+    try:
+        with transaction.atomic():
+            metric = SubmittedMetric.objects.create(
+                version=version,
+                owner=owner,
+                sha256=sha256,
+                name=described.name,
+                level=described.level,
+                higher_is_better=described.higher_is_better,
+                link=described.link,
+            )
+    except IntegrityError:
+        raise NameTaken(described.name) from None
+    is_of_systems = described.level == SubmittedMetric.Level.SYSTEM
+    SubmittedScores.objects.bulk_create(
+        (
+            SubmittedScores(
+                metric=metric,
+                system_id=system,
+                scores=[] if is_of_systems else list(given),
+                system_score=_mean(given),
+            )
+            for system, given in scores.items()
+        ),
+        batch_size=ROWS_AT_A_TIME,
+    )
+    data_changed([version.pk])
+    return metric
+
+
+def _mean(scores: Sequence[float | None]) -> float | None:
+    """As of a metric run: over what is scored."""
+    defined = [score for score in scores if score is not None]
+    return math.fsum(defined) / len(defined) if defined else None
+
+
+def withdraw_submitted_metric(metric: SubmittedMetric, reason: str) -> bool:
+    """It stands on no leaderboard any more; its row and its scores are kept, and its name is free. False where it was
+    withdrawn before. Raises ``ValueError`` for a reason that is empty or too long."""
+    reason = reason.strip()
+    if fault := text_fault(reason, LONGEST_WITHDRAWAL):
+        raise ValueError(f"the reason {fault}")
+    with transaction.atomic():
+        withdrawn = SubmittedMetric.objects.filter(pk=metric.pk, withdrawn_at__isnull=True).update(
+            withdrawn_at=timezone.now(), withdrawal=reason
+        )
+        if withdrawn:
+            data_changed([metric.version_id])
+    return bool(withdrawn)

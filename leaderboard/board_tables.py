@@ -62,14 +62,23 @@ def metric_board(document: dict[str, Any], updated: datetime) -> Table:
 
 def _metric_row(document: dict[str, Any], metric: str, by_level: dict[str, dict[str, Any]]) -> Row:
     link = "?" + urlencode({"metric": metric, "aspect": document["aspect"]}) + "#plots"
-    cells = {"metric": Cell(metric, href=link)}
+    first = next(iter(by_level.values()))
+    submitted = first.get("submitted")
+    cells = {"metric": Cell(metric, href=link, note=_who_handed_in(submitted) if submitted else "")}
     for level, row in by_level.items():
         for name, _ in COEFFICIENTS:
             cells[f"{level}-{name}"] = cell_of(row[name], note=_coverage_note(row))
         cells[f"{level}-n"] = Cell(row["n"])
-    first = next(iter(by_level.values()))
-    badges = () if first["higher_is_better"] else ("lower is better",)
+    badges = (*(("submitted",) if submitted else ()), *(() if first["higher_is_better"] else ("lower is better",)))
     return Row(f"metric-{metric}", cells, badges=badges, signature=_of_all_levels(first["signature"]))
+
+
+def _who_handed_in(submitted: dict[str, str]) -> str:
+    described = f" Described at {submitted['link']}." if submitted["link"] else ""
+    return (
+        f"Computed elsewhere; its scores of {submitted['level']}s were handed in by {submitted['by']}.{described} "
+        f"SHA-256 of the file: {submitted['file_sha256'][:12]}…"
+    )
 
 
 def _of_all_levels(signature: str) -> str:
@@ -197,13 +206,11 @@ def system_board(document: dict[str, Any], updated: datetime, kinds: Collection[
     columns += [
         Column(
             _metric_key(metric["metric"]),
-            metric["metric"],
+            f"{metric['metric']} (submitted)" if _is_unmarked(metric) else metric["metric"],
             "number",
             group="metrics",
             higher_is_better=metric["higher_is_better"],
-            help="Mean over the system's turns; "
-            + ("higher" if metric["higher_is_better"] else "lower")
-            + f" is better. {metric['signature']}",
+            help=_system_score_help(metric),
             detail=True,
         )
         for metric in document["metrics"]
@@ -225,6 +232,20 @@ def system_board(document: dict[str, Any], updated: datetime, kinds: Collection[
         updated=updated,
     )
     return mark_best(table)
+
+
+def _is_unmarked(metric: dict[str, Any]) -> bool:
+    """A name that a built-in metric has taken since says that it was submitted already."""
+    return "submitted" in metric and not metric["metric"].endswith("(submitted)")
+
+
+def _system_score_help(metric: dict[str, Any]) -> str:
+    submitted = metric.get("submitted")
+    scored = submitted["level"] if submitted else "turn"
+    made = "A score of the whole system" if scored == "system" else f"Mean over the system's {scored}s"
+    direction = "higher" if metric["higher_is_better"] else "lower"
+    sender = f" {_who_handed_in(submitted)}" if submitted else ""
+    return f"{made}; {direction} is better.{sender} {metric['signature']}"
 
 
 def _metric_key(configuration: str) -> str:

@@ -16,9 +16,11 @@ def escaped(text: str) -> str:
 
 
 def correlations_to_latex(document: dict[str, Any]) -> str:
-    """``document`` is ``queries.meta_evaluation``'s. Values with p ≥ 0.05 carry a dagger; undefined is a dash."""
+    """``document`` is ``queries.meta_evaluation``'s. Values with p ≥ 0.05 carry a dagger, submitted metrics an
+    asterisk; undefined is a dash."""
     levels = list(dict.fromkeys(row["level"] for row in document["rows"]))
     metrics = list(dict.fromkeys(row["metric"] for row in document["rows"]))
+    submitted = {row["metric"] for row in document["rows"] if "submitted" in row}
     by_place = {(row["metric"], row["level"]): row for row in document["rows"]}
     best = {(level, name): _best(document["rows"], level, name) for level in levels for name, _ in COEFFICIENTS}
     lines = [
@@ -37,10 +39,12 @@ def correlations_to_latex(document: dict[str, Any]) -> str:
         ]
         found = [by_place.get((metric, level)) for level in levels]
         intervals = [row[name].get("ci") if row else None for row in found for name, _ in COEFFICIENTS]
-        lines += _with_intervals([escaped(metric), *cells], intervals)
+        lines += _with_intervals([escaped(metric) + ("$^*$" if metric in submitted else ""), *cells], intervals)
     lines.append(r"\midrule")
     lines += _with_intervals(["Human ceiling", *_ceiling_cells(document, levels)], _ceiling_intervals(document, levels))
     lines += [r"\bottomrule", r"\end{tabular}", _note(document)]
+    if submitted:
+        lines.append("% asterisk: computed elsewhere, its scores were handed in")
     lines += [f"% {row['signature']}" for row in document["rows"]]
     return "\n".join(lines)
 

@@ -12,7 +12,6 @@ from annotations.models import CorpusVersion, Response
 from annotations.queries import select_systems
 from leaderboard import queries
 from leaderboard.figures import Figure, Point, SystemMean, metric_correlations, metric_vs_human_scatter, system_means
-from workers.metrics.configuration import parse
 
 
 def estimate_of(document: dict[str, Any]) -> Estimate:
@@ -35,12 +34,17 @@ def level_figures(document: dict[str, Any]) -> list[Figure]:
 
 def _level_figure(document: dict[str, Any], level: str) -> Figure:
     return metric_correlations(
-        [(row["metric"], estimate_of(row["pearson"])) for row in document["rows"] if row["level"] == level],
+        [(_label(row), estimate_of(row["pearson"])) for row in document["rows"] if row["level"] == level],
         figure_id=f"correlations-{level}",
         level=level,
         human_ceiling=ceiling_of(document, level),
         signature=f"{document['corpus']} {document['corpus_version']}, {document['resamples']} draws of dialogues",
     )
+
+
+def _label(row: dict[str, Any]) -> str:
+    marked = "submitted" in row and not row["metric"].endswith("(submitted)")
+    return f"{row['metric']} (submitted)" if marked else row["metric"]
 
 
 def system_means_figure(document: dict[str, Any], scale: list[float | None] | None, kinds: Collection[str]) -> Figure:
@@ -68,8 +72,7 @@ def scatter_figures(
     """Metric against human scores at each level where both exist. ``standing`` is the system leaderboard's answer."""
     systems = select_systems(version)
     human = queries.human_side(version, aspect, systems)
-    computed = queries.metric_scores(systems, len(human.order.turn_pks), only=[metric])
-    scores = queries.chosen_metrics(computed, [parse(metric)])
+    scores = queries.chosen_metrics(queries.compared_scores(version, systems, human.order, [metric]), [metric])
     points = {
         "turn": _turn_points(version, human, scores),
         "dialogue": _dialogue_points(human, scores),

@@ -3,27 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from annotations.estimates import Estimate
 from annotations.models import CorpusVersion, System
-from annotations.queries import (
-    select_systems,
-)
+from annotations.queries import RatedItems, select_systems
+from leaderboard.queries.compared import MetricScores, chosen_metrics
 from leaderboard.queries.defaults import RESAMPLES, SEED
-from leaderboard.queries.finished_runs import MetricScores, chosen_metrics, metric_scores
 from leaderboard.queries.human_scores import (
     HumanSide,
     human_grid,
     human_side,
     metric_grid,
+    placed_dialogue_scores,
     placed_human,
     placed_metrics,
 )
+from leaderboard.queries.submitted import HandedIn, compared_scores
 from leaderboard.statistics.human_ceiling import LEVELS, CeilingLevel, human_ceiling
 from leaderboard.statistics.levels import MetricCorrelation, correlate_items, correlate_systems
+from leaderboard.statistics.placed_scores import FloatArray
 from leaderboard.statistics.system_ranking import rank_systems
 from workers.metrics.configuration import Configuration
 
@@ -34,7 +36,7 @@ def meta_evaluation(
     version: CorpusVersion,
     aspect: str,
     levels: Iterable[CeilingLevel] = LEVELS,
-    metrics: Sequence[Configuration] | None = None,
+    metrics: Sequence[Configuration | str] | None = None,
     systems: Sequence[System] | None = None,
     *,
     resamples: int = RESAMPLES,
@@ -43,7 +45,7 @@ def meta_evaluation(
     """Correlation of every metric with people, in the form that the command prints and the page reads."""
     chosen = list(systems if systems is not None else select_systems(version))
     human = human_side(version, aspect, chosen)
-    scores = chosen_metrics(metric_scores(chosen, len(human.order.turn_pks)), metrics)
+    scores = chosen_metrics(compared_scores(version, chosen, human.order), metrics)
     rows: list[dict[str, Any]] = []
     wanted_levels = [level for level in LEVELS if level in set(levels)]
     for level in wanted_levels:
@@ -69,9 +71,7 @@ def _rows_of_level(
     resamples: int,
     seed: int,
 ) -> list[dict[str, Any]]:
-    with_turns = [row for row in range(len(scores.texts)) if not scores.is_system_only(row)]
-    system_only = [row for row in range(len(scores.texts)) if scores.is_system_only(row)]
-    found = _correlations(level, human, scores, with_turns, system_only, resamples, seed)
+    found = _correlations(level, human, scores, resamples, seed)
     documents = []
     for row, correlation in found.items():
         signature = scores.configurations[row].signature(
@@ -89,30 +89,18 @@ def _rows_of_level(
 
 
 def _correlations(
-    level: CeilingLevel,
-    human: HumanSide,
-    scores: MetricScores,
-    with_turns: list[int],
-    system_only: list[int],
-    resamples: int,
-    seed: int,
+    level: CeilingLevel, human: HumanSide, scores: MetricScores, resamples: int, seed: int
 ) -> dict[int, MetricCorrelation]:
+    """By the metric's row. A metric has none below the level that it scores."""
     items = human.at(level)
     if items is None or not scores.texts:
         return {}
     if level == "system":
-        results = correlate_systems(
-            placed_human(items),
-            placed_metrics(human, scores.select(with_turns)),
-            len(human.systems),
-            scores.system[system_only] if system_only else None,
-            resamples,
-            seed,
-        )
-        return dict(zip([*with_turns, *system_only], results, strict=True))
-    if not with_turns:
+        return _system_correlations(items, human, scores, resamples, seed)
+    rows = scores.rows_of("turn") if level == "turn" else scores.rows_of("turn") + scores.rows_of("dialogue")
+    if not rows:
         return {}
-    selected = scores.select(with_turns)
+    selected = scores.select(rows)
     if level == "turn":
         results = correlate_items(
             items.human_means(), selected.turn[:, items.system, items.turn], items.dialogue, resamples, seed
@@ -121,7 +109,30 @@ def _correlations(
         grid = human_grid(human)
         assert grid is not None
         results = correlate_items(grid.scores[0], metric_grid(human, selected).scores, grid.dialogue, resamples, seed)
-    return dict(zip(with_turns, results, strict=True))
+    return dict(zip(rows, results, strict=True))
+
+
+def _system_correlations(
+    items: RatedItems, human: HumanSide, scores: MetricScores, resamples: int, seed: int
+) -> dict[int, MetricCorrelation]:
+    of_turns, of_dialogues, of_systems = (scores.rows_of(finest) for finest in ("turn", "dialogue", "system"))
+    people, systems = placed_human(items), len(human.systems)
+    fixed = scores.system[of_systems] if of_systems else None
+    turns = placed_metrics(human, scores.select(of_turns))
+    found = dict(
+        zip([*of_turns, *of_systems], correlate_systems(people, turns, systems, fixed, resamples, seed), strict=True)
+    )
+    if of_dialogues:
+        dialogues = placed_dialogue_scores(human, scores.select(of_dialogues))
+        results = correlate_systems(people, dialogues, systems, None, resamples, seed)
+        for row, result, given in zip(of_dialogues, results, dialogues.scores, strict=True):
+            found[row] = replace(result, note=_dialogues_missing(given))
+    return found
+
+
+def _dialogues_missing(scores: FloatArray) -> str:
+    missing = int(np.isnan(scores).sum())
+    return f"{missing:,} of {len(scores):,} dialogues have no score and are left out of the means" if missing else ""
 
 
 def _row_document(
@@ -134,13 +145,15 @@ def _row_document(
         "level": level,
         "n": correlation.n,
         "coverage": correlation.coverage,
-        "higher_is_better": configuration.metric.higher_is_better,
+        "higher_is_better": configuration.higher_is_better,
         "pearson": correlation.pearson.as_json(),
         "spearman": correlation.spearman.as_json(),
         "kendall": correlation.kendall.as_json(),
     }
     if correlation.note:
         document["note"] = correlation.note
+    if isinstance(configuration, HandedIn):
+        document["submitted"] = configuration.as_json()
     return document
 
 
@@ -177,7 +190,8 @@ def ceiling_document(
 def metric_means(human: HumanSide, scores: MetricScores) -> list[Estimate]:
     """Each system's mean score on the first metric, with its interval over dialogues; a metric that exists at system
     level only has no dialogues to draw from, and so no interval."""
-    if scores.is_system_only(0):
+    finest = scores.finest(0)
+    if finest == "system":
         reason = "the metric has no scores below system level"
         return [
             Estimate.undefined("the metric has no score for this system")
@@ -185,5 +199,6 @@ def metric_means(human: HumanSide, scores: MetricScores) -> list[Estimate]:
             else Estimate(value=float(score), reason=reason)
             for score in scores.system[0]
         ]
-    placed = placed_metrics(human, scores.select([0]))
+    first = scores.select([0])
+    placed = placed_metrics(human, first) if finest == "turn" else placed_dialogue_scores(human, first)
     return [rank.mean for rank in rank_systems(placed, len(human.systems), RESAMPLES, SEED)]

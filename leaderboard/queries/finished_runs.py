@@ -3,47 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from annotations.models import System
-from annotations.queries import (
-    NotFound,
-)
+from leaderboard.queries.compared import MetricScores
 from workers.metrics.configuration import Configuration, ConfigurationError, parse
 from workers.metrics.registry import all_metrics
 from workers.models import MetricRun
-
-
-@dataclass(frozen=True)
-class MetricScores:
-    """The scores of finished runs. ``turn``: metrics × systems × turns, ``system``: metrics × systems; NaN where a
-    score is undefined or not computed. A metric in ``system_only`` has no turn scores at all."""
-
-    configurations: tuple[Configuration, ...]
-    systems: tuple[System, ...]
-    turn: NDArray[np.float64]
-    system: NDArray[np.float64]
-    runs_done: NDArray[np.int64]
-    """How many of the systems each metric has been computed for."""
-
-    @property
-    def texts(self) -> tuple[str, ...]:
-        return tuple(configuration.text for configuration in self.configurations)
-
-    def is_system_only(self, row: int) -> bool:
-        return "turn" not in self.configurations[row].metric.levels
-
-    def select(self, rows: Sequence[int]) -> MetricScores:
-        return MetricScores(
-            tuple(self.configurations[row] for row in rows),
-            self.systems,
-            self.turn[list(rows)],
-            self.system[list(rows)],
-            self.runs_done[list(rows)],
-        )
 
 
 def metric_scores(systems: Sequence[System], turns: int, only: Sequence[str] | None = None) -> MetricScores:
@@ -83,15 +50,3 @@ def _present(text: str) -> Configuration | None:
         return parse(text)
     except ConfigurationError:
         return None
-
-
-def chosen_metrics(scores: MetricScores, wanted: Sequence[Configuration] | None) -> MetricScores:
-    """Those asked for, in that order; all where none is asked for. Raises NotFound for one that is not computed."""
-    if not wanted:
-        return scores
-    place = {text: row for row, text in enumerate(scores.texts)}
-    missing = [configuration.text for configuration in wanted if configuration.text not in place]
-    if missing:
-        known = ", ".join(place) or "none yet"
-        raise NotFound(f"not computed: {', '.join(missing)}. Computed: {known}. Compute more with: manage.py score")
-    return scores.select([place[configuration.text] for configuration in wanted])

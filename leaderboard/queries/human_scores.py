@@ -16,7 +16,7 @@ from annotations.queries import (
     rated_items,
     turn_order,
 )
-from leaderboard.queries.finished_runs import MetricScores
+from leaderboard.queries.compared import MetricScores
 from leaderboard.statistics.human_ceiling import CeilingLevel
 from leaderboard.statistics.placed_scores import PlacedScores, dialogue_means
 
@@ -62,14 +62,32 @@ def human_grid(human: HumanSide) -> PlacedScores | None:
 
 
 def metric_grid(human: HumanSide, scores: MetricScores) -> PlacedScores:
-    """Metric means over the turns of each (system, dialogue)."""
-    return dialogue_means(placed_metrics(human, scores), len(human.systems), len(human.order.dialogue_ids))
+    """Each metric's score of every (system, dialogue): as given where it scores dialogues, else the mean over turns."""
+    grid = dialogue_means(placed_metrics(human, scores), len(human.systems), len(human.order.dialogue_ids))
+    of_dialogues = scores.rows_of("dialogue")
+    if not of_dialogues:
+        return grid
+    given = grid.scores.copy()
+    given[of_dialogues] = placed_dialogue_scores(human, scores.select(of_dialogues)).scores
+    return PlacedScores(given, grid.system, grid.dialogue)
 
 
 def placed_metrics(human: HumanSide, scores: MetricScores) -> PlacedScores:
+    """Scores of turns."""
     turns = len(human.order.turn_pks)
     return PlacedScores(
         scores.turn.reshape(len(scores.texts), len(human.systems) * turns),
         np.repeat(np.arange(len(human.systems)), turns),
         np.tile(human.order.dialogue, len(human.systems)),
+    )
+
+
+def placed_dialogue_scores(human: HumanSide, scores: MetricScores) -> PlacedScores:
+    """Scores of whole dialogues."""
+    assert scores.dialogue is not None
+    dialogues = len(human.order.dialogue_ids)
+    return PlacedScores(
+        scores.dialogue.reshape(len(scores.texts), len(human.systems) * dialogues),
+        np.repeat(np.arange(len(human.systems)), dialogues),
+        np.tile(np.arange(dialogues), len(human.systems)),
     )

@@ -14,12 +14,14 @@ from annotations.queries import (
     has_turn_ratings,
     select_systems,
 )
+from leaderboard.queries.compared import ComparedMetric
 from leaderboard.queries.defaults import RESAMPLES, SEED
-from leaderboard.queries.finished_runs import metric_scores
 from leaderboard.queries.human_scores import human_side, placed_human
+from leaderboard.queries.submitted import NOT_HANDED_IN, HandedIn, compared_scores
 from leaderboard.statistics.human_ceiling import CeilingLevel
 from leaderboard.statistics.placed_scores import PlacedScores
 from leaderboard.statistics.system_ranking import rank_systems
+from workers.metrics.configuration import Configuration
 from workers.models import MetricRun
 
 NOT_COMPUTED = "not computed for this system"
@@ -36,7 +38,7 @@ def system_standing(
     """Every system's mean human rating with interval, rank range and band, and its score on every metric."""
     chosen = list(systems if systems is not None else select_systems(version))
     human = human_side(version, aspect, chosen)
-    scores = metric_scores(chosen, len(human.order.turn_pks))
+    scores = compared_scores(version, chosen, human.order)
     reasons = _why_no_system_score(chosen)
     items = human.at("system")
     nobody = PlacedScores(np.empty((1, 0)), np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64))
@@ -51,8 +53,9 @@ def system_standing(
             {
                 "metric": configuration.text,
                 "signature": configuration.signature(corpus=version.corpus.slug, corpus_version=version.label),
-                "higher_is_better": configuration.metric.higher_is_better,
-                "range": list(configuration.metric.value_range),
+                "higher_is_better": configuration.higher_is_better,
+                "range": list(configuration.value_range),
+                **({"submitted": configuration.as_json()} if isinstance(configuration, HandedIn) else {}),
             }
             for configuration in scores.configurations
         ],
@@ -68,15 +71,19 @@ def system_standing(
                 "worst_rank": rank.worst_rank,
                 "band": rank.band,
                 "scores": [
-                    {"value": None, "reason": reasons.get((system.pk, one.text, one.metric.version), NOT_COMPUTED)}
-                    if np.isnan(score)
-                    else float(score)
+                    {"value": None, "reason": _why_none(one, system, reasons)} if np.isnan(score) else float(score)
                     for one, score in zip(scores.configurations, scores.system[:, number], strict=True)
                 ],
             }
             for number, (system, rank) in enumerate(zip(chosen, ranks, strict=True))
         ],
     }
+
+
+def _why_none(metric: ComparedMetric, system: System, reasons: dict[tuple[int, str, str], str]) -> str:
+    if isinstance(metric, Configuration):
+        return reasons.get((system.pk, metric.text, metric.metric.version), NOT_COMPUTED)
+    return NOT_HANDED_IN
 
 
 def _why_no_system_score(systems: Sequence[System]) -> dict[tuple[int, str, str], str]:

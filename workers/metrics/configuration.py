@@ -10,11 +10,11 @@ import difflib
 import json
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from workers.metrics.base import Metric, Option, OptionValue
+from workers.metrics.base import Level, Metric, Option, OptionValue
 from workers.metrics.registry import all_metrics
 
 _WRITTEN = re.compile(r"\s*([^\[\]\s]+)\s*(?:\[(.*)\])?\s*", re.DOTALL)
@@ -56,6 +56,18 @@ class Configuration:
         chosen = [f"{name}={_quoted(value)}" for name, value in sorted(self.values) if value != defaults[name]]
         return f"{self.metric.name}[{','.join(chosen)}]" if chosen else self.metric.name
 
+    @property
+    def levels(self) -> frozenset[Level]:
+        return self.metric.levels
+
+    @property
+    def higher_is_better(self) -> bool:
+        return self.metric.higher_is_better
+
+    @property
+    def value_range(self) -> tuple[float | None, float | None]:
+        return self.metric.value_range
+
     def signature(self, **facts: object) -> str:
         """``metric:bleu_4|version:1|normalize:true|smooth:method1|…``: all that makes a score comparable.
 
@@ -65,8 +77,7 @@ class Configuration:
         parts: list[tuple[str, object]] = [("metric", self.metric.name), ("version", self.metric.version)]
         parts += self.values
         parts += self.metric.signature_facts
-        parts += [(name, fact) for name, fact in facts.items() if fact is not None]
-        return "|".join(f"{name}:{_in_signature(value)}" for name, value in parts)
+        return written_signature(parts, facts)
 
     def scorer(self) -> Any:
         """A ``TurnScorer`` or ``SystemScorer`` for these options. Raises ``MetricUnavailableError``."""
@@ -93,6 +104,17 @@ def parse(written: str) -> Configuration:
             raise ConfigurationError(f'{metric.name}: option "{name}" is given twice')
         chosen[name] = _read(metric, _option(metric, name), value)
     return Configuration.of(metric, **chosen)
+
+
+def written_signature(parts: Iterable[tuple[str, object]], facts: Mapping[str, object]) -> str:
+    """``name:value|…`` of the parts, then of the facts; a fact that is None is left out."""
+    stated = [(name, fact) for name, fact in facts.items() if fact is not None]
+    return "|".join(f"{name}:{_in_signature(value)}" for name, value in (*parts, *stated))
+
+
+def parts_of_list(written: str) -> list[str]:
+    """The parts of ``a,b[c=1,d=2],e`` as they are written. Raises ``ConfigurationError`` for a lone bracket."""
+    return [part.strip() for part in _split_outside_brackets(written, written)]
 
 
 def parse_list(written: str) -> list[Configuration]:

@@ -8,9 +8,10 @@ from django.core.management.base import CommandError, CommandParser
 
 from annotations.console import ConsoleCommand, add_ratings_arguments, figure, figure_with_interval
 from annotations.queries import NotFound, resolve_aspect, select_systems, version_of
+from annotations.tables.to_csv import safe_text
 from leaderboard.latex import correlations_to_latex
-from leaderboard.queries import CORRELATION_LEVELS, meta_evaluation
-from workers.metrics.configuration import ConfigurationError, parse_list
+from leaderboard.queries import CORRELATION_LEVELS, meta_evaluation, named_metrics
+from workers.metrics.configuration import ConfigurationError
 
 COEFFICIENTS = ("pearson", "spearman", "kendall")
 
@@ -24,7 +25,7 @@ class Command(ConsoleCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         add_ratings_arguments(parser)
         parser.add_argument("--level", choices=[*CORRELATION_LEVELS, "all"], default="all")
-        parser.add_argument("--metrics", metavar="a,b", default="", help="default: all that are computed")
+        parser.add_argument("--metrics", metavar="a,b", default="", help="default: all that are computed or submitted")
         parser.add_argument("--format", choices=["table", "json", "csv", "latex"], default="table")
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -34,7 +35,7 @@ class Command(ConsoleCommand):
                 version,
                 resolve_aspect(version, options["aspect"]),
                 CORRELATION_LEVELS if options["level"] == "all" else [options["level"]],
-                parse_list(options["metrics"]) if options["metrics"].strip() else None,
+                named_metrics(version, options["metrics"]) or None,
                 select_systems(version, options["systems"], options["exclude"]),
                 resamples=options["resamples"],
                 seed=options["seed"],
@@ -63,9 +64,13 @@ class Command(ConsoleCommand):
 
 def _rows(document: dict[str, Any]) -> list[list[str]]:
     return [
-        [row["metric"], row["level"], str(row["n"]), *(figure_with_interval(row[name]) for name in COEFFICIENTS)]
+        [_marked(row), row["level"], str(row["n"]), *(figure_with_interval(row[name]) for name in COEFFICIENTS)]
         for row in document["rows"]
     ]
+
+
+def _marked(row: dict[str, Any]) -> str:
+    return f"{row['metric']} (by {row['submitted']['by']})" if "submitted" in row else row["metric"]
 
 
 def _ceiling_rows(document: dict[str, Any]) -> list[list[str]]:
@@ -87,7 +92,7 @@ def _csv(document: dict[str, Any]) -> str:
     writer.writerow(
         ["metric", "level", "n", "coverage"]
         + [f"{name}{part}" for name in COEFFICIENTS for part in ("", "_p", "_low", "_high", "_reason")]
-        + ["signature"]
+        + ["signature", "submitted_by"]
     )
     for row in document["rows"]:
         cells: list[Any] = [row["metric"], row["level"], row["n"], row["coverage"]]
@@ -101,5 +106,5 @@ def _csv(document: dict[str, Any]) -> str:
                 high,
                 estimate.get("reason", estimate.get("ci_reason", "")),
             ]
-        writer.writerow([*cells, row["signature"]])
+        writer.writerow([*cells, row["signature"], safe_text(row.get("submitted", {}).get("by", ""))])
     return output.getvalue()

@@ -1,0 +1,108 @@
+"""What is held against people: metrics that are computed here and metrics whose scores were handed in, side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from annotations.models import System
+from annotations.queries import NotFound
+from workers.metrics.base import Level
+from workers.metrics.configuration import Configuration
+
+
+class ComparedMetric(Protocol):
+    """What a leaderboard must know of a metric. ``Configuration`` and ``HandedIn`` both say it."""
+
+    @property
+    def text(self) -> str:
+        """Its name in tables, files, addresses and commands; no two have the same."""
+
+    @property
+    def levels(self) -> frozenset[Level]: ...
+
+    @property
+    def higher_is_better(self) -> bool: ...
+
+    @property
+    def value_range(self) -> tuple[float | None, float | None]: ...
+
+    def signature(self, **facts: object) -> str: ...
+
+
+Finest = Literal["turn", "dialogue", "system"]
+
+
+@dataclass(frozen=True)
+class MetricScores:
+    """Scores as arrays, NaN where one is undefined, not computed or not handed in.
+
+    ``turn``: metrics × systems × turns, ``system``: metrics × systems. ``dialogue``: metrics × systems × dialogues,
+    filled for metrics whose scores are of whole dialogues; None where there are no such metrics.
+    """
+
+    configurations: tuple[ComparedMetric, ...]
+    systems: tuple[System, ...]
+    turn: NDArray[np.float64]
+    system: NDArray[np.float64]
+    runs_done: NDArray[np.int64]
+    """How many of the systems each metric has been computed for."""
+    dialogue: NDArray[np.float64] | None = None
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        return tuple(configuration.text for configuration in self.configurations)
+
+    def finest(self, row: int) -> Finest:
+        """What the metric scores: its scores of coarser levels are means of these."""
+        levels = self.configurations[row].levels
+        if "turn" in levels:
+            return "turn"
+        return "dialogue" if "dialogue" in levels else "system"
+
+    def rows_of(self, finest: Finest) -> list[int]:
+        return [row for row in range(len(self.configurations)) if self.finest(row) == finest]
+
+    def select(self, rows: Sequence[int]) -> MetricScores:
+        return MetricScores(
+            tuple(self.configurations[row] for row in rows),
+            self.systems,
+            self.turn[list(rows)],
+            self.system[list(rows)],
+            self.runs_done[list(rows)],
+            None if self.dialogue is None else self.dialogue[list(rows)],
+        )
+
+    def followed_by(self, others: MetricScores) -> MetricScores:
+        """The metrics of both, of the same systems."""
+        if not others.configurations:
+            return self
+        dialogue = others.dialogue
+        if dialogue is not None:
+            own = np.full((len(self.configurations), *dialogue.shape[1:]), np.nan)
+            dialogue = np.concatenate((own if self.dialogue is None else self.dialogue, dialogue))
+        return MetricScores(
+            self.configurations + others.configurations,
+            self.systems,
+            np.concatenate((self.turn, others.turn)),
+            np.concatenate((self.system, others.system)),
+            np.concatenate((self.runs_done, others.runs_done)),
+            dialogue,
+        )
+
+
+def chosen_metrics(scores: MetricScores, wanted: Sequence[Configuration | str] | None) -> MetricScores:
+    """Those asked for, in that order; all where none is asked for. Raises NotFound for one that is not there."""
+    if not wanted:
+        return scores
+    place = {text: row for row, text in enumerate(scores.texts)}
+    texts = [one if isinstance(one, str) else one.text for one in wanted]
+    missing = [text for text in texts if text not in place]
+    if missing:
+        known = ", ".join(place) or "none yet"
+        raise NotFound(f"not computed: {', '.join(missing)}. Computed: {known}. Compute more with: manage.py score")
+    return scores.select([place[text] for text in texts])
