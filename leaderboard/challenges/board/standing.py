@@ -86,8 +86,8 @@ def places_of(
 ) -> list[Place]:
     """The entries' places on one metric. ``scores`` are theirs on it; ``unranked``: entry → why it does not compete.
 
-    Rank: 1 + the number of competing entries whose interval lies wholly above this one's (below, where lower is better),
-    so that entries share a rank; order: 1 + the number with a better mean, so that equal means share a place.
+    Rank: 1 + the number of competing entries whose interval lies wholly on the better side of this one's;
+    order: 1 + the number with a better mean, so that equal means share a place.
     """
     competing = [number for number, score in enumerate(scores) if number not in unranked and score.mean.is_defined]
     metric = board.metrics[ranking]

@@ -21,8 +21,8 @@ VEILED = "The private board is not unveiled yet."
 def round_board(round: Round, viewer: Any, part: PartName = "public", now: datetime | None = None) -> dict[str, Any]:
     """The board of one part for this viewer.
 
-    Beside what ``board_answer`` holds: ``challenge``, ``round``, ``phase``, ``unveil_at`` and ``updated`` (ISO), ``own`` at
-    each entry of the viewer's team, and ``veiled``, true with no entries where the viewer may not see this part yet.
+    Beside what ``board_answer`` holds: ``challenge``, ``round``, ``phase``, ``unveil_at``, ``updated`` (ISO), ``own``
+    at each entry of the viewer's team, and ``veiled``, true with no entries where the viewer may not see this part yet.
     Disqualified entries are there for organisers and for their own team; the split's seed for organisers, and for
     everybody once the private board is unveiled. Raises ``ValueError`` for another part.
     """

@@ -15,6 +15,7 @@ from leaderboard.challenges.board.choice import Candidate, best_of_each, latest_
 from leaderboard.challenges.board.split import Part, PartName, Split, split_dialogues
 from leaderboard.challenges.board.standing import BoardMetric, BoardScores, Place, Score, places_of, scores_of
 from leaderboard.challenges.models import Round, Submission
+from leaderboard.challenges.queries.downloads import hides_references
 from leaderboard.queries.defaults import RESAMPLES, SEED
 from leaderboard.queries.finished_runs import metric_scores
 from workers.metrics.configuration import Configuration, ConfigurationError, parse
@@ -59,7 +60,7 @@ def board_answer(round: Round, part_name: PartName) -> dict[str, Any]:
     part = split.part(part_name)
     texts = _texts_of(round, part_name)
     entries = _entries(round, order, split)
-    board = _board_scores(texts, entries, order, hides_reasons=round.references == Round.References.HIDDEN)
+    board = _board_scores(texts, entries, order, hides_reasons=hides_references(round))
     scores = scores_of(board, part, RESAMPLES, SEED)
     places = _places(round, texts, entries, board, scores, part)
     ranking = texts.index(round.ranking_metric) if round.ranking_metric in texts else None
@@ -91,7 +92,7 @@ def scores_of_system(round: Round, system: System, part_name: PartName) -> dict[
     order = turn_order(round.version)
     part = _split(round, order).part(part_name)
     texts = _texts_of(round, part_name)
-    board = _board_scores(texts, [Entry(system)], order, hides_reasons=round.references == Round.References.HIDDEN)
+    board = _board_scores(texts, [Entry(system)], order, hides_reasons=hides_references(round))
     return {
         "dialogues": int(part.counted.sum()),
         "reason": part.reason,
@@ -107,7 +108,7 @@ def _texts_of(round: Round, part_name: PartName) -> list[str]:
 
 def _split(round: Round, order: TurnOrder) -> Split:
     split = split_dialogues(order.dialogue_ids, round.public_share, round.split_seed)
-    if round.references != Round.References.HIDDEN:
+    if not hides_references(round):
         return split
     return Split(_without_single_turn(split.public, order), _without_single_turn(split.private, order))
 
@@ -137,8 +138,9 @@ def _entries(round: Round, order: TurnOrder, split: Split) -> list[Entry]:
         if one.pk in chosen or one.is_baseline or one.disqualified_at
     ]
     if round.shows_corpus_baselines:
-        baselines = shown_systems(round.version).filter(kind=System.Kind.BASELINE).order_by("position")
-        entries += [Entry(system) for system in baselines]
+        baselines = shown_systems(round.version).filter(kind=System.Kind.BASELINE)
+        handed_in_here = [one.system_id for one in scored]  # a published baseline of this round has its line already
+        entries += [Entry(system) for system in baselines.exclude(pk__in=handed_in_here).order_by("position")]
     return entries
 
 
@@ -170,7 +172,7 @@ def _values(systems: Sequence[System], metric: Configuration, order: TurnOrder, 
         found = metric_scores(some, len(order.turn_pks), only=[metric.text])
         if not found.texts:
             means += [float("nan")] * len(some)
-        elif found.is_system_only(0):
+        elif "turn" not in metric.levels:
             means += found.system[0].tolist()
         else:
             turns = found.turn[0][:, counted]

@@ -1,0 +1,60 @@
+"""The leaderboard of a round."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_safe
+
+from annotations.page import page
+from annotations.roles import is_organiser
+from leaderboard.challenges.access import round_or_404, team_of
+from leaderboard.challenges.board.split import PARTS
+from leaderboard.challenges.models import Round
+from leaderboard.challenges.queries.board import has_private_board, round_board, sees_private_board
+from leaderboard.challenges.views.board_table import board_table, counted_words
+
+
+@require_safe
+def board(request: HttpRequest, slug: str, round_slug: str) -> HttpResponse:
+    round = round_or_404(request.user, slug, round_slug)
+    part = request.GET.get("part", "public")
+    if part not in PARTS:
+        raise Http404("a board is public or private")
+    document = round_board(round, request.user, part)
+    organiser = is_organiser(request.user)
+    table = None if document["veiled"] else board_table(document, may_open_submissions=organiser)
+    context = {
+        "section": "challenges",
+        "challenge": round.challenge,
+        "round": round,
+        "own_team": team_of(request.user, round.challenge),
+        "tab": "rounds",
+        "round_tab": "board",
+        "board": document,
+        "table": table,
+        "parts": _parts(round),
+        "part": part,
+        "counted": "" if document["veiled"] else counted_words(document),
+        "has_competitors": any(not entry["is_baseline"] for entry in document["entries"]),
+        "before_others": organiser and part == "private" and not document["is_unveiled"],
+        "unveil_at": round.unveil_at,
+        "sees_private": sees_private_board(round, request.user),
+        "updated": datetime.fromisoformat(document["updated"]) if document["updated"] else None,
+    }
+    return page(request, "challenges/board.html", context, [table] if table else [])
+
+
+def _parts(round: Round) -> list[tuple[str, Any, str]]:
+    """The tabs, where there are two boards."""
+    if not has_private_board(round):
+        return []
+    address = reverse("board", args=[round.challenge.slug, round.slug])
+    return [
+        ("public", _("Public board"), address),
+        ("private", _("Private board"), f"{address}?part=private"),
+    ]

@@ -1,0 +1,146 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from leaderboard.challenges.board.split import Part
+from leaderboard.challenges.board.standing import BoardMetric, BoardScores, places_of, scores_of
+
+NAN = float("nan")
+DIALOGUES = 6
+
+
+def board(
+    *entries: list[float], metric: BoardMetric | None = None, system: list[float] | None = None, **kwargs
+) -> BoardScores:
+    """One metric; each entry's scores turn by turn, two turns in each of the six dialogues."""
+    turn = np.array([entries], dtype=float)
+    whole = np.zeros(turn.shape[:2]) if system is None else np.array([system], dtype=float)
+    dialogue = np.repeat(np.arange(turn.shape[2] // 2), 2)
+    return BoardScores([metric or BoardMetric()], turn, whole, dialogue, kwargs.get("why", {}))
+
+
+def everything(dialogues: int = DIALOGUES) -> Part:
+    return Part(np.ones(dialogues, dtype=bool))
+
+
+def only(*dialogues: int) -> Part:
+    counted = np.zeros(DIALOGUES, dtype=bool)
+    counted[list(dialogues)] = True
+    return Part(counted)
+
+
+def places(of: BoardScores, part: Part | None = None, unranked: dict[int, str] | None = None):
+    part = part or everything()
+    return places_of(of, 0, scores_of(of, part, 200, 0)[0], unranked or {}, part, 200, 0)
+
+
+LOW, MIDDLE, HIGH = [0.1, 0.2] * 6, [0.4, 0.5] * 6, [0.8, 0.9] * 6
+
+
+def test_the_mean_counts_the_turns_of_the_part_alone() -> None:
+    scores = [0.0, 0.2, 0.4, 0.6, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0]
+    [[score]] = scores_of(board(scores), only(0, 1), 200, 0)
+    assert score.mean.value == pytest.approx((0.0 + 0.2 + 0.4 + 0.6) / 4)
+    assert (score.scored, score.turns) == (4, 4)
+
+
+def test_an_undefined_turn_is_left_out_and_told_as_coverage() -> None:
+    [[score]] = scores_of(board([0.2, NAN, 0.4, 0.6, *[NAN] * 8]), everything(), 200, 0)
+    assert score.mean.value == pytest.approx((0.2 + 0.4 + 0.6) / 3)
+    assert score.as_json()["scored"] == 3
+    assert score.as_json()["turns"] == 12
+
+
+def test_an_entry_without_a_score_is_undefined_and_not_ranked() -> None:
+    of = board([NAN] * 12, LOW, why={(0, 0): "not computed for this system"})
+    [scores] = scores_of(of, everything(), 200, 0)
+    assert scores[0].as_json()["value"] is None
+    assert scores[0].mean.reason == "not computed for this system"
+    first, second = places(of)
+    assert (first.rank, first.order, first.reason) == (None, None, "not computed for this system")
+    assert (second.rank, second.worst_rank, second.order) == (1, 1, 1)
+
+
+def test_who_lies_clear_of_the_others_has_a_rank_of_its_own() -> None:
+    found = places(board(MIDDLE, HIGH, LOW))
+    assert [(one.rank, one.worst_rank, one.band, one.order) for one in found] == [
+        (2, 2, 2, 2),
+        (1, 1, 1, 1),
+        (3, 3, 3, 3),
+    ]
+
+
+def test_where_lower_is_better_the_order_turns_round() -> None:
+    found = places(board(MIDDLE, HIGH, LOW, metric=BoardMetric(higher_is_better=False)))
+    assert [(one.rank, one.band, one.order) for one in found] == [(2, 2, 2), (3, 3, 3), (1, 1, 1)]
+
+
+def test_lower_is_better_does_not_change_the_sign_of_what_is_shown() -> None:
+    [[score]] = scores_of(board(LOW, metric=BoardMetric(higher_is_better=False)), everything(), 200, 0)
+    assert score.mean.value == pytest.approx(0.15)
+    assert score.mean.ci is not None
+    assert score.mean.ci[0] > 0
+
+
+def test_entries_whose_intervals_overlap_share_rank_and_band_but_not_their_order() -> None:
+    rising, falling = [0.1, 0.1, 0.3, 0.3, 0.5, 0.5, 0.7, 0.7, 0.9, 0.9, 1.0, 1.0], [0.99, 0.99, *[0.5] * 10]
+    found = places(board(rising, falling))
+    assert [(one.rank, one.worst_rank, one.band) for one in found] == [(1, 2, 1), (1, 2, 1)]
+    assert [one.order for one in found] == [1, 2]  # 3.5 / 6 and 3.49 / 6
+
+
+def test_equal_means_share_their_place_and_the_next_one_is_left_out() -> None:
+    assert [one.order for one in places(board(MIDDLE, MIDDLE, LOW))] == [1, 1, 3]
+
+
+def test_who_does_not_compete_takes_no_rank_from_others() -> None:
+    found = places(board(HIGH, MIDDLE), unranked={0: "a baseline"})
+    assert (found[0].rank, found[0].order, found[0].reason) == (None, None, "a baseline")
+    assert (found[1].rank, found[1].order) == (1, 1)
+
+
+def test_one_dialogue_has_a_mean_and_no_interval_and_so_no_rank() -> None:
+    of = board(HIGH, LOW)
+    [scores] = scores_of(of, only(2), 200, 0)
+    assert scores[0].mean.ci is None
+    found = places(of, only(2))
+    assert [one.rank for one in found] == [None, None]
+    assert [one.order for one in found] == [1, 2]
+    assert found[0].reason == "no interval, so no rank: an interval over dialogues needs at least 2 scored dialogues"
+
+
+def test_a_part_that_counts_nothing_has_no_scores_and_says_why() -> None:
+    nothing = Part(np.zeros(DIALOGUES, dtype=bool), "nothing before the unveiling")
+    [[score]] = scores_of(board(HIGH), nothing, 200, 0)
+    assert score.mean.value is None
+    assert score.mean.reason == "nothing before the unveiling"
+    assert places(board(HIGH), nothing)[0].rank is None
+
+
+WHOLE = BoardMetric(exists_below_system_level=False)
+
+
+def test_a_metric_of_whole_systems_has_no_score_on_a_part() -> None:
+    of = board(HIGH, metric=WHOLE, system=[3.5])
+    [[score]] = scores_of(of, only(0, 1), 200, 0)
+    assert score.mean.value is None
+    assert score.mean.reason == "the metric scores whole systems: it has no score on a part of the dialogues"
+
+
+def test_a_metric_of_whole_systems_has_one_where_every_dialogue_counts() -> None:
+    of = board(HIGH, LOW, metric=WHOLE, system=[3.5, NAN])
+    [[score, without]] = scores_of(of, everything(), 200, 0)
+    assert score.mean.value == 3.5
+    assert score.mean.ci is None
+    assert without.mean.value is None
+    first, second = places(of)
+    assert (first.rank, first.order) == (None, 1)
+    assert (second.rank, second.order) == (None, None)
+
+
+def test_the_same_seed_gives_the_same_intervals() -> None:
+    of = board([number**2 / 100 for number in range(12)])
+    once, again = (scores_of(of, everything(), 200, 4)[0][0].mean for _ in range(2))
+    assert once == again
+    assert scores_of(of, everything(), 200, 5)[0][0].mean.ci != once.ci
