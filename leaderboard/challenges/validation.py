@@ -27,7 +27,7 @@ def validate(submission: Submission, claim: work.Claim) -> None:
     path = stored_path(submission)
     layout = layout_of(submission.version_id)
     _report(claim, 0, layout.places)
-    checked = check_responses(path, layout, file=submission.file_name, progress=_reporter(claim))
+    checked = check_responses(path, layout, file=submission.file_name, progress=reporter(claim))
     if not checked.is_sound:
         work.refuse(claim, checked.problems, checked.more)
         return
@@ -50,7 +50,7 @@ def _by_turn(path: Path, layout: Layout, version_id: int) -> Iterator[tuple[int,
         yield keys[place], text
 
 
-def _reporter(claim: work.Claim) -> Callable[[int], None]:
+def reporter(claim: work.Claim) -> Callable[[int], None]:
     last = time.monotonic()
 
     def progress(done: int) -> None:

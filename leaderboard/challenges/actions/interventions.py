@@ -17,6 +17,7 @@ from annotations import audit
 from annotations.roles import is_organiser
 from leaderboard.challenges.actions.ending import NO_OWNER, board_changed, end
 from leaderboard.challenges.actions.places import lock_team, places_again
+from leaderboard.challenges.actions.score_places import lock_sender, score_place_again
 from leaderboard.challenges.actions.settling import UnknownMetric, configurations_of, settle
 from leaderboard.challenges.actions.telling import log, tell_on_commit
 from leaderboard.challenges.models import Submission
@@ -140,8 +141,9 @@ def _score_again(submission: Submission) -> None:
 def _change(submission: Submission, **fields: Any) -> None:
     """Back to work, with places of its own again. The row was locked by ``_locked``."""
     places: dict[str, Any] = {}
-    if submission.round_id is not None and submission.state not in COUNTED:
-        places = places_again(submission).as_fields()
+    if submission.state not in COUNTED:
+        again = score_place_again if submission.kind == Submission.Kind.SCORES else places_again
+        places = again(submission).as_fields()
     try:
         with transaction.atomic():
             Submission.objects.filter(pk=submission.pk).update(ended_at=None, error="", **NO_OWNER, **places, **fields)
@@ -153,6 +155,8 @@ def _locked(submission: Submission) -> Submission:
     """The row as it is now, kept from others until the transaction ends: the team first, as where places are given."""
     if submission.team_id is not None:
         lock_team(submission.team_id)
+    elif submission.user_id is not None:
+        lock_sender(submission.user_id)
     Submission.objects.select_for_update(no_key=True).get(pk=submission.pk)
     return Submission.objects.select_related("round__challenge", "team", "system", "version").get(pk=submission.pk)
 
