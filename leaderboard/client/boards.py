@@ -1,0 +1,93 @@
+"""A round's leaderboard as a table or as CSV."""
+
+from __future__ import annotations
+
+import csv
+import io
+from typing import Any
+
+from leaderboard.challenges.files.csv_source import with_guard
+from leaderboard.client import terminal
+from leaderboard.client.texts import one_line
+
+UNDEFINED = "–"
+
+
+def show(board: dict[str, Any]) -> None:
+    """The lines as the page has them: undefined is –, and what is not ranked says why."""
+    title = " · ".join(one_line(board.get(key), 80) for key in ("name", "part", "phase") if board.get(key))
+    terminal.say(title or "leaderboard")
+    if board.get("veiled") or board.get("reason"):
+        terminal.say(one_line(board.get("reason")))
+    entries, metrics = _entries(board), _metrics(board)
+    if not entries:
+        if not board.get("veiled"):
+            terminal.say("No submission is scored yet.")
+        return
+    rows, notes = [], []
+    for entry in entries:
+        why = one_line(entry.get("reason"))
+        mark = ""
+        if why and entry.get("rank") is None:
+            notes.append(why)
+            mark = f"[{notes.index(why) + 1}]"
+        rank = UNDEFINED if entry.get("rank") is None else str(entry["rank"])
+        rows.append((f"{rank}{mark}", *_names(entry), *(_value(score) for score in _scores(entry, len(metrics)))))
+    terminal.show_table(("rank", "team", "system", *metrics), rows, right=("rank", *metrics))
+    for number, why in enumerate(notes, 1):
+        if notes.index(why) == number - 1:
+            terminal.say(f"[{number}] {why}")
+
+
+def as_csv(board: dict[str, Any]) -> str:
+    """A row an entry; an undefined score is an empty cell. Text cannot become a formula."""
+    metrics = _metrics(board)
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(["rank", "team", "system", "track", "baseline", "reason", *map(_safe, metrics)])
+    for entry in _entries(board):
+        values = [score.get("value") for score in _scores(entry, len(metrics))]
+        writer.writerow(
+            [
+                entry.get("rank"),
+                *map(_safe, _names(entry)),
+                _safe(entry.get("track")),
+                1 if entry.get("is_baseline") else 0,
+                _safe(entry.get("reason")),
+                *(value if isinstance(value, int | float) else None for value in values),
+            ]
+        )
+    return text.getvalue()
+
+
+def _metrics(board: dict[str, Any]) -> list[str]:
+    return [one_line(metric.get("metric"), 80) for metric in board.get("metrics") or [] if isinstance(metric, dict)]
+
+
+def _entries(board: dict[str, Any]) -> list[dict[str, Any]]:
+    return [entry for entry in board.get("entries") or [] if isinstance(entry, dict)]
+
+
+def _names(entry: dict[str, Any]) -> tuple[str, str]:
+    own = " (yours)" if entry.get("own") else ""
+    team = one_line(entry.get("team"), 60) if entry.get("team") else "baseline" if entry.get("is_baseline") else ""
+    return team + own, one_line(entry.get("name"), 60)
+
+
+def _scores(entry: dict[str, Any], count: int) -> list[dict[str, Any]]:
+    scores = [score if isinstance(score, dict) else {} for score in entry.get("scores") or []]
+    return (scores + [{}] * count)[:count]
+
+
+def _value(score: dict[str, Any]) -> str:
+    value = score.get("value")
+    if not isinstance(value, int | float):
+        return UNDEFINED
+    ends = score.get("ci")
+    if isinstance(ends, list) and len(ends) == 2 and all(isinstance(end, int | float) for end in ends):
+        return f"{value:.4f} [{ends[0]:.4f}, {ends[1]:.4f}]"
+    return f"{value:.4f}"
+
+
+def _safe(value: Any) -> str:
+    return with_guard(one_line(value))

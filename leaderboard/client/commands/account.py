@@ -1,0 +1,88 @@
+"""``login`` and ``logout``."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import getpass
+import platform
+import sys
+
+from leaderboard.client import credentials, terminal
+from leaderboard.client.commands.arguments import Subparsers, command
+from leaderboard.client.credentials import Credentials
+from leaderboard.client.errors import ClientError
+from leaderboard.client.server import Server
+from leaderboard.client.texts import one_line
+
+DAYS = 90
+SCOPES = ("read", "submit", "export")
+
+
+def add(parsers: Subparsers) -> None:
+    login = command(
+        parsers,
+        "login",
+        "log in and keep a token on this machine",
+        _login,
+        "Asks for a token (made on the site under Account, Tokens) or, with --username, for the password, with which a "
+        "token is made. It is kept in a file that only you can read.",
+    )
+    login.add_argument("server", metavar="ADDRESS", help="the site, such as https://dialeval.example.org")
+    login.add_argument("--username", help="log in with a password instead of a token")
+    login.add_argument(
+        "--days", type=int, default=DAYS, help=f"with --username: how long the token is good (default: {DAYS})"
+    )
+    login.add_argument(
+        "--scope",
+        action="append",
+        choices=("read", "submit", "export", "organise"),
+        help=f"with --username: what the token may do; may be given again (default: {', '.join(SCOPES)})",
+    )
+    login.add_argument("--stdin", action="store_true", help="read the token or password from standard input, no prompt")
+    logout = command(parsers, "logout", "revoke the token and forget it", _logout)
+    logout.add_argument("--keep-token", action="store_true", help="forget it here but leave it valid on the server")
+
+
+def _login(options: argparse.Namespace) -> int:
+    server = credentials.checked_server(options.server)
+    if options.username:
+        token = _token_for(server, options)
+    else:
+        token = credentials.checked_token(_secret("Token: ", options.stdin))
+    logged_in = Credentials(server, token)
+    with Server(logged_in, terminal.waiting) as connection:
+        me = connection.get("me")
+    path = credentials.keep(logged_in)
+    terminal.say(f"logged in to {server} as {one_line(me.get('username') or me.get('name'), 100)}; kept in {path}")
+    return 0
+
+
+def _token_for(server: str, options: argparse.Namespace) -> str:
+    request = {
+        "username": options.username,
+        "password": _secret("Password: ", options.stdin),
+        "name": f"dialeval on {platform.node()[:40] or 'a machine'}",
+        "scopes": options.scope or list(SCOPES),
+        "days": options.days,
+    }
+    with Server(Credentials(server), terminal.waiting) as connection:
+        answer = connection.post("tokens", request)
+    return credentials.checked_token(str(answer.get("token", "")))
+
+
+def _secret(prompt: str, from_stdin: bool) -> str:
+    if from_stdin or not sys.stdin.isatty():
+        return sys.stdin.readline().rstrip("\r\n")
+    return getpass.getpass(prompt)
+
+
+def _logout(options: argparse.Namespace) -> int:
+    kept = None
+    with contextlib.suppress(ClientError):
+        kept = credentials.current()
+    if kept is not None and kept.token and not options.keep_token:
+        with contextlib.suppress(ClientError), Server(kept, terminal.waiting) as connection:
+            connection.delete("tokens/current")
+    terminal.say("logged out" if credentials.forget() else "not logged in on this machine")
+    return 0

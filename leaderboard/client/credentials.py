@@ -1,0 +1,116 @@
+"""Where the server's address and the token are kept: a file of the user's, readable by nobody else."""
+
+from __future__ import annotations
+
+import ipaddress
+import json
+import os
+import sys
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from leaderboard.client.errors import ClientError
+
+SERVER, TOKEN = "DIALEVAL_SERVER", "DIALEVAL_TOKEN"
+
+
+@dataclass(frozen=True, slots=True)
+class Credentials:
+    """``token`` is kept out of the representation, and so out of tracebacks; it is empty where there is none."""
+
+    server: str
+    token: str = field(default="", repr=False)
+
+
+def path_of(environ: Mapping[str, str] = os.environ) -> Path:
+    """The file below the folder that the system has for settings."""
+    home = Path.home()
+    if environ.get("XDG_CONFIG_HOME"):
+        folder = Path(environ["XDG_CONFIG_HOME"])
+    elif sys.platform == "win32":
+        folder = Path(environ.get("APPDATA") or home / "AppData" / "Roaming")
+    elif sys.platform == "darwin":
+        folder = home / "Library" / "Application Support"
+    else:
+        folder = home / ".config"
+    return folder / "dialeval" / "credentials.json"
+
+
+def current(environ: Mapping[str, str] = os.environ) -> Credentials:
+    """From the environment, else as ``login`` kept them. A kept token goes to no server but its own.
+
+    Raises ClientError where there is no server or its address is not to be trusted with a token.
+    """
+    kept = _kept(path_of(environ))
+    server = checked_server(environ[SERVER]) if environ.get(SERVER) else (kept.server if kept else "")
+    if not server:
+        raise ClientError(f"no server: run dialeval login ADDRESS, or set {SERVER}")
+    if environ.get(TOKEN):
+        return Credentials(server, checked_token(environ[TOKEN]))
+    return Credentials(server, kept.token if kept and kept.server == server else "")
+
+
+def keep(credentials: Credentials, environ: Mapping[str, str] = os.environ) -> Path:
+    """Writes the file, whole, for its owner only."""
+    path = path_of(environ)
+    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    # mkstemp makes a file that only its owner may open.
+    handle, unfinished = tempfile.mkstemp(dir=path.parent)
+    with os.fdopen(handle, "w", encoding="utf-8") as file:
+        json.dump({"server": credentials.server, "token": credentials.token}, file)
+    Path(unfinished).replace(path)
+    return path
+
+
+def forget(environ: Mapping[str, str] = os.environ) -> bool:
+    """Removes the file; False where there was none."""
+    path = path_of(environ)
+    if not path.exists():
+        return False
+    path.unlink()
+    return True
+
+
+def checked_server(address: str) -> str:
+    """The address without a slash at its end. Raises ClientError unless it is https, or http on this machine."""
+    address = address.strip().rstrip("/")
+    parts = urlsplit(address)
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise ClientError("the server's address must look like https://dialeval.example.org")
+    if parts.username or parts.password or parts.query or parts.fragment:
+        raise ClientError("the server's address must hold no password, query or fragment")
+    if parts.scheme == "http" and not _is_loopback(parts.hostname):
+        raise ClientError("http would send the token in the clear: use https (http is for this machine only)")
+    return address.removesuffix("/api/v1")
+
+
+def checked_token(token: str) -> str:
+    """Raises ClientError where it cannot be a token: it must fit into a header."""
+    token = token.strip()
+    if not token or not token.isascii() or not token.isprintable() or " " in token:
+        raise ClientError("this is no token: it has letters, digits and signs only, on one line")
+    return token
+
+
+def _is_loopback(host: str) -> bool:
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def _kept(path: Path) -> Credentials | None:
+    try:
+        document = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError) as error:
+        raise ClientError(f"{path} cannot be read: run dialeval login again") from error
+    if not isinstance(document, dict) or not isinstance(document.get("server"), str):
+        raise ClientError(f"{path} cannot be read: run dialeval login again")
+    return Credentials(checked_server(document["server"]), str(document.get("token", "")))

@@ -1,0 +1,64 @@
+"""The command line ``dialeval``: log in, look at challenges, hand in, watch, compare.
+
+Exit status 0, or 1 with one line on standard error that says why.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+from typing import NoReturn
+
+from leaderboard.client import terminal
+from leaderboard.client.commands import account, challenges, export, submissions
+from leaderboard.client.errors import ClientError
+from leaderboard.client.texts import one_line
+
+DESCRIPTION = "Take part in the challenges of a dialeval site: hand in, watch, compare."
+EPILOG = "DIALEVAL_SERVER and DIALEVAL_TOKEN stand in for a login. dialeval COMMAND --help says more of a command."
+
+
+class _Parser(argparse.ArgumentParser):
+    """Wrong arguments are status 1 as everything else that goes wrong."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(1, f"{self.prog}: {one_line(message)} (--help says how it is used)\n")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs one command; returns its exit status."""
+    options = _parser().parse_args(arguments)
+    try:
+        if options.version:
+            from leaderboard.client.version import version
+
+            terminal.say(f"dialeval {version()}")
+            return 0
+        if options.run is None:
+            _parser().print_help()
+            return 1
+        status: int = options.run(options)
+        sys.stdout.flush()
+        return status
+    except ClientError as error:
+        terminal.note(f"dialeval: {one_line(error)}")
+    except KeyboardInterrupt:
+        terminal.note("dialeval: stopped")
+    except BrokenPipeError:
+        # Whoever read our output has enough of it: nothing more may be written, not even when Python ends.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except OSError as error:
+        terminal.note(f"dialeval: {one_line(error)}")
+    return 1
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = _Parser(prog="dialeval", description=DESCRIPTION, epilog=EPILOG)
+    parser.add_argument("--version", action="store_true", help="show the version and end")
+    parser.set_defaults(run=None)
+    commands = parser.add_subparsers(metavar="COMMAND", parser_class=_Parser)
+    for group in (account, challenges, submissions, export):
+        group.add(commands)
+    return parser

@@ -1,0 +1,247 @@
+"""Requests to the API: one error form, patience where the server asks for it, uploads and downloads as streams."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+from leaderboard.client.credentials import Credentials
+from leaderboard.client.errors import ClientError, Refused
+from leaderboard.client.texts import one_line
+
+if TYPE_CHECKING:
+    import httpx2
+
+TRIES = 6
+LONGEST_WAIT = 120.0
+"""Seconds. A server that asks for more is told about, not waited for."""
+BUSY = (429, 503)
+"""The server did nothing yet and says that it may be asked again."""
+PROBLEM = "application/problem+json"
+
+Query = Mapping[str, str | int | None]
+Moved = Callable[[int, int], None]
+"""Hears how many bytes of how many have gone."""
+
+
+class _Watched:
+    """A file that tells how much of it has been read."""
+
+    def __init__(self, file: BinaryIO, size: int, moved: Moved) -> None:
+        self._file, self._size, self._moved = file, size, moved
+
+    def read(self, size: int = -1) -> bytes:
+        data = self._file.read(size)
+        self._moved(self._file.tell(), self._size)
+        return data
+
+    def seek(self, offset: int, whence: int = 0) -> int:
+        return self._file.seek(offset, whence)
+
+    def tell(self) -> int:
+        return self._file.tell()
+
+    def fileno(self) -> int:
+        return self._file.fileno()
+
+
+@dataclass
+class Server:
+    """One server and whom it takes us for. ``waiting`` is told, before a pause, why and for how many seconds."""
+
+    credentials: Credentials
+    waiting: Callable[[str, float], None] = lambda _why, _seconds: None
+    sleep: Callable[[float], None] = time.sleep
+
+    def __post_init__(self) -> None:
+        import httpx2
+
+        from leaderboard.client.version import version
+
+        headers = {"User-Agent": f"dialeval/{version()}", "Accept": "application/json"}
+        if self.credentials.token:
+            headers["Authorization"] = f"Bearer {self.credentials.token}"
+        self._http = httpx2.Client(
+            base_url=f"{self.credentials.server}/api/v1/",
+            headers=headers,
+            timeout=httpx2.Timeout(60.0, connect=15.0),
+            follow_redirects=False,  # the token goes to the server that it is for
+        )
+
+    def __enter__(self) -> Server:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._http.close()
+
+    def get(self, path: str, **query: str | int | None) -> dict[str, Any]:
+        """The document at a path below ``/api/v1/``. Raises Refused, or ClientError where no answer came."""
+        return self._document("GET", path, repeatable=True, params=_given(query))
+
+    def items(self, path: str, **query: str | int | None) -> Iterator[dict[str, Any]]:
+        """Every item of a list, page by page."""
+        cursor: str | None = None
+        while True:
+            page = self.get(path, cursor=cursor, **query)
+            items = page.get("items")
+            if not isinstance(items, list):
+                raise ClientError(f"{path}: the server's answer is no list")
+            yield from (item for item in items if isinstance(item, dict))
+            following = page.get("next")
+            if not following or following == cursor:
+                return
+            cursor = str(following)
+
+    def post(self, path: str, document: Any = None) -> dict[str, Any]:
+        return self._document("POST", path, repeatable=False, json=document)
+
+    def delete(self, path: str) -> None:
+        self._answer("DELETE", path, repeatable=True)
+
+    def upload(self, path: str, file: Path, fields: Mapping[str, str], moved: Moved) -> tuple[dict[str, Any], bool]:
+        """Sends a file as a form. The server's document, and whether it is new: the same bytes again are not.
+
+        That is why it is sent again where the connection broke.
+        """
+        size = file.stat().st_size
+        with file.open("rb") as opened:
+            response = self._answer(
+                "POST",
+                path,
+                repeatable=True,
+                data=dict(fields),
+                files={"file": (file.name, _Watched(opened, size, moved), "application/octet-stream")},
+            )
+        return _parsed(response), response.status_code == 201
+
+    def download(self, path: str, to: Path, moved: Moved, **query: str | int | None) -> int:
+        """Writes what stands at the path into a file, whole or not at all; its size in bytes."""
+        with _whole_file(to) as unfinished:
+            return self._stream(path, unfinished, moved, _given(query))
+
+    def _stream(self, path: str, file: BinaryIO, moved: Moved, query: dict[str, str]) -> int:
+        import httpx2
+
+        for attempt in range(1, TRIES + 1):
+            try:
+                with self._http.stream("GET", path, params=query, headers={"Accept": "*/*"}) as response:
+                    if response.status_code != 200:
+                        response.read()
+                        if self._waited(response, attempt):
+                            continue
+                        raise refusal(response)
+                    total = int(response.headers.get("Content-Length") or 0)
+                    for chunk in response.iter_bytes():
+                        file.write(chunk)
+                        moved(file.tell(), total)
+                    return file.tell()
+            except httpx2.HTTPError as error:
+                file.seek(0)
+                file.truncate()
+                self._pause_after(error, attempt)
+        raise AssertionError("the last attempt returns or raises")
+
+    def _document(self, method: str, path: str, repeatable: bool, **request: Any) -> dict[str, Any]:
+        return _parsed(self._answer(method, path, repeatable, **request))
+
+    def _answer(self, method: str, path: str, repeatable: bool, **request: Any) -> httpx2.Response:
+        import httpx2
+
+        for attempt in range(1, TRIES + 1):
+            try:
+                response = self._http.request(method, path, **request)
+            except httpx2.HTTPError as error:
+                if not repeatable:
+                    raise ClientError(self._unreachable(error)) from error
+                self._pause_after(error, attempt)
+                continue
+            if not self._waited(response, attempt):
+                if response.is_success:
+                    return response
+                raise refusal(response)
+        raise AssertionError("the last attempt returns or raises")
+
+    def _waited(self, response: httpx2.Response, attempt: int) -> bool:
+        """Whether the server asked for patience, and got it."""
+        if response.status_code not in BUSY or attempt == TRIES:
+            return False
+        seconds = _retry_after(response.headers.get("Retry-After"), attempt)
+        if seconds > LONGEST_WAIT:
+            return False
+        self.waiting("the server is busy", seconds)
+        self.sleep(seconds)
+        return True
+
+    def _pause_after(self, error: Exception, attempt: int) -> None:
+        if attempt >= 3:
+            raise ClientError(self._unreachable(error)) from error
+        self.waiting(self._unreachable(error), float(attempt))
+        self.sleep(float(attempt))
+
+    def _unreachable(self, error: Exception) -> str:
+        return f"{self.credentials.server} does not answer: {one_line(error, 200) or type(error).__name__}"
+
+
+def refusal(response: httpx2.Response) -> Refused:
+    """The server's problem document in one line."""
+    problem = _problem(response)
+    said = one_line(problem.get("detail") or problem.get("title") or "")
+    if response.is_redirect:
+        said = f"the server sends us on to {one_line(response.headers.get('Location'))}: log in with that address"
+    elif response.status_code == 401:
+        said = f"{said or 'not logged in'}: run dialeval login"
+    elif not said:
+        said = f"the server answered {response.status_code} without saying why"
+    wait = response.headers.get("Retry-After", "")
+    if response.status_code in BUSY and wait.isdigit():
+        said += f" (again in {wait} seconds)"
+    return Refused(said, response.status_code, problem)
+
+
+def _problem(response: httpx2.Response) -> dict[str, Any]:
+    with contextlib.suppress(ValueError):
+        document = response.json()
+        if isinstance(document, dict):
+            return document
+    return {}
+
+
+def _parsed(response: httpx2.Response) -> dict[str, Any]:
+    if response.status_code == 204:
+        return {}
+    try:
+        document = response.json()
+    except (json.JSONDecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise ClientError("the server's answer is no JSON: is this the address of a dialeval site?") from error
+    if not isinstance(document, dict):
+        raise ClientError("the server's answer is no JSON object")
+    return document
+
+
+def _retry_after(header: str | None, attempt: int) -> float:
+    if header is not None and header.isascii() and header.isdigit() and len(header) < 9:
+        return max(1.0, float(header))
+    return float(2**attempt)
+
+
+def _given(query: Query) -> dict[str, str]:
+    return {name: str(value) for name, value in query.items() if value is not None}
+
+
+@contextlib.contextmanager
+def _whole_file(path: Path) -> Iterator[BinaryIO]:
+    """A file that takes its name when the block ends well, and vanishes otherwise."""
+    try:
+        with tempfile.TemporaryDirectory(dir=path.parent, prefix=".dialeval-") as folder:
+            unfinished = Path(folder) / "download"
+            with unfinished.open("wb") as file:
+                yield file
+            unfinished.replace(path)
+    except OSError as error:
+        raise ClientError(f"{path} cannot be written: {error.strerror}") from error

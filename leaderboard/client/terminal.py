@@ -1,0 +1,58 @@
+"""What the command prints: results on standard output, progress and notes on standard error."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from leaderboard.client.server import Moved
+from leaderboard.client.texts import as_json, one_line, padded, width_of
+
+WIDEST_CELL = 60
+
+
+def say(text: str = "") -> None:
+    sys.stdout.write(text + "\n")
+
+
+def note(text: str) -> None:
+    sys.stderr.write(text + "\n")
+    sys.stderr.flush()
+
+
+def show_json(document: Any) -> None:
+    say(as_json(document))
+
+
+def show_table(columns: Sequence[str], rows: Sequence[Sequence[Any]], right: Sequence[str] = ()) -> None:
+    """A table in plain text. ``right`` names the columns with numbers."""
+    cells = [[one_line(cell, WIDEST_CELL) for cell in row] for row in rows]
+    widths = [max([width_of(column), *(width_of(row[place]) for row in cells)]) for place, column in enumerate(columns)]
+    for row in [list(columns), ["─" * width for width in widths], *cells]:
+        line = "  ".join(
+            padded(cell, width, column in right) for cell, width, column in zip(row, widths, columns, strict=True)
+        )
+        say(line.rstrip())
+
+
+def waiting(why: str, seconds: float) -> None:
+    note(f"{why}; again in {seconds:.0f} s")
+
+
+@contextmanager
+def bytes_moved(what: str, total: int = 0) -> Iterator[Moved]:
+    """A progress bar in bytes on standard error, where that is a terminal."""
+    from tqdm import tqdm
+
+    with tqdm(
+        total=total or None, unit="B", unit_scale=True, desc=what, file=sys.stderr, disable=None, leave=False
+    ) as bar:
+
+        def moved(now: int, of: int) -> None:
+            if of:
+                bar.total = of
+            bar.update(now - bar.n)
+
+        yield moved

@@ -1,0 +1,119 @@
+"""Follows a submission until it has ended, and says what became of it."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+from leaderboard.client import terminal
+from leaderboard.client.boards import UNDEFINED
+from leaderboard.client.commands.arguments import part
+from leaderboard.client.errors import ClientError
+from leaderboard.client.server import Server
+from leaderboard.client.texts import one_line
+
+ENDED = ("scored", "invalid", "failed", "cancelled")
+FIRST_PAUSE, LONGEST_PAUSE = 0.5, 5.0
+"""Seconds between two questions; each is half as long again as the one before."""
+
+
+def until_ended(server: Server, submission_id: str) -> dict[str, Any]:
+    """Asks until the submission has ended. Each state is told once; a bar counts what is done in it."""
+    from tqdm import tqdm
+
+    pause, state = FIRST_PAUSE, ""
+    with tqdm(
+        total=None, file=sys.stderr, disable=None, leave=False, bar_format="{desc} {bar} {n_fmt}/{total_fmt}"
+    ) as bar:
+        while True:
+            submission = server.get(f"submissions/{part(submission_id)}")
+            now = one_line(submission.get("state"), 40)
+            if now != state:
+                state, pause = now, FIRST_PAUSE
+                bar.write(now, file=sys.stderr)
+            if now in ENDED:
+                return submission
+            _show_progress(bar, now, submission.get("progress"))
+            server.sleep(pause)
+            pause = min(LONGEST_PAUSE, pause * 1.5)
+
+
+def _show_progress(bar: Any, state: str, progress: Any) -> None:
+    if not isinstance(progress, dict):
+        return
+    done, total = progress.get("done"), progress.get("total")
+    if isinstance(done, int) and isinstance(total, int) and total > 0:
+        bar.set_description_str(state, refresh=False)
+        bar.total, bar.n = total, min(done, total)
+        bar.refresh()
+
+
+def show(submission: dict[str, Any], format: str, must_be_scored: bool) -> int:
+    """What is known of it. Raises ClientError where ``must_be_scored`` and it ended otherwise."""
+    if format == "json":
+        terminal.show_json(submission)
+    else:
+        _show_text(submission)
+    state = submission.get("state")
+    if state in ("invalid", "failed") or (must_be_scored and state == "cancelled"):
+        if format == "json":
+            return 1
+        raise ClientError(_why(submission))
+    return 0
+
+
+def _show_text(submission: dict[str, Any]) -> None:
+    where = " ".join(one_line(submission[key], 80) for key in ("challenge", "round") if submission.get(key))
+    terminal.say(f"{one_line(submission.get('id'), 60)}  {one_line(submission.get('name'), 80)}  {where}".rstrip())
+    terminal.say(f"state: {one_line(submission.get('state'))}")
+    attempts = submission.get("attempts")
+    if isinstance(attempts, dict) and "day_left" in attempts:
+        terminal.say(
+            f"attempts left: {one_line(attempts.get('day_left'))} of {one_line(attempts.get('day_limit'))} today, "
+            f"{one_line(attempts.get('total_left'))} of {one_line(attempts.get('total_limit'))} in all"
+        )
+    for name, value in _scores(submission.get("scores")):
+        terminal.say(f"{name}: {value}")
+    if submission.get("rank") is not None:
+        terminal.say(f"rank: {one_line(submission['rank'])}")
+    for problem in submission.get("problems") or []:
+        if isinstance(problem, dict):
+            terminal.say(
+                "  "
+                + ": ".join(
+                    one_line(problem.get(k)) for k in ("where", "field", "message") if problem.get(k) not in (None, "")
+                )
+            )
+    if submission.get("more_problems"):
+        terminal.say("  and more")
+    for line in submission.get("log") or []:
+        if isinstance(line, dict):
+            terminal.say(
+                f"  {one_line(line.get('at'), 40)} {one_line(line.get('level'), 10)} {one_line(line.get('text'), 1000)}"
+            )
+
+
+def _scores(scores: Any) -> list[tuple[str, str]]:
+    """``scores`` as a list of ``{"metric", "value"}``, or as a mapping of names to estimates."""
+    if isinstance(scores, dict):
+        pairs = list(scores.items())
+    else:
+        pairs = [(one.get("metric"), one) for one in scores or [] if isinstance(one, dict)]
+    return [(one_line(name, 80), _value(score)) for name, score in pairs]
+
+
+def _value(score: Any) -> str:
+    value = score.get("value") if isinstance(score, dict) else score
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return f"{value:.4f}"
+    reason = one_line(score.get("reason")) if isinstance(score, dict) else ""
+    return f"{UNDEFINED} ({reason})" if reason else UNDEFINED
+
+
+def _why(submission: dict[str, Any]) -> str:
+    state = one_line(submission.get("state"), 40)
+    if state == "invalid":
+        more = ", and more" if submission.get("more_problems") else ""
+        return f"the file is invalid: {len(submission.get('problems') or [])} problems{more}"
+    said = one_line(submission.get("error"))
+    return f"the submission {'was cancelled' if state == 'cancelled' else 'failed'}{': ' + said if said else ''}"
