@@ -25,6 +25,7 @@ class NoLongerOurs(Exception):
 def validate(submission: Submission, claim: work.Claim) -> None:
     """End in ``accept`` or in ``refuse``. Raises ``NoLongerOurs``."""
     path = stored_path(submission)
+    path.open("rb").close()  # a file that this worker cannot open is no fault of the team's: it raises here
     layout = layout_of(submission.version_id)
     _report(claim, 0, layout.places)
     checked = check_responses(path, layout, file=submission.file_name, progress=reporter(claim))
