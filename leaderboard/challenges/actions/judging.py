@@ -2,6 +2,8 @@
 
 Each is one conditional change under a lock, with its entry in the audit log: of two who press at once, one does it and
 the other is told. Every one that changes a board counts up its round's ``revision``.
+
+Locks are taken in one order, here and where submissions are worked on: team, submission, round, system, corpus version.
 """
 
 from __future__ import annotations
@@ -18,9 +20,10 @@ from django.utils.translation import gettext as _
 from annotations import audit
 from annotations.actions import data_changed
 from annotations.models import System
-from leaderboard.challenges.actions import work
+from leaderboard.challenges.actions.interventions import CannotDo, re_evaluate
 from leaderboard.challenges.actions.refusal import LONGEST_REASON, Refused, checked_text
 from leaderboard.challenges.actions.rounds import locked_round
+from leaderboard.challenges.actions.telling import log
 from leaderboard.challenges.models import Round, Submission, Team
 from leaderboard.challenges.phase import is_unveiled
 
@@ -37,8 +40,8 @@ def disqualify_team(team: Team, reason: str, by: Any = None) -> Team:
             raise Refused(_("The team is disqualified already."))
         stored.disqualified_at, stored.disqualification = timezone.now(), reason
         stored.save(update_fields=["disqualified_at", "disqualification"])
-        withdrawn = _withhold(stored.submissions.all())
         _boards_changed(stored)
+        withdrawn = _withhold(stored.submissions.all())
         audit.record(
             by,
             "team.disqualified",
@@ -94,11 +97,9 @@ def disqualify(submission: Submission, reason: str, by: Any = None) -> Submissio
             raise Refused(_("The submission is disqualified already."))
         stored.disqualified_at, stored.disqualification = timezone.now(), reason
         stored.save(update_fields=["disqualified_at", "disqualification"])
-        work.log(
-            stored.pk, _("Disqualified by an organiser: %(reason)s") % {"reason": reason[:900]}, level="warning"
-        )
-        _withhold([stored])
+        log(stored.pk, _("Disqualified by an organiser: %(reason)s") % {"reason": reason[:900]}, level="warning")
         _board_changed(stored)
+        _withhold([stored])
         _record(by, "submission.disqualified", stored, reason=reason)
     return stored
 
@@ -110,7 +111,7 @@ def reinstate(submission: Submission, by: Any = None) -> Submission:
             raise Refused(_("The submission is not disqualified."))
         reason, stored.disqualified_at, stored.disqualification = stored.disqualification, None, ""
         stored.save(update_fields=["disqualified_at", "disqualification"])
-        work.log(stored.pk, _("Reinstated by an organiser."))
+        log(stored.pk, _("Reinstated by an organiser."))
         _board_changed(stored)
         _record(by, "submission.reinstated", stored, reason_before=reason)
     return stored
@@ -127,8 +128,8 @@ def flag_baseline(submission: Submission, is_baseline: bool, by: Any = None) -> 
             )
         stored.is_baseline = is_baseline
         stored.save(update_fields=["is_baseline"])
-        _set_kind([stored])
         _board_changed(stored)
+        _set_kind([stored])
         _record(by, "submission.baseline" if is_baseline else "submission.no_baseline", stored)
     return stored
 
@@ -147,7 +148,8 @@ def _board_changed(submission: Submission) -> None:
 
 def _record(by: Any, action: str, submission: Submission, **details: Any) -> None:
     round, team = submission.round, submission.team
-    assert round is not None and team is not None  # noqa: S101  _locked_submission finds no others
+    assert round is not None  # _locked_submission finds no others
+    assert team is not None
     audit.record(
         by,
         action,
@@ -175,7 +177,7 @@ def _checked_reason(reason: str) -> str:
 def unveil(round: Round, by: Any = None) -> Round:
     """Everybody sees the private board from now on. Raises ``Refused`` where they do already."""
     with transaction.atomic():
-        stored = locked_round(round)
+        stored = locked_round(round, keeps_submissions_out=False)
         now = timezone.now()
         if is_unveiled(stored.unveil_at, now):
             raise Refused(_("The private board is unveiled already."))
@@ -196,7 +198,7 @@ def unveil(round: Round, by: Any = None) -> Round:
 def open_references(round: Round, by: Any = None) -> Round:
     """The hidden references become public, for good. Raises ``Refused`` where they are."""
     with transaction.atomic():
-        stored = locked_round(round)
+        stored = locked_round(round, keeps_submissions_out=False)
         if stored.references == Round.References.PUBLIC:
             raise Refused(_("The references of this round are public already."))
         stored.references = Round.References.PUBLIC
@@ -216,7 +218,7 @@ def open_references(round: Round, by: Any = None) -> Round:
 def why_not_publish(round: Round, now: datetime | None = None) -> str:
     """Why the round's systems cannot be published to the corpus yet, or "". A corpus's pages show every metric's score
     at every turn, those of the private board's dialogues too."""
-    holds_back = 0 < round.public_share < 1 or bool(round.private_metrics) or round.public_share == 0
+    holds_back = round.public_share < 1 or bool(round.private_metrics)
     if holds_back and not is_unveiled(round.unveil_at, now or timezone.now()):
         return _("The private board is not unveiled. The corpus's pages would show what it holds back.")
     return ""
@@ -226,7 +228,7 @@ def publish_systems(round: Round, by: Any = None) -> int:
     """What was scored and not disqualified becomes a system of the corpus like any other; returns how many that are
     new there. Raises ``Refused``. Pressed again, it publishes what has come since."""
     with transaction.atomic():
-        stored = locked_round(round)
+        stored = locked_round(round, keeps_submissions_out=False)
         if why := why_not_publish(stored):
             raise Refused(why)
         chosen = list(publishable(stored).filter(system__withheld=True).select_related("system"))
@@ -250,7 +252,7 @@ def publish_systems(round: Round, by: Any = None) -> int:
 def withhold_systems(round: Round, by: Any = None) -> int:
     """Take the round's systems off the corpus's pages again; returns how many that were. Raises ``Refused``."""
     with transaction.atomic():
-        stored = locked_round(round)
+        stored = locked_round(round, keeps_submissions_out=False)
         names = _withhold(stored.submissions.all())
         if not names:
             raise Refused(_("None of the round's systems is published."))
@@ -300,13 +302,31 @@ def _set_kind(submissions: Iterable[Submission]) -> None:
 
 def re_evaluate_all(round: Round, by: Any = None) -> int:
     """Every submission that was scored, or that failed at scoring, gets what the round asks for now; returns how many
-    that are. What is scored already is not computed again."""
+    that are. What is scored already is not computed again. Raises ``Refused`` where there is none.
+
+    Each for itself: a thousand of them hold up nobody, and one that ended otherwise meanwhile stays as it is.
+    """
+    states = [Submission.State.SCORED, Submission.State.FAILED]
+    found = round.submissions.filter(state__in=states, system__isnull=False).order_by("pk")
+    taken = sum(_re_evaluated(submission, by) for submission in found)
+    if not taken:
+        raise Refused(_("No submission has been scored yet."))
     with transaction.atomic():
-        stored = locked_round(round)
-        states = [Submission.State.SCORED, Submission.State.FAILED]
-        found = list(stored.submissions.filter(state__in=states, system__isnull=False).order_by("pk"))
-        if not found:
-            raise Refused(_("No submission has been scored yet."))
-        for submission in found:
-            work.re_evaluate(submission, by)
-    return len(found)
+        audit.record(
+            by,
+            "round.re-evaluated",
+            round.name,
+            challenge=round.challenge.slug,
+            round=round.slug,
+            metrics=[*round.metrics, *round.private_metrics],
+            submissions=taken,
+        )
+    return taken
+
+
+def _re_evaluated(submission: Submission, by: Any) -> bool:
+    try:
+        re_evaluate(submission, by)
+    except CannotDo:
+        return False
+    return True

@@ -143,10 +143,12 @@ def _may_become(round: Round, name: str, value: Any) -> bool:
     return value == getattr(round, name)
 
 
-def locked_round(round: Round) -> Round:
+def locked_round(round: Round, keeps_submissions_out: bool = True) -> Round:
     """The row as it is now, with its challenge and corpus. Inserting a submission waits for this lock, and this lock
-    for an insertion under way: a foreign key shares it. Raises ``Refused`` where the round is gone."""
-    found = Round.objects.select_for_update(of=("self",)).select_related("challenge", "version__corpus", "endpoint")
+    for an insertion under way (a foreign key shares it), unless ``keeps_submissions_out`` is False. Raises ``Refused``
+    where the round is gone."""
+    found = Round.objects.select_for_update(of=("self",), no_key=not keeps_submissions_out)
+    found = found.select_related("challenge", "version__corpus", "endpoint")
     stored = found.filter(pk=round.pk).first()
     if stored is None:
         raise Refused(_("The round has been deleted meanwhile."))

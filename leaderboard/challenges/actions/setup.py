@@ -1,4 +1,4 @@
-"""Writing down a challenge: what it is called, its rules, and its course from draft to closed. Rounds are in ``rounds``."""
+"""Writing down a challenge: its name, its rules, and its course from draft to closed. Rounds are in ``rounds``."""
 
 from __future__ import annotations
 

@@ -1,3 +1,34 @@
 from __future__ import annotations
 
-urlpatterns: list = []
+from django.urls import path
+
+from leaderboard.challenges.views import organise, organise_rounds, organise_teams
+
+CHALLENGE, ROUND = "challenges/<slug:slug>", "challenges/<slug:slug>/rounds/<slug:round_slug>"
+TEAM, SUBMISSION = "teams/<str:public_id>", "submissions/<str:public_id>"
+
+urlpatterns = [
+    path("challenges/new/", organise.challenge_new, name="challenge-new"),
+    path(f"{CHALLENGE}/settings/", organise.challenge_settings, name="challenge-settings"),
+    path(f"{CHALLENGE}/state/", organise.challenge_state, name="challenge-state"),
+    path(f"{CHALLENGE}/delete/", organise.challenge_delete, name="challenge-delete"),
+    path(f"{CHALLENGE}/rules/edit/", organise.challenge_rules_edit, name="challenge-rules-edit"),
+    path(f"{CHALLENGE}/rounds/new/", organise_rounds.round_new, name="round-new"),
+    path(f"{ROUND}/settings/", organise_rounds.round_settings, name="round-settings"),
+    path(f"{ROUND}/delete/", organise_rounds.round_delete, name="round-delete"),
+    path(f"{ROUND}/unveil/", organise_rounds.round_unveil, name="round-unveil"),
+    path(f"{ROUND}/publish/", organise_rounds.round_publish, name="round-publish"),
+    path(f"{ROUND}/withhold/", organise_rounds.round_withhold, name="round-withhold"),
+    path(f"{ROUND}/open-references/", organise_rounds.round_open_references, name="round-open-references"),
+    path(f"{ROUND}/re-evaluate/", organise_rounds.round_re_evaluate, name="round-re-evaluate"),
+    path(f"{CHALLENGE}/teams/", organise_teams.challenge_teams, name="challenge-teams"),
+    path(f"{CHALLENGE}/submissions/", organise_teams.challenge_submissions, name="challenge-submissions"),
+    path(f"{TEAM}/disqualify/", organise_teams.team_disqualify, name="team-disqualify"),
+    path(f"{TEAM}/reinstate/", organise_teams.team_reinstate, name="team-reinstate"),
+    path(f"{SUBMISSION}/cancel/", organise_teams.submission_cancel, name="submission-cancel"),
+    path(f"{SUBMISSION}/retry/", organise_teams.submission_retry, name="submission-retry"),
+    path(f"{SUBMISSION}/re-evaluate/", organise_teams.submission_re_evaluate, name="submission-re-evaluate"),
+    path(f"{SUBMISSION}/disqualify/", organise_teams.submission_disqualify, name="submission-disqualify"),
+    path(f"{SUBMISSION}/reinstate/", organise_teams.submission_reinstate, name="submission-reinstate"),
+    path(f"{SUBMISSION}/baseline/", organise_teams.submission_baseline, name="submission-baseline"),
+]

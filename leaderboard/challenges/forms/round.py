@@ -1,0 +1,360 @@
+"""The form of a round. What is settled by submissions is shown and told why; what can be known is filled in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cached_property
+from typing import Any
+
+from django import forms
+from django.core.validators import validate_slug
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from annotations.campaigns.forms.campaign import PlainText
+from annotations.campaigns.models import ChatSystem
+from annotations.models import CorpusVersion
+from leaderboard.challenges.actions.plan import DAILY_LIMIT, TOTAL_LIMIT, metrics_to_start_from
+from leaderboard.challenges.actions.rounds import NOTED, RoundAsked, what_is_settled
+from leaderboard.challenges.forms.challenge import version_words
+from leaderboard.challenges.forms.zones import UTC_KEY, NoSuchTime, in_utc, zone_choices
+from leaderboard.challenges.models import Challenge, Round, Track
+from leaderboard.challenges.models.challenge import (
+    CALLS_PER_UTTERANCE,
+    INPUT_TOKENS_PER_DIALOGUE,
+    OUTPUT_TOKENS_PER_DIALOGUE,
+    random_seed,
+)
+from leaderboard.challenges.queries import organising
+from workers.metrics.configuration import ConfigurationError, parse
+
+DATES = ("opens_at", "closes_at", "unveil_at")
+LARGEST_LIMIT, LARGEST_SEED, MOST_TOKENS, MOST_METRICS = 1_000_000, 2**31 - 1, 10_000_000, 100
+
+
+def _date(label: Any, help_text: Any) -> forms.DateTimeField:
+    return forms.DateTimeField(
+        label=label,
+        help_text=help_text,
+        required=False,
+        input_formats=["%Y-%m-%dT%H:%M", "%Y-%m-%d %H:%M", "%Y-%m-%dT%H:%M:%S"],
+        widget=forms.DateTimeInput(attrs={"type": "datetime-local"}, format="%Y-%m-%dT%H:%M"),
+        error_messages={"invalid": gettext_lazy("Write it as 2026-11-20T18:00.")},
+    )
+
+
+def _whole(label: Any, most: int, initial: int, help_text: Any = "") -> forms.IntegerField:
+    return forms.IntegerField(label=label, min_value=1, max_value=most, initial=initial, help_text=help_text)
+
+
+def _price(label: Any) -> forms.DecimalField:
+    return forms.DecimalField(
+        label=label,
+        required=False,
+        min_value=0,
+        max_digits=10,
+        decimal_places=4,
+        help_text=gettext_lazy("USD for a million. Empty: no cost is shown."),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class MetricRow:
+    """One metric on the page, with what is ticked of it."""
+
+    text: str
+    summary: str
+    why_not: str
+    is_shown: bool
+    is_private: bool
+    ranks: bool
+
+
+class RoundForm(forms.Form):
+    name = PlainText(max_length=100, label=gettext_lazy("Name"), help_text=gettext_lazy("Such as Round 1."))
+    slug = PlainText(
+        max_length=40,
+        required=False,
+        label=gettext_lazy("Address"),
+        help_text=gettext_lazy("The last part of the round's address. Left empty, it is made from the name."),
+        validators=[validate_slug],
+    )
+    version = forms.ModelChoiceField(
+        CorpusVersion.objects.none(),
+        empty_label=None,
+        label=gettext_lazy("Corpus"),
+        help_text=gettext_lazy("The dialogues that teams answer. Corpora without references are not listed."),
+    )
+    references = forms.ChoiceField(
+        choices=Round.References,
+        widget=forms.RadioSelect,
+        label=gettext_lazy("References"),
+        initial=Round.References.PUBLIC,
+    )
+    zone = forms.ChoiceField(
+        label=gettext_lazy("Time zone of the dates below"),
+        initial=UTC_KEY,
+        required=False,
+        help_text=gettext_lazy("They are stored, and shown to teams, in UTC."),
+    )
+    opens_at = _date(gettext_lazy("Opens"), gettext_lazy("Empty: with the challenge."))
+    closes_at = _date(gettext_lazy("Closes"), gettext_lazy("Empty: with the challenge."))
+    tracks = forms.MultipleChoiceField(
+        choices=Track.choices,
+        widget=forms.CheckboxSelectMultiple,
+        label=gettext_lazy("Tracks"),
+        initial=list(Track.values),
+        error_messages={"required": gettext_lazy("Choose at least one track.")},
+    )
+    daily_limit = _whole(
+        gettext_lazy("Submissions of a team a day"),
+        LARGEST_LIMIT,
+        DAILY_LIMIT,
+        gettext_lazy("A day ends at 00:00 UTC."),
+    )
+    total_limit = _whole(
+        gettext_lazy("Submissions of a team in all"),
+        LARGEST_LIMIT,
+        TOTAL_LIMIT,
+        gettext_lazy("In both tracks together. What is invalid, failed or cancelled is not counted."),
+    )
+    metrics = forms.MultipleChoiceField(label=gettext_lazy("Metrics that everybody sees"), required=False, choices=())
+    private_metrics = forms.MultipleChoiceField(
+        label=gettext_lazy("Metrics that only organisers see before the unveiling"), required=False, choices=()
+    )
+    more_metrics = PlainText(
+        max_length=5000,
+        required=False,
+        label=gettext_lazy("Metrics with options"),
+        help_text=gettext_lazy("One a line, such as bleu_4[normalize=false]. Everybody sees them."),
+        widget=forms.Textarea(attrs={"rows": 2, "spellcheck": "false"}),
+    )
+    ranking_metric = PlainText(
+        max_length=300,
+        label=gettext_lazy("Ranking metric"),
+        error_messages={"required": gettext_lazy("Choose the metric that decides the rank.")},
+    )
+    entry = forms.ChoiceField(
+        choices=Round.Entry,
+        widget=forms.RadioSelect,
+        label=gettext_lazy("What a team stands on the board with"),
+        initial=Round.Entry.BEST,
+    )
+    public_share = forms.FloatField(
+        min_value=0,
+        max_value=100,
+        initial=100,
+        label=gettext_lazy("Dialogues on the public board, in percent"),
+        help_text=gettext_lazy(
+            "The others make the private board. 100: all, at once. 0: nothing is shown before the unveiling."
+        ),
+    )
+    split_seed = forms.IntegerField(
+        min_value=0,
+        max_value=LARGEST_SEED,
+        label=gettext_lazy("Seed"),
+        help_text=gettext_lazy("Draws the public board's dialogues. The same seed draws the same ones again."),
+    )
+    unveil_at = _date(
+        gettext_lazy("Unveiling"),
+        gettext_lazy("When everybody sees the private board. Empty: when you press the button for it."),
+    )
+    shows_corpus_baselines = forms.BooleanField(
+        required=False,
+        initial=True,
+        label=gettext_lazy("Show the corpus's own baselines on the board, marked and without a rank"),
+    )
+    endpoint = forms.ModelChoiceField(
+        ChatSystem.objects.none(),
+        required=False,
+        empty_label=gettext_lazy("the site's own language model"),
+        label=gettext_lazy("Language model that answers prompts"),
+        help_text=gettext_lazy("Address, model and key of a registered chat system; its instructions are not used."),
+    )
+    calls_per_utterance = _whole(gettext_lazy("Calls for an utterance"), 2, CALLS_PER_UTTERANCE, gettext_lazy("1 or 2"))
+    input_tokens_per_dialogue = _whole(
+        gettext_lazy("Input tokens for a dialogue"), MOST_TOKENS, INPUT_TOKENS_PER_DIALOGUE
+    )
+    output_tokens_per_dialogue = _whole(
+        gettext_lazy("Output tokens for a dialogue"), MOST_TOKENS, OUTPUT_TOKENS_PER_DIALOGUE
+    )
+    input_price = _price(gettext_lazy("Price of input tokens"))
+    output_price = _price(gettext_lazy("Price of output tokens"))
+
+    def __init__(self, data: Any = None, *, challenge: Challenge, round: Round | None = None) -> None:
+        self.challenge, self.round = challenge, round
+        super().__init__(data, initial=_of_a_new_round() if round is None else _of(round))
+        self.settled = {} if round is None else what_is_settled(round)
+        self.fields["version"].queryset = organising.versions_to_choose()
+        self.fields["version"].label_from_instance = version_words
+        self.fields["endpoint"].queryset = organising.endpoints()
+        self.fields["zone"].choices = zone_choices()
+        self._offer_metrics()
+        for name, why in self.settled.items():
+            self.fields[name].required = False
+            self.fields[name].widget.attrs["disabled"] = True
+            self.fields[name].settled = why  # the page says it in the place of the help
+
+    # --- what stands on the page ---
+
+    @cached_property
+    def version_now(self) -> CorpusVersion | None:
+        """The corpus version on the page, on which metrics are offered."""
+        wish = self.data.get("version", "") if self.is_bound else ""
+        known = organising.versions_to_choose()
+        if wish.isascii() and wish.isdigit() and len(wish) < 19 and (found := known.filter(pk=int(wish)).first()):
+            return found
+        return self.initial.get("version") or known.first()
+
+    def _offer_metrics(self) -> None:
+        asked = [] if self.round is None else [*self.round.metrics, *self.round.private_metrics]
+        self.choices_of_metrics = organising.metrics_to_choose(self.version_now, asked)
+        if self.round is None and self.version_now is not None:
+            started = metrics_to_start_from(self.version_now)
+            self.initial.setdefault("metrics", started)
+            self.initial.setdefault("ranking_metric", started[0] if started else "")
+            self.initial.setdefault("version", self.version_now)
+        offered = [(one.text, one.text) for one in self.choices_of_metrics if not one.why_not or one.text in asked]
+        for name in ("metrics", "private_metrics"):
+            self.fields[name].choices = offered
+
+    def _ticked(self, name: str) -> set[str]:
+        return set(self.data.getlist(name)) if self.is_bound else set(self.initial.get(name, ()))
+
+    @property
+    def metric_rows(self) -> list[MetricRow]:
+        """Those that can be ticked, in the order of the registry."""
+        return [row for row in self._rows() if not row.why_not or row.is_shown or row.is_private]
+
+    @property
+    def metrics_not_offered(self) -> list[MetricRow]:
+        return [row for row in self._rows() if row.why_not and not row.is_shown and not row.is_private]
+
+    def _rows(self) -> Iterable[MetricRow]:
+        shown, private = self._ticked("metrics"), self._ticked("private_metrics")
+        ranks = self.data.get("ranking_metric", "") if self.is_bound else self.initial.get("ranking_metric", "")
+        for one in self.choices_of_metrics:
+            yield MetricRow(
+                one.text, one.summary, one.why_not, one.text in shown, one.text in private, one.text == ranks
+            )
+
+    @property
+    def references_now(self) -> str:
+        if "references" in self.settled and self.round is not None:
+            return self.round.references
+        return self.data.get("references", "") if self.is_bound else self.initial["references"]
+
+    @property
+    def warnings(self) -> list[str]:
+        """What hiding or showing the references would mean where the corpus is known elsewhere."""
+        version = self.version_now
+        if version is None:
+            return []
+        others = organising.other_rounds_on(version, self.round)
+        name = version.corpus.name
+        if self.references_now == Round.References.HIDDEN:
+            found = []
+            was_hidden = self.round is not None and self.round.references == Round.References.HIDDEN
+            if version.corpus.is_public and not was_hidden:
+                found.append(
+                    _(
+                        "Everybody can read the pages of %(corpus)s, with the references, until you store this. From "
+                        "then on only organisers see them. Who has read or downloaded them knows them."
+                    )
+                    % {"corpus": name}
+                )
+            if shown := others.filter(references=Round.References.PUBLIC).first():
+                found.append(
+                    _("%(round)s of %(challenge)s shows references of the same corpus to its teams.")
+                    % {"round": shown.name, "challenge": shown.challenge.name}
+                )
+            return found
+        if hiding := others.filter(references=Round.References.HIDDEN).first():
+            return [
+                _(
+                    "%(round)s of %(challenge)s hides this corpus. Its pages stay hidden, and teams of this round "
+                    "would get what is hidden there."
+                )
+                % {"round": hiding.name, "challenge": hiding.challenge.name}
+            ]
+        return []
+
+    @property
+    def metric_errors(self) -> list[str]:
+        return [error for name in ("metrics", "private_metrics", "ranking_metric") for error in self[name].errors]
+
+    @property
+    def prompt_has_errors(self) -> bool:
+        return any(name in self.errors for name in PROMPT_FIELDS)
+
+    # --- what is checked ---
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean() or {}
+        zone = cleaned.get("zone") or UTC_KEY
+        for name in DATES:
+            if isinstance(cleaned.get(name), datetime):
+                cleaned[name] = self._in_utc(name, cleaned[name], zone)
+        opens, closes = cleaned.get("opens_at"), cleaned.get("closes_at")
+        if opens and closes and closes <= opens:
+            self.add_error("closes_at", _("It must close after it opens."))
+        return cleaned
+
+    def _in_utc(self, name: str, moment: datetime, zone: str) -> datetime | None:
+        try:
+            return in_utc(moment.replace(tzinfo=None), zone)
+        except (NoSuchTime, OverflowError):
+            self.add_error(name, _("Clocks of this time zone never show this time."))
+            return None
+
+    def clean_more_metrics(self) -> list[str]:
+        lines = [line.strip() for line in self.cleaned_data["more_metrics"].splitlines()]
+        found = []
+        for number, line in enumerate(lines, start=1):
+            if not line:
+                continue
+            try:
+                found.append(parse(line).text)
+            except ConfigurationError as problem:
+                raise forms.ValidationError(
+                    _("Line %(number)s: %(problem)s") % {"number": number, "problem": problem}
+                ) from None
+        if len(found) > MOST_METRICS:
+            raise forms.ValidationError(_("At most %(most)s.") % {"most": MOST_METRICS})
+        return found
+
+    # --- what comes of it ---
+
+    def asked(self) -> RoundAsked:
+        """Of a valid form. What is settled and was not sent, or sent as it was shown, stays as the round has it."""
+        values = {name: self.cleaned_data.get(name) for name in NOTED}
+        values["public_share"] = (values["public_share"] or 0) / 100
+        values["slug"] = values["slug"] or ""
+        private = set(values["private_metrics"])
+        more = [one for one in self.cleaned_data["more_metrics"] if one not in private]
+        values["metrics"] = [*values["metrics"], *more]
+        if self.round is not None:
+            for name in self.settled:
+                if name not in self.data or name not in self.changed_data:
+                    values[name] = getattr(self.round, name)
+        return RoundAsked(**values)
+
+
+PROMPT_FIELDS = (
+    "endpoint",
+    "calls_per_utterance",
+    "input_tokens_per_dialogue",
+    "output_tokens_per_dialogue",
+    "input_price",
+    "output_price",
+)
+
+
+def _of(round: Round) -> dict[str, Any]:
+    return {name: getattr(round, name) for name in NOTED} | {"public_share": float(f"{round.public_share * 100:.6g}")}
+
+
+def _of_a_new_round() -> dict[str, Any]:
+    return {"split_seed": random_seed(), "references": Round.References.PUBLIC}

@@ -1,0 +1,146 @@
+"""Setting up a round, and the moments when others get to see more of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+from django.views.decorators.http import require_http_methods, require_POST
+
+from leaderboard.challenges.access import challenge_or_404, organisers_page, round_or_404
+from leaderboard.challenges.actions import judging, rounds
+from leaderboard.challenges.actions.refusal import Refused
+from leaderboard.challenges.forms.round import RoundForm
+from leaderboard.challenges.models import Challenge, Round
+from leaderboard.challenges.phase import is_unveiled
+from leaderboard.challenges.queries import organising
+from leaderboard.challenges.views.organise import frame, show_refusal
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@organisers_page
+def round_new(request: HttpRequest, slug: str) -> HttpResponse:
+    challenge = challenge_or_404(request.user, slug)
+    form = RoundForm(request.POST or None, challenge=challenge)
+    if "refresh" in request.POST:
+        return _form_page(request, challenge, form, changed=True)
+    if request.method == "POST" and form.is_valid():
+        try:
+            round = rounds.create_round(challenge, form.asked(), request.user)
+        except Refused as refusal:
+            show_refusal(form, refusal)
+        else:
+            messages.success(request, _("%(round)s is stored.") % {"round": round.name})
+            return redirect("challenge-settings", slug)
+    return _form_page(request, challenge, form)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@organisers_page
+def round_settings(request: HttpRequest, slug: str, round_slug: str) -> HttpResponse:
+    round = round_or_404(request.user, slug, round_slug)
+    form = RoundForm(request.POST or None, challenge=round.challenge, round=round)
+    if "refresh" in request.POST:
+        return _form_page(request, round.challenge, form, round, changed=True)
+    if request.method == "POST" and form.is_valid():
+        try:
+            stored = rounds.edit_round(round, form.asked(), request.user)
+        except Refused as refusal:
+            show_refusal(form, refusal)
+        else:
+            messages.success(request, _("The settings are stored."))
+            if _asks_for_more(stored, round):
+                messages.info(request, _("Submissions have no score on the new metric yet. Score them anew below."))
+            return redirect("round-settings", slug, stored.slug)
+    return _form_page(request, round.challenge, form, round)
+
+
+def _asks_for_more(stored: Round, before: Round) -> bool:
+    asked = {*stored.metrics, *stored.private_metrics} - {*before.metrics, *before.private_metrics}
+    return bool(asked) and stored.submissions.filter(system__isnull=False).exists()
+
+
+def _form_page(
+    request: HttpRequest, challenge: Challenge, form: RoundForm, round: Round | None = None, changed: bool = False
+) -> HttpResponse:
+    """``changed``: the form as it stands was sent for another corpus or for hidden references; not to be stored."""
+    context: dict[str, Any] = {**frame(request, challenge, "settings"), "form": form, "changed": changed}
+    if round is not None:
+        context |= {"round": round, "round_tab": "settings", **_doings(round)}
+    if changed:
+        form.errors.clear()  # complaints come with the attempt to store
+        template = "challenges/_round_form.html" if request.htmx else "challenges/round_form.html"
+        return render(request, template, context)
+    return render(request, "challenges/round_form.html", context, status=422 if form.is_bound else 200)
+
+
+def _doings(round: Round) -> dict[str, Any]:
+    published, publishable = organising.published_counts(round)
+    return {
+        "is_unveiled": is_unveiled(round.unveil_at, timezone.now()),
+        "why_not_publish": judging.why_not_publish(round),
+        "published": published,
+        "publishable": publishable,
+        "submission_count": round.submissions.count(),
+        "scored_count": round.submissions.filter(state="scored").count(),
+    }
+
+
+# --- buttons ---------------------------------------------------------------------------------------------------
+
+
+def _button(deed: Callable[[Round, Any], Any], words: Callable[[Any], str]) -> Callable[..., HttpResponse]:
+    @require_POST
+    @organisers_page
+    def pressed(request: HttpRequest, slug: str, round_slug: str) -> HttpResponse:
+        round = round_or_404(request.user, slug, round_slug)
+        try:
+            outcome = deed(round, request.user)
+        except Refused as refusal:
+            messages.error(request, refusal.message)
+        else:
+            messages.success(request, words(outcome))
+        return redirect("round-settings", slug, round_slug)
+
+    return pressed
+
+
+def _published_words(count: int) -> str:
+    said = ngettext("%(count)s system stands on the corpus's pages now.", "%(count)s systems stand there now.", count)
+    return said % {"count": count}
+
+
+def _withheld_words(count: int) -> str:
+    said = ngettext("%(count)s system was taken off the corpus's pages.", "%(count)s systems were taken off.", count)
+    return said % {"count": count}
+
+
+def _re_evaluated_words(count: int) -> str:
+    said = ngettext("%(count)s submission is scored anew.", "%(count)s submissions are scored anew.", count)
+    return said % {"count": count}
+
+
+round_unveil = _button(judging.unveil, lambda _round: _("Unveiled: everybody sees the private board."))
+round_publish = _button(judging.publish_systems, _published_words)
+round_withhold = _button(judging.withhold_systems, _withheld_words)
+round_open_references = _button(judging.open_references, lambda _round: _("The references are public from now on."))
+round_re_evaluate = _button(judging.re_evaluate_all, _re_evaluated_words)
+
+
+@require_POST
+@organisers_page
+def round_delete(request: HttpRequest, slug: str, round_slug: str) -> HttpResponse:
+    round = round_or_404(request.user, slug, round_slug)
+    try:
+        rounds.delete_round(round, request.user)
+    except Refused as refusal:
+        messages.error(request, refusal.message)
+        return redirect("round-settings", slug, round_slug)
+    messages.success(request, _("%(round)s is deleted.") % {"round": round.name})
+    return redirect("challenge-settings", slug)

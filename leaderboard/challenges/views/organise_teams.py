@@ -1,0 +1,194 @@
+"""An organiser's look at teams and at everything that was handed in, with one button for each decision."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from django.contrib import messages
+from django.contrib.auth.views import redirect_to_login
+from django.core.exceptions import PermissionDenied
+from django.core.paginator import Paginator
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.urls import reverse
+from django.utils.http import url_has_allowed_host_and_scheme
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_POST, require_safe
+
+from annotations.page import page
+from annotations.roles import is_organiser
+from leaderboard.challenges.access import challenge_or_404, organisers_page, submission_or_404
+from leaderboard.challenges.actions import interventions, judging
+from leaderboard.challenges.actions.interventions import CannotDo
+from leaderboard.challenges.actions.refusal import Refused
+from leaderboard.challenges.challenge_tables import SHOWN, submissions_table, teams_table
+from leaderboard.challenges.forms.challenge import ReasonForm
+from leaderboard.challenges.models import Submission
+from leaderboard.challenges.queries import organising
+from leaderboard.challenges.views.organise import frame
+
+ON_A_PAGE = 200
+
+
+@require_safe
+@organisers_page
+def challenge_teams(request: HttpRequest, slug: str) -> HttpResponse:
+    challenge = challenge_or_404(request.user, slug)
+    lines = organising.team_lines(challenge)
+    rounds = list(challenge.rounds.order_by("position", "pk"))
+    table = teams_table(challenge, lines, rounds)
+    wish = request.GET.get("team", "")
+    chosen = next((line for line in lines if line.team.public_id == wish), None)
+    if wish and chosen is None:
+        raise Http404("there is no such team")
+    context = {
+        **frame(request, challenge, "teams"),
+        "lines": lines,
+        "table": table,
+        "chosen": chosen,
+        "attempts": [] if chosen is None else [(one, chosen.counted.get(one.pk, 0)) for one in rounds],
+        "reason_form": ReasonForm(),
+    }
+    return page(request, "challenges/teams.html", context, [table])
+
+
+@require_safe
+@organisers_page
+def challenge_submissions(request: HttpRequest, slug: str) -> HttpResponse:
+    challenge = challenge_or_404(request.user, slug)
+    asked = {name: request.GET.get(name, "").replace("\0", "") for name in ("round", "state", "team")}
+    found = organising.submissions_of(challenge, asked["round"], asked["state"], asked["team"])
+    pages = Paginator(found, ON_A_PAGE)
+    here = pages.get_page(request.GET.get("page"))
+    shown = list(found if "download" in request.GET else here.object_list)
+    rounds = list(challenge.rounds.order_by("position", "pk"))
+    table = submissions_table(challenge, shown, organising.ranking_scores(shown), request.GET.urlencode())
+    wish = request.GET.get("chosen", "").replace("\0", "")
+    chosen = organising.find_submission(challenge, wish) if wish else None
+    if wish and chosen is None:
+        raise Http404("there is no such submission")
+    counts = organising.state_counts(challenge)
+    context = {
+        **frame(request, challenge, "submissions"),
+        "table": table,
+        "shown_columns": SHOWN,
+        "here": here,
+        "asked": asked,
+        "is_filtered": any(asked.values()),
+        "rounds": rounds,
+        "teams": list(challenge.teams.order_by("name")),
+        "states": [(value, label, counts.get(value, 0)) for value, label in Submission.State.choices],
+        "total": sum(counts.values()),
+        "chosen": chosen,
+        "log": [] if chosen is None else organising.log_of(chosen),
+        "may_cancel": chosen is not None and interventions.may_cancel(chosen, request.user),
+        "reason_form": ReasonForm(),
+    }
+    return page(request, "challenges/submissions.html", context, [table])
+
+
+# --- buttons ---------------------------------------------------------------------------------------------------
+
+
+def _reason_of(request: HttpRequest) -> str:
+    """Raises ``Refused`` with what is wrong with it."""
+    form = ReasonForm(request.POST)
+    if not form.is_valid():
+        raise Refused(" ".join(str(error) for error in form.errors.get("reason", ())) or _("Give a reason."))
+    return form.cleaned_data["reason"]
+
+
+def _team_button(deed: Callable[[Any, HttpRequest], Any], words: Any) -> Callable[..., HttpResponse]:
+    @require_POST
+    @organisers_page
+    def pressed(request: HttpRequest, public_id: str) -> HttpResponse:
+        team = organising.find_team(public_id)
+        if team is None:
+            raise Http404("there is no such team")
+        try:
+            deed(team, request)
+        except Refused as refusal:
+            messages.error(request, refusal.message)
+        else:
+            messages.success(request, words(team))
+        return redirect(f"{reverse('challenge-teams', args=[team.challenge.slug])}?team={team.public_id}")
+
+    return pressed
+
+
+team_disqualify = _team_button(
+    lambda team, request: judging.disqualify_team(team, _reason_of(request), request.user),
+    lambda team: _("%(team)s is disqualified and reads your reason.") % {"team": team.name},
+)
+team_reinstate = _team_button(
+    lambda team, request: judging.reinstate_team(team, request.user),
+    lambda team: _("%(team)s takes part again.") % {"team": team.name},
+)
+
+
+def _press(request: HttpRequest, submission: Submission, deed: Callable[[], Any], said: str) -> HttpResponse:
+    try:
+        deed()
+    except (Refused, CannotDo) as refusal:
+        messages.error(request, refusal.message)
+    else:
+        messages.success(request, said)
+    return redirect(_back(request, submission))
+
+
+def _back(request: HttpRequest, submission: Submission) -> str:
+    """Where the button was: a page of ours that the form names, or the submission's own."""
+    wish = request.POST.get("back", "")
+    if wish.startswith("/") and url_has_allowed_host_and_scheme(wish, allowed_hosts=None):
+        return wish
+    return reverse("submission", args=[submission.public_id])
+
+
+@require_POST
+def submission_cancel(request: HttpRequest, public_id: str) -> HttpResponse:
+    """For the team too, as long as nothing could be learned from the submission."""
+    if not request.user.is_authenticated:
+        return redirect_to_login(reverse("submission", args=[public_id]))
+    submission = submission_or_404(request.user, public_id)
+    if not is_organiser(request.user) and not interventions.may_cancel(submission, request.user):
+        if submission.state in ("scored", "invalid", "failed", "cancelled"):
+            messages.error(request, _("It has ended already."))
+            return redirect(_back(request, submission))
+        raise PermissionDenied(_("It can no longer be cancelled: it is being run, or a score of it is there."))
+    return _press(
+        request,
+        submission,
+        lambda: interventions.cancel(submission, request.user),
+        _("Cancelled. It is not counted as an attempt."),
+    )
+
+
+def _button(deed: Callable[[Submission, HttpRequest], Any], said: Any) -> Callable[..., HttpResponse]:
+    @require_POST
+    @organisers_page
+    def pressed(request: HttpRequest, public_id: str) -> HttpResponse:
+        submission = submission_or_404(request.user, public_id)
+        return _press(request, submission, lambda: deed(submission, request), said())
+
+    return pressed
+
+
+submission_retry = _button(
+    lambda one, request: interventions.retry(one, request.user), lambda: _("It is taken up again.")
+)
+submission_re_evaluate = _button(
+    lambda one, request: interventions.re_evaluate(one, request.user),
+    lambda: _("It is scored on every metric that the round asks for now."),
+)
+submission_disqualify = _button(
+    lambda one, request: judging.disqualify(one, _reason_of(request), request.user),
+    lambda: _("Disqualified. The team reads your reason."),
+)
+submission_reinstate = _button(
+    lambda one, request: judging.reinstate(one, request.user), lambda: _("It is ranked again.")
+)
+submission_baseline = _button(
+    lambda one, request: judging.flag_baseline(one, request.POST.get("is_baseline") == "yes", request.user),
+    lambda: _("Stored."),
+)
