@@ -26,6 +26,9 @@ class StubEndpoint:
     """Said of every error."""
     location: str = ""
     """Where it sends those who ask, if anywhere."""
+    usage: Callable[[dict[str, Any]], Any] | None = None
+    """What it says that a call took; it says nothing where this is None."""
+    calls_itself: Any = "stub"
 
 
 def second_hand(asked: dict[str, Any]) -> str:
@@ -51,7 +54,15 @@ def stub_endpoint(answer: Answer = second_hand, seconds: float = 0.0) -> Iterato
             if isinstance(answered, str):
                 message = {"role": "assistant", "content": answered}
                 choice = {"index": 0, "message": message, "finish_reason": "stop"}
-                body = {"id": "1", "object": "chat.completion", "created": 0, "model": "stub", "choices": [choice]}
+                body = {
+                    "id": "1",
+                    "object": "chat.completion",
+                    "created": 0,
+                    "model": stub.calls_itself,
+                    "choices": [choice],
+                }
+                if stub.usage is not None:
+                    body["usage"] = stub.usage(asked)
             written = answered if isinstance(answered, bytes) else json.dumps(body).encode()
             self.send_response(status)
             self.send_header("Content-Type", "application/json")
