@@ -13,8 +13,8 @@ PORTS = {"smtp": 25, "smtps": 465}
 
 
 def mail_settings(address: str) -> dict[str, Any]:
-    """``SENDS_EMAIL`` and, where there is an address, the ``EMAIL_…`` settings. ``smtps://`` is TLS from the first byte,
-    ``?tls=true`` asks for STARTTLS. Errors never repeat the address: it holds a password."""
+    """``SENDS_EMAIL`` and, where there is an address, the ``EMAIL_…`` settings. ``smtps://`` is TLS from the first
+    byte, ``?tls=true`` asks for STARTTLS. Errors never repeat the address: it holds a password."""
     if not address:
         return {"SENDS_EMAIL": False}
     try:

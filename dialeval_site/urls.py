@@ -1,6 +1,8 @@
 from django.contrib import admin
-from django.urls import include, path
+from django.urls import include, path, re_path
+from django.views.decorators.csrf import csrf_exempt
 
+from dialeval_site.api import api, no_such_address
 from dialeval_site.health import health
 
 urlpatterns = [
@@ -10,4 +12,6 @@ urlpatterns = [
     path("", include("leaderboard.urls")),
     path("accounts/", include("dialeval_site.account_urls")),
     path("admin/", admin.site.urls),
+    path("api/v1/", api.urls),
+    re_path(r"^api/", csrf_exempt(no_such_address), name="no-such-api-address"),
 ]

@@ -1,4 +1,4 @@
-"""Every write of notices: who is told of an ending, claimed, delivered, tried again, given up. Rows as in ``workers.runs``.
+"""Every write of notices: who is told of an ending, claimed, delivered, tried again, given up. As in ``workers.runs``.
 
 A notice is written in the transaction that ends its submission. Its delivery may happen twice (a worker that dies after
 the receiver answered); its ``public_id`` is the same both times, so a receiver can tell.
@@ -31,9 +31,7 @@ DELIVER_TASK = "leaderboard.challenges.tasks.deliver"
 QUEUE = "cpu"
 EVENTS = ("scored", "failed", "invalid")
 TEST_EVENT = "test"
-PAUSES = tuple(
-    timedelta(seconds=seconds) for seconds in (30, 2 * 60, 10 * 60, 30 * 60, 2 * 3600, 6 * 3600, 14 * 3600)
-)
+PAUSES = tuple(timedelta(seconds=seconds) for seconds in (30, 2 * 60, 10 * 60, 30 * 60, 2 * 3600, 6 * 3600, 14 * 3600))
 """Between tries. With the first at once these are eight tries in not quite a day."""
 TRIES = len(PAUSES) + 1
 MOST_WEBHOOKS = 10
@@ -51,8 +49,8 @@ class NotAccepted(Exception):
 
 
 def tell(submission: Submission) -> int:
-    """Tell all who hear of this submission that it was scored, failed or is invalid: the members of its team, or who sent
-    it. Call it in the transaction that ends the submission; what is told once is not told again."""
+    """Tell all who hear of this submission that it was scored, failed or is invalid: the members of its team, or who
+    sent it. Call it in the transaction that ends the submission; what is told once is not told again."""
     if submission.state not in EVENTS:
         return 0
     hearers = _hearers_of(submission)
@@ -62,7 +60,9 @@ def tell(submission: Submission) -> int:
         for webhook in Webhook.objects.filter(user__in=hearers, is_active=True)
     ]
     if settings.SENDS_EMAIL:
-        readers = get_user_model().objects.filter(pk__in=hearers).exclude(email="").exclude(mail_choice__is_wanted=False)
+        readers = (
+            get_user_model().objects.filter(pk__in=hearers).exclude(email="").exclude(mail_choice__is_wanted=False)
+        )
         notices += [_notice(user_id=user.pk, channel=Channel.EMAIL, **common) for user in readers]
     with transaction.atomic():
         Notice.objects.bulk_create(notices, ignore_conflicts=True)

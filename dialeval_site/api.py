@@ -1,0 +1,152 @@
+"""The API under /api/v1: routers of every app, and every error in one form."""
+
+from __future__ import annotations
+
+import logging
+from functools import lru_cache
+from typing import Any
+
+from django.conf import settings
+from django.core.exceptions import (
+    BadRequest,
+    PermissionDenied,
+    RequestDataTooBig,
+    SuspiciousOperation,
+    TooManyFieldsSent,
+    TooManyFilesSent,
+)
+from django.http import Http404, HttpRequest, HttpResponse
+from django.http.multipartparser import MultiPartParserError
+from django.utils.translation import gettext as _
+from ninja import NinjaAPI
+from ninja.errors import HttpError, ValidationError
+from ninja.openapi.schema import OpenAPISchema
+from ninja.parser import Parser
+
+from annotations.api import router as corpora
+from annotations.rest.problems import Refused, problem_response
+from dialeval_site.api_document import Document
+from dialeval_site.api_tokens import router as tokens
+from leaderboard.api import router as meta_evaluation
+from leaderboard.challenges.api.router import router as challenges
+from workers.api import router as metrics
+
+log = logging.getLogger(__name__)
+
+DESCRIPTION = """\
+What the site's pages show and do, for programs.
+
+**Tokens.** Send `Authorization: Bearer dial_…`. A token has scopes and an end; it is made on the page *Tokens* or by
+`POST /api/v1/tokens`. What everybody may see needs none. Browser sessions count for nothing here.
+
+**Errors** are `application/problem+json`. **Lists** are `{"items": […], "next": …}`: send `next` as `cursor` for the
+page that follows; rows that come meanwhile shift nothing. **Times** are ISO 8601 in UTC. **Undefined** is null with a
+reason.
+
+**Rates.** Each answer carries `RateLimit-Limit`, `RateLimit-Remaining` and `RateLimit-Reset`; 429 says in `Retry-After`
+when to go on.
+"""
+
+
+class StrictParser(Parser):
+    """A body of another type than the one asked for is refused, not guessed at."""
+
+    def parse_body(self, request: HttpRequest) -> Any:
+        if request.content_type != "application/json":
+            raise Refused(415, _("Send the body as application/json."), code="media_type")
+        return super().parse_body(request)
+
+    def parse_querydict(self, data: Any, list_fields: list[str], request: HttpRequest) -> Any:
+        is_body = request.method == "POST" and data is not request.GET
+        if is_body and request.content_type != "multipart/form-data":
+            raise Refused(415, _("Send the body as multipart/form-data."), code="media_type")
+        return super().parse_querydict(data, list_fields, request)
+
+
+class Api(NinjaAPI):
+    def get_openapi_schema(self, **_options: Any) -> OpenAPISchema:
+        return document()
+
+
+api = Api(
+    title="dialeval",
+    version=settings.VERSION,
+    description=DESCRIPTION,
+    urls_namespace="api",
+    docs_url=None,
+    parser=StrictParser(),
+)
+for router in (tokens, challenges, corpora, meta_evaluation, metrics):
+    api.add_router("", router)
+
+
+@lru_cache(maxsize=1)
+def document() -> OpenAPISchema:
+    return Document(api, path_prefix="api/v1/")
+
+
+# --- errors -----------------------------------------------------------------------------------------------------
+
+
+@api.exception_handler(Refused)
+def _refused(_request: HttpRequest, refusal: Refused) -> HttpResponse:
+    more = dict(refusal.more)
+    retry = more.pop("retry", None)
+    response = problem_response(refusal.status, refusal.detail, refusal.code, **more)
+    if retry is not None:
+        response["Retry-After"] = str(retry)
+    return response
+
+
+@api.exception_handler(ValidationError)
+def _invalid(_request: HttpRequest, refusal: ValidationError) -> HttpResponse:
+    errors = [{"field": _path(error["loc"]), "message": error["msg"]} for error in refusal.errors]
+    return problem_response(422, "; ".join(f"{e['field']}: {e['message']}" for e in errors)[:1000], errors=errors)
+
+
+def _path(loc: tuple[str | int, ...]) -> str:
+    """``query.limit``, ``body.scopes.0``: without the name of the function's own parameter, which no client knows."""
+    source, *rest = loc
+    if len(rest) > 1 and rest[0] in ("wish", "paging", "place", "version_wish"):
+        rest = rest[1:]
+    return ".".join(str(part) for part in (source, *rest))[:200]
+
+
+@api.exception_handler(HttpError)
+def _http_error(request: HttpRequest, error: HttpError) -> HttpResponse:
+    cause = error.__cause__
+    if isinstance(cause, Refused):
+        return _refused(request, cause)
+    if isinstance(cause, RequestDataTooBig):
+        return _too_big(request, cause)
+    words = {400: _("The body is no JSON that can be read.")}
+    return problem_response(error.status_code, words.get(error.status_code, str(error)))
+
+
+@api.exception_handler(Http404)
+def _not_found(_request: HttpRequest, _error: Http404) -> HttpResponse:
+    return problem_response(404, _("There is no such thing, or you may not see it."))
+
+
+@api.exception_handler(PermissionDenied)
+def _denied(_request: HttpRequest, error: PermissionDenied) -> HttpResponse:
+    return problem_response(403, str(error) or _("You may not do this."))
+
+
+@api.exception_handler(RequestDataTooBig)
+def _too_big(_request: HttpRequest, _error: Exception) -> HttpResponse:
+    return problem_response(413, _("The body is too large."), code="too_large")
+
+
+@api.exception_handler(TooManyFieldsSent)
+@api.exception_handler(TooManyFilesSent)
+@api.exception_handler(MultiPartParserError)
+@api.exception_handler(BadRequest)
+@api.exception_handler(SuspiciousOperation)
+def _unreadable(_request: HttpRequest, _error: Exception) -> HttpResponse:
+    return problem_response(400, _("The body cannot be read."))
+
+
+def no_such_address(_request: HttpRequest) -> HttpResponse:
+    """Whatever else lies below /api/."""
+    return problem_response(404, _("There is nothing at this address. See /api/v1/docs/."), code="address")

@@ -1,0 +1,94 @@
+"""The OpenAPI document: ninja's, with scopes, refusals as problems, and what every answer carries."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ninja import NinjaAPI
+from ninja.openapi.schema import OpenAPISchema
+from ninja.operation import Operation
+
+from annotations.rest.access import SCOPES, Token
+from annotations.rest.document import WORDS, problem_response
+from annotations.rest.problems import Problem
+
+TAGS = {
+    "tokens": "Tokens, and who one is.",
+    "challenges": "Challenges and teams.",
+    "rounds": "What is asked in a round, what is fetched, and how it stands.",
+    "submissions": "Handing in, and following what became of it.",
+    "corpora": "Corpora, their dialogues, and how metrics and raters agree.",
+    "metrics": "Metrics of this site, and scores that were computed elsewhere.",
+    "audit": "Who did what to what; for organisers.",
+}
+HEADERS = {
+    "RateLimit-Limit": "Requests that are answered in a minute.",
+    "RateLimit-Remaining": "How many of them are left.",
+    "RateLimit-Reset": "Seconds until the count begins anew.",
+}
+
+
+class Document(OpenAPISchema):
+    """Written once a process: it does not depend on who asks."""
+
+    def __init__(self, api: NinjaAPI, path_prefix: str) -> None:
+        super().__init__(api, path_prefix)
+        self["tags"] = [{"name": name, "description": words} for name, words in TAGS.items()]
+
+    def get_components(self) -> dict[str, Any]:
+        schema = Problem.model_json_schema(ref_template="#/components/schemas/{model}")
+        self.schemas.update(schema.pop("$defs", {}))
+        self.schemas["Problem"] = schema
+        self.securitySchemes["Token"] = Token("read").openapi_security_schema
+        components = super().get_components()
+        components["headers"] = {
+            name: {"description": words, "schema": {"type": "integer"}} for name, words in HEADERS.items()
+        }
+        return components
+
+    def operation_details(self, operation: Operation) -> dict[str, Any]:
+        details: dict[str, Any] = super().operation_details(operation)
+        responses = {str(status): answer for status, answer in details["responses"].items()}
+        for status in _refusals(details, operation):
+            responses.setdefault(str(status), problem_response(status))
+        for answer in responses.values():
+            answer.setdefault("headers", {name: {"$ref": f"#/components/headers/{name}"} for name in HEADERS})
+        details["responses"] = dict(sorted(responses.items()))
+        guard = _guard(operation)
+        if guard is not None:
+            words = f"`{guard.scope}`: {SCOPES[guard.scope]}."
+            details["x-scope"] = guard.scope
+            details["description"] = "\n\n".join(
+                part
+                for part in (
+                    details.get("description", ""),
+                    f"Scope {words}" + (" Without a token you see what everybody sees." if guard.anybody else ""),
+                )
+                if part
+            )
+        return details
+
+    def operation_security(self, operation: Operation) -> list[dict[str, Any]] | None:
+        guard = _guard(operation)
+        if guard is None:
+            return []
+        return [{"Token": [guard.scope]}] + ([{}] if guard.anybody else [])
+
+
+def _guard(operation: Operation) -> Token | None:
+    return next((one for one in operation.auth_callbacks if isinstance(one, Token)), None)
+
+
+def _refusals(details: dict[str, Any], operation: Operation) -> list[int]:
+    """Those that need no saying: they follow from what the operation takes."""
+    found = [429, 500]
+    if _guard(operation) is not None:
+        found += [401, 403]
+    if any(parameter["in"] == "path" for parameter in details["parameters"]):
+        found.append(404)
+    if details["parameters"] or "requestBody" in details:
+        found.append(422)
+    if "requestBody" in details:
+        found += [400, 413, 415]
+    assert set(found) <= set(WORDS)
+    return found

@@ -1,0 +1,135 @@
+"""Metrics held against people, and raters against each other, over the API: what the leaderboards show."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any, Literal
+
+from django.http import HttpRequest
+from ninja import Path, Query, Router, Schema
+from pydantic import Field
+
+from annotations.api import AspectWish, CorpusPlace, aspect_of, version_of
+from annotations.models import CorpusVersion
+from annotations.rest.access import Token
+from annotations.rest.texts import Figure
+from leaderboard import actions, queries
+
+router = Router(tags=["corpora"])
+Level = Literal["turn", "dialogue", "system"]
+
+
+class Computed(Schema):
+    corpus: str = Field(description="The corpus's name in addresses.")
+    corpus_version: str = Field(description="Number and start of the content's digest.")
+    aspect: str = Field(description="The human score.")
+    resamples: int = Field(description="How often dialogues were drawn anew for the intervals.")
+    seed: int = Field(description="The seed of these draws.")
+    computed_at: datetime = Field(description="When this was computed.")
+
+
+class CorrelationRow(Schema):
+    metric: str = Field(description="The metric with its configuration.")
+    signature: str = Field(description="How the numbers were made.")
+    level: Level = Field(description="What was correlated: responses, dialogues, or systems.")
+    n: int = Field(description="How many pairs.")
+    coverage: float | None = Field(description="Share of the human scores that the metric has a score for.")
+    higher_is_better: bool = Field(description="The metric's direction.")
+    pearson: Figure = Field(description="Pearson's r.")
+    spearman: Figure = Field(description="Spearman's rho.")
+    kendall: Figure = Field(description="Kendall's tau-b.")
+    note: str | None = Field(None, description="A remark on the numbers.")
+    submitted: dict[str, Any] | None = Field(
+        None, description="Of a metric that somebody handed in: by whom, and where."
+    )
+
+
+class Correlations(Computed):
+    systems: list[str] = Field(description="The systems that were compared.")
+    human_ceiling: dict[str, dict[str, Any]] = Field(
+        description="By level and coefficient: how far one person agrees with the mean of the others; intervals: `ci`."
+    )
+    rows: list[CorrelationRow] = Field(description="A row for each metric and level.")
+
+
+class CorrelationWish(AspectWish):
+    level: Literal["turn", "dialogue", "system", "all"] = Field("all", description="Of the rows that come back.")
+
+
+@router.get(
+    "/corpora/{slug:slug}/correlations",
+    auth=Token("read", anybody=True),
+    response=Correlations,
+    operation_id="get_correlations",
+    summary="How far metrics agree with people",
+)
+def get_correlations(request: HttpRequest, place: Path[CorpusPlace], wish: Query[CorrelationWish]) -> dict[str, Any]:
+    """What the metric leaderboard shows. It is computed when the data change and kept: the first look after a change
+    may take a while."""
+    version = version_of(request, place.slug, wish)
+    aspect = aspect_of(version, wish.aspect)
+    stored = actions.stored_answer(version, "correlations", aspect, lambda: queries.meta_evaluation(version, aspect))
+    answer = stored.answer
+    levels = queries.CORRELATION_LEVELS if wish.level == "all" else (wish.level,)
+    return {
+        **answer,
+        "rows": [row for row in answer["rows"] if row["level"] in levels],
+        "human_ceiling": {level: values for level, values in answer["human_ceiling"].items() if level in levels},
+        "computed_at": stored.computed_at,
+    }
+
+
+class Agreement(Computed):
+    level: Literal["turn", "dialogue"] = Field(description="What was rated.")
+    items: int = Field(description="How many items were rated.")
+    raters: int = Field(description="By how many people.")
+    ratings: int = Field(description="How often.")
+    krippendorff_alpha: dict[str, Figure] = Field(description="By measurement: nominal, ordinal, interval, ratio.")
+    cohen_kappa: dict[str, dict[str, Any]] = Field(description="By weighting: the mean of all pairs, and each pair.")
+    fleiss_kappa: dict[str, Any] = Field(description="Its value, with what it was computed from.")
+    icc: dict[str, dict[str, Any]] = Field(description="ICC(2,1) and ICC(2,k).")
+    leave_one_out: dict[str, dict[str, Any]] = Field(description="Each rater against the mean of the others.")
+
+
+class AgreementWish(AspectWish):
+    level: Literal["turn", "dialogue"] | None = Field(None, description="Default: that at which people rated.")
+
+
+@router.get(
+    "/corpora/{slug:slug}/agreement",
+    auth=Token("read", anybody=True),
+    response=Agreement,
+    operation_id="get_agreement",
+    summary="How far raters agree",
+)
+def get_agreement(request: HttpRequest, place: Path[CorpusPlace], wish: Query[AgreementWish]) -> dict[str, Any]:
+    """Raters are named as pages name them: rater 1, rater 2, …"""
+    version = version_of(request, place.slug, wish)
+    aspect = aspect_of(version, wish.aspect)
+    rated = [level for level in queries.rated_levels(version, aspect) if level != "system"]
+    level = wish.level or (rated[0] if rated else "turn")
+    stored = actions.stored_answer(
+        version, "agreement", f"{level} {aspect}", lambda: queries.agreement(version, aspect, level)
+    )
+    return {**_with_pseudonyms(version, stored.answer), "level": level, "computed_at": stored.computed_at}
+
+
+def _with_pseudonyms(version: CorpusVersion, answer: dict[str, Any]) -> dict[str, Any]:
+    shown = {rater.name: rater.pseudonym for rater in version.raters.all()}
+    kappas = {
+        weighting: {
+            **kappa,
+            "pairs": [
+                {**pair, "raters": [shown.get(name, name) for name in pair["raters"]]} for pair in kappa["pairs"]
+            ],
+        }
+        for weighting, kappa in answer["cohen_kappa"].items()
+    }
+    left_out = {
+        name: {
+            **one,
+            "per_rater": [{**row, "rater": shown.get(row["rater"], row["rater"])} for row in one["per_rater"]],
+        }
+        for name, one in answer["leave_one_out"].items()
+    }
+    return {**answer, "cohen_kappa": kappas, "leave_one_out": left_out}

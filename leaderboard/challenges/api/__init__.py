@@ -1,0 +1,1 @@
+"""Challenges over the API: rounds and boards are read, teams founded and joined, submissions handed in and followed."""

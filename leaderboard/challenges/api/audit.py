@@ -1,0 +1,62 @@
+"""The audit log."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from django.http import HttpRequest
+from ninja import Query, Router, Schema
+from pydantic import Field
+
+from annotations.models import AuditEntry
+from annotations.rest.access import Token
+from annotations.rest.paging import Page, Paging, page_of
+from annotations.rest.texts import Text
+
+router = Router(tags=["audit"])
+
+
+class EntryOut(Schema):
+    id: int = Field(description="Later entries have higher ones.")
+    at: datetime = Field(description="When.")
+    actor: str = Field(description='Who, by log-in name; "" where a worker or a command acted.')
+    action: str = Field(description="What was done to what kind of thing, such as `round.changed`.")
+    subject: str = Field(description="What it was done to.")
+    challenge: str = Field(description='The challenge it belongs to, or "".')
+    campaign: str = Field(description='The campaign it belongs to, or "".')
+    details: dict[str, Any] = Field(description="Before and after, the reason given.")
+
+
+class AuditWish(Schema):
+    challenge: Text | None = Field(None, max_length=80, description="Of this challenge only.")
+    campaign: Text | None = Field(None, max_length=80, description="Of this campaign only.")
+    action: Text | None = Field(None, max_length=60, description="This action, or all of a kind: `round`.")
+
+
+@router.get(
+    "/audit",
+    auth=Token("organise"),
+    response=Page[EntryOut],
+    operation_id="list_audit",
+    summary="Who did what to what",
+)
+def list_audit(
+    request: HttpRequest,  # noqa: ARG001  ninja hands it over
+    wish: Query[AuditWish],
+    paging: Query[Paging],
+) -> dict[str, Any]:
+    """Newest first."""
+    rows = AuditEntry.objects.all()
+    if wish.challenge:
+        rows = rows.filter(challenge=wish.challenge)
+    if wish.campaign:
+        rows = rows.filter(campaign=wish.campaign)
+    if wish.action:
+        rows = rows.filter(action__startswith=wish.action)
+    return page_of(rows, "-pk", paging, _entry)
+
+
+def _entry(entry: AuditEntry) -> dict[str, Any]:
+    names = ("at", "actor", "action", "subject", "challenge", "campaign", "details")
+    return {"id": entry.pk, **{name: getattr(entry, name) for name in names}}

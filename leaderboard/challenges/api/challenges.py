@@ -1,0 +1,105 @@
+"""Challenges and teams."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.http import HttpRequest
+from django.utils.translation import gettext as _
+from ninja import Path, Query, Router, Status
+
+from annotations.rest.access import Token
+from annotations.rest.document import refusals
+from annotations.rest.paging import Page, Paging, page_of
+from annotations.rest.problems import Refused
+from leaderboard.challenges.actions import teams
+from leaderboard.challenges.api import documents
+from leaderboard.challenges.api.finding import challenge_at, own_team
+from leaderboard.challenges.api.schemas import ChallengeLine, ChallengeOut, ChallengePlace, JoinIn, TeamIn, TeamOut
+from leaderboard.challenges.queries.challenges import team_with_invitation
+from leaderboard.challenges.queries.listing import challenges_seen_by
+
+router = Router(tags=["challenges"])
+
+
+@router.get(
+    "/challenges",
+    auth=Token("read", anybody=True),
+    response=Page[ChallengeLine],
+    operation_id="list_challenges",
+    summary="Challenges",
+)
+def list_challenges(request: HttpRequest, paging: Query[Paging]) -> dict[str, Any]:
+    """Newest first."""
+    return page_of(challenges_seen_by(request.user), "-pk", paging, documents.challenge_line)
+
+
+@router.get(
+    "/challenges/{slug:slug}",
+    auth=Token("read", anybody=True),
+    response=ChallengeOut,
+    operation_id="get_challenge",
+    summary="A challenge with its rules, its rounds and your team",
+)
+def get_challenge(request: HttpRequest, place: Path[ChallengePlace]) -> dict[str, Any]:
+    return documents.challenge_document(challenge_at(request, place.slug), request.user)
+
+
+@router.post(
+    "/challenges/{slug:slug}/teams",
+    auth=Token("submit"),
+    response={201: TeamOut},
+    operation_id="found_team",
+    summary="Found a team",
+    openapi_extra=refusals(409),
+)
+def found_team(request: HttpRequest, place: Path[ChallengePlace], wish: TeamIn) -> Status[Any]:
+    """You are its first member. One person is in one team of a challenge."""
+    challenge = challenge_at(request, place.slug)
+    try:
+        team = teams.found(challenge, request.user, wish.name)
+    except teams.CannotJoin as refusal:
+        raise _refused(refusal) from None
+    return Status(201, documents.team_document(team, challenge))
+
+
+@router.post(
+    "/challenges/{slug:slug}/teams/join",
+    auth=Token("submit"),
+    response=TeamOut,
+    operation_id="join_team",
+    summary="Join a team by its invitation",
+    openapi_extra=refusals(409),
+)
+def join_team(request: HttpRequest, place: Path[ChallengePlace], wish: JoinIn) -> dict[str, Any]:
+    """Who is a member already stays one."""
+    challenge = challenge_at(request, place.slug)
+    invitation = wish.invitation.strip().rstrip("/").rpartition("/")[2]
+    invited = team_with_invitation(invitation)
+    if invited is None or invited.challenge_id != challenge.pk:
+        message = _("This invitation is not valid. Ask your team for the one that holds now.")
+        raise Refused(422, message, code="invitation", errors=[{"field": "body.invitation", "message": message}])
+    try:
+        team = teams.join(invitation, request.user)
+    except teams.CannotJoin as refusal:
+        raise _refused(refusal) from None
+    return documents.team_document(team, challenge)
+
+
+@router.get(
+    "/challenges/{slug:slug}/team",
+    auth=Token("read"),
+    response=TeamOut,
+    operation_id="get_team",
+    summary="Your team",
+)
+def get_team(request: HttpRequest, place: Path[ChallengePlace]) -> dict[str, Any]:
+    challenge = challenge_at(request, place.slug)
+    return documents.team_document(own_team(request, challenge), challenge)
+
+
+def _refused(refusal: teams.CannotJoin) -> Refused:
+    if refusal.field:
+        errors = [{"field": f"body.{refusal.field}", "message": refusal.message}]
+        return Refused(422, refusal.message, code=refusal.field, errors=errors)
+    return Refused(409, refusal.message, code="cannot_join")

@@ -1,0 +1,213 @@
+"""Rows as the documents of ``schemas``, for one caller."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from django.conf import settings
+from django.urls import reverse
+from django.utils import timezone
+
+from annotations.queries import visible_corpora
+from leaderboard.challenges.access import team_of
+from leaderboard.challenges.actions.work import may_cancel
+from leaderboard.challenges.models import Challenge, LogLine, Round, Submission, Team, Track
+from leaderboard.challenges.phase import is_unveiled, phase_of
+from leaderboard.challenges.queries import submissions as submission_queries
+from leaderboard.challenges.queries.attempts import attempts_left
+from leaderboard.challenges.queries.board import sees_private_board
+from leaderboard.challenges.queries.challenges import members_of
+from leaderboard.challenges.queries.listing import size_of
+from workers.metrics.configuration import ConfigurationError, parse
+
+
+def challenge_line(challenge: Challenge) -> dict[str, Any]:
+    """``challenge`` carries ``team_count``."""
+    return {
+        **{name: getattr(challenge, name) for name in ("slug", "name", "summary", "state", "created_at")},
+        "teams": challenge.team_count,
+    }
+
+
+def challenge_document(challenge: Challenge, user: Any) -> dict[str, Any]:
+    team = team_of(user, challenge)
+    rounds = challenge.rounds.select_related("version__corpus", "challenge")
+    return {
+        **challenge_line(challenge),
+        "rules": challenge.rules,
+        "largest_team": challenge.largest_team,
+        "rounds": [round_document(round, user, team) for round in rounds],
+        "team": team_document(team, challenge) if team else None,
+    }
+
+
+def team_document(team: Team, challenge: Challenge) -> dict[str, Any]:
+    return {
+        "id": team.public_id,
+        "name": team.name,
+        "challenge": challenge.slug,
+        "members": [member.user.get_username() for member in members_of(team)],
+        "largest": challenge.largest_team,
+        "invitation": team.invitation,
+        "invitation_url": settings.SITE_URL + reverse("team-join", args=[team.invitation]),
+        "disqualified": _disqualification(team.disqualified_at, team.disqualification),
+    }
+
+
+def _disqualification(at: datetime | None, reason: str) -> dict[str, Any] | None:
+    return {"at": at, "reason": reason} if at is not None else None
+
+
+SAME = (
+    "slug",
+    "name",
+    "opens_at",
+    "closes_at",
+    "tracks",
+    "references",
+    "daily_limit",
+    "total_limit",
+    "metrics",
+    "ranking_metric",
+    "entry",
+    "public_share",
+    "unveil_at",
+)
+
+
+def round_document(round: Round, user: Any, team: Team | None) -> dict[str, Any]:
+    """``round`` carries its challenge and its version's corpus."""
+    now = timezone.now()
+    sees_corpus = visible_corpora(user).filter(pk=round.version.corpus_id).exists()
+    dialogues, turns = size_of(round)
+    return {
+        **{name: getattr(round, name) for name in SAME},
+        "phase": phase_of(round.opens_at, round.closes_at, round.challenge.state, now),
+        "corpus": round.version.corpus.slug if sees_corpus else None,
+        "corpus_version": round.version.label if sees_corpus else None,
+        "dialogues": dialogues,
+        "turns": turns,
+        "private_metrics": round.private_metrics if sees_private_board(round, user, now) else None,
+        "is_unveiled": is_unveiled(round.unveil_at, now),
+        "prompt": _prompt_limits(round) if Track.PROMPT in round.tracks else None,
+        "attempts": attempts_document(round, team),
+    }
+
+
+def _prompt_limits(round: Round) -> dict[str, int]:
+    names = ("calls_per_utterance", "input_tokens_per_dialogue", "output_tokens_per_dialogue")
+    return {name: getattr(round, name) for name in names}
+
+
+def attempts_document(round: Round | None, team: Team | None) -> dict[str, Any] | None:
+    if round is None or team is None:
+        return None
+    left = attempts_left(round, team, timezone.now())
+    return {name: getattr(left, name) for name in left.__slots__}
+
+
+# --- submissions ------------------------------------------------------------------------------------------------
+
+
+def submission_line(submission: Submission) -> dict[str, Any]:
+    round, team = submission.round, submission.team
+    progress = submission_queries.progress_of(submission)
+    return {
+        "id": submission.public_id,
+        "kind": submission.kind,
+        "track": submission.track or None,
+        "challenge": round.challenge.slug if round else None,
+        "round": round.slug if round else None,
+        "team": team.name if team else None,
+        "corpus": None if round else submission.version.corpus.slug,
+        "name": submission.name,
+        "state": submission.state,
+        "times": {
+            name: getattr(submission, name)
+            for name in ("received_at", "validating_at", "generating_at", "scoring_at", "ended_at")
+        },
+        "progress": {"done": progress.done, "total": progress.total} if progress else _whole(submission),
+        "error": submission.error,
+        "url": page_of_submission(submission),
+    }
+
+
+def _whole(submission: Submission) -> dict[str, int]:
+    """Where nothing is counted: before a worker has it, and after its end."""
+    done = 1 if submission.state == Submission.State.SCORED else 0
+    return {"done": done, "total": done}
+
+
+def page_of_submission(submission: Submission) -> str:
+    return settings.SITE_URL + reverse("submission", args=[submission.public_id])
+
+
+def submission_document(submission: Submission, user: Any) -> dict[str, Any]:
+    standing = submission_queries.standing_of(submission, user)
+    is_prompt = submission.kind == Submission.Kind.PROMPT
+    return {
+        **submission_line(submission),
+        "description": submission.description,
+        "file": {"name": submission.file_name, "size": submission.size, "sha256": submission.sha256},
+        "problems": [
+            {name: str(problem.get(name, "")) for name in ("where", "field", "message")}
+            for problem in submission.problems
+        ],
+        "more_problems": submission.more_problems,
+        "scores": own_scores(submission, user),
+        "rank": standing.rank if standing else None,
+        "rank_reason": _why_no_rank(standing),
+        "attempts": attempts_document(submission.round, submission.team),
+        "usage": _usage(submission) if is_prompt else None,
+        "is_baseline": submission.is_baseline,
+        "disqualified": _disqualification(submission.disqualified_at, submission.disqualification),
+        "may_cancel": may_cancel(submission, user),
+    }
+
+
+def own_scores(submission: Submission, user: Any) -> list[dict[str, Any]]:
+    """Its means on the boards that this person may see; never a turn's."""
+    return [
+        {
+            "metric": line.metric,
+            "part": part.name,
+            "higher_is_better": _higher_is_better(line.metric),
+            "value": line.value,
+            "ci": line.ci,
+            "reason": line.reason or None if line.value is None else None,
+            "ci_reason": line.reason or None if line.value is not None else None,
+        }
+        for part in submission_queries.parts_of(submission, user)
+        for line in part.lines
+    ]
+
+
+def _higher_is_better(metric: str) -> bool:
+    try:
+        return parse(metric).metric.higher_is_better
+    except ConfigurationError:  # no longer installed: its column says so, too
+        return True
+
+
+def _why_no_rank(standing: submission_queries.Standing | None) -> str | None:
+    if standing is None:
+        return "it is not scored"
+    if standing.rank is not None:
+        return None
+    if standing.other:
+        return f"submission {standing.other} stands for the team"
+    return standing.reason or "it does not stand on the board"
+
+
+def _usage(submission: Submission) -> dict[str, Any]:
+    return {
+        "calls": submission.calls,
+        "input_tokens": submission.input_tokens,
+        "output_tokens": submission.output_tokens,
+        "cost": float(submission.cost) if submission.cost is not None else None,
+    }
+
+
+def log_document(line: LogLine) -> dict[str, Any]:
+    return {"at": line.at, "level": line.level, "text": line.text, "for_organisers": line.for_organisers}

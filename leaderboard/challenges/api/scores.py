@@ -1,0 +1,65 @@
+"""Metric scores that were computed elsewhere."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from django.http import HttpRequest
+from ninja import File, Form, Path, Query, Router, Schema, Status
+from ninja.files import UploadedFile
+from pydantic import Field
+
+from annotations.api import CorpusPlace, VersionWish, version_of
+from annotations.rest.access import Token
+from annotations.rest.document import refusals
+from annotations.rest.texts import Text
+from leaderboard.challenges import uploads
+from leaderboard.challenges.access import submission_or_404
+from leaderboard.challenges.actions.receiving import NotTaken
+from leaderboard.challenges.api import documents
+from leaderboard.challenges.api.rounds import not_taken
+from leaderboard.challenges.api.schemas import SubmissionOut
+
+router = Router(tags=["metrics"])
+
+
+class ScoresIn(Schema):
+    name: Text = Field(min_length=1, max_length=80, description="The metric's name; not that of a built-in one.")
+    level: Literal["turn", "dialogue", "system"] = Field(description="What each score is of.")
+    higher_is_better: bool = Field(True, description="The direction.")
+    link: Text = Field("", max_length=300, description="Where the metric is described.")
+
+
+@router.post(
+    "/corpora/{slug:slug}/metric-scores",
+    auth=Token("submit"),
+    response={201: SubmissionOut, 200: SubmissionOut},
+    operation_id="submit_metric_scores",
+    summary="Hand in a metric's scores of a corpus",
+    openapi_extra=refusals(409, 413),
+)
+def submit_metric_scores(
+    request: HttpRequest,
+    place: Path[CorpusPlace],
+    version_wish: Query[VersionWish],
+    wish: Form[ScoresIn],
+    file: Annotated[UploadedFile, File(description="JSON lines or CSV with `dialog_id, turn, system, score`.")],
+) -> Status[Any]:
+    """It stands beside the built-in metrics when a worker has read it. Missing scores are shown as coverage."""
+    from leaderboard.challenges.actions.scores import receive_scores
+
+    version = version_of(request, place.slug, version_wish)
+    try:
+        received = receive_scores(
+            version,
+            request.user,
+            name=wish.name,
+            level=wish.level,
+            higher_is_better=wish.higher_is_better,
+            link=wish.link,
+            upload=uploads.uploaded(file),
+        )
+    except NotTaken as refusal:
+        raise not_taken(refusal) from None
+    submission = submission_or_404(request.user, received.submission.public_id)
+    return Status(201 if received.is_new else 200, documents.submission_document(submission, request.user))

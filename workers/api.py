@@ -1,0 +1,103 @@
+"""Metrics, and whole corpora as files, over the API."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from django.http import HttpRequest, StreamingHttpResponse
+from ninja import Path, Query, Router, Schema
+from pydantic import Field
+
+from annotations.api import CorpusPlace, VersionWish, version_of
+from annotations.rest.access import Token
+from workers.exports import zipped_export
+from workers.metrics.base import Metric
+from workers.metrics.registry import all_metrics
+
+router = Router()
+
+Value = bool | int | float | str
+
+
+class OptionOut(Schema):
+    name: str = Field(description="As it stands in `name[key=value]`.")
+    default: Value = Field(description="What holds where it is not written.")
+    help: str = Field(description="What it does.")
+    choices: list[Value] = Field(description="What it may be; empty: anything of the default's type.")
+
+
+class MetricOut(Schema):
+    name: str = Field(description="As configurations are written: `name[key=value,…]`.")
+    version: str = Field(description="Results of another version are other results.")
+    summary: str = Field(description="What it measures.")
+    citation: str = Field(description="Where it was published.")
+    higher_is_better: bool = Field(description="The direction.")
+    levels: list[Literal["turn", "dialogue", "system"]] = Field(description="Where it has scores.")
+    needs: list[str] = Field(description="What it looks at beside the response.")
+    range: tuple[float | None, float | None] = Field(description="Least and greatest score; null where there is none.")
+    options: list[OptionOut] = Field(description="What can be set.")
+    obstacle: str | None = Field(description="Why it cannot be computed on this machine, or null.")
+
+
+class MetricList(Schema):
+    items: list[MetricOut] = Field(description="In the registry's order.")
+    next: None = Field(None, description="Always null: the list is whole.")
+
+
+@router.get(
+    "/metrics",
+    auth=Token("read", anybody=True),
+    response=MetricList,
+    operation_id="list_metrics",
+    summary="Metrics that this site computes",
+    tags=["metrics"],
+)
+def list_metrics(request: HttpRequest) -> dict[str, Any]:  # noqa: ARG001  ninja hands it over
+    return {"items": [_metric(metric) for metric in all_metrics().values()], "next": None}
+
+
+def _metric(metric: Metric) -> dict[str, Any]:
+    return {
+        "name": metric.name,
+        "version": metric.version,
+        "summary": metric.summary,
+        "citation": metric.citation,
+        "higher_is_better": metric.higher_is_better,
+        "levels": [level for level in ("turn", "dialogue", "system") if level in metric.levels],
+        "needs": sorted(metric.needs),
+        "range": metric.value_range,
+        "options": [
+            {"name": one.name, "default": one.default, "help": one.help, "choices": list(one.choices)}
+            for one in metric.options
+        ],
+        "obstacle": (metric.missing() if metric.missing else "") or None,
+    }
+
+
+class ExportWish(VersionWish):
+    format: Literal["jsonl", "csv", "mt-metrics-eval"] = Field("jsonl", description="See the page on formats.")
+
+
+@router.get(
+    "/corpora/{slug:slug}/export",
+    auth=Token("export"),
+    operation_id="export_corpus",
+    summary="A whole corpus as a zip archive",
+    tags=["corpora"],
+    openapi_extra={
+        "responses": {
+            200: {
+                "description": "The archive. Cells of CSV cannot become formulas.",
+                "content": {"application/zip": {"schema": {"type": "string", "format": "binary"}}},
+            }
+        }
+    },
+)
+def export_corpus(request: HttpRequest, place: Path[CorpusPlace], wish: Query[ExportWish]) -> StreamingHttpResponse:
+    """Dialogues, systems, responses, ratings and the scores of all finished metrics, as `manage.py export_corpus`
+    writes them. Systems of a round are not among them before its organisers publish them."""
+    version = version_of(request, place.slug, wish)
+    response = StreamingHttpResponse(zipped_export(version, wish.format), content_type="application/zip")
+    name = f"{version.corpus.slug}-{version.label}-{wish.format}.zip"
+    response["Content-Disposition"] = f'attachment; filename="{name}"'
+    return response

@@ -1,0 +1,63 @@
+"""A corpus as one archive that is sent while it is packed."""
+
+from __future__ import annotations
+
+import tempfile
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from django.conf import settings
+
+from annotations.exporters.registry import exporters
+from annotations.models import CorpusVersion
+from annotations.record_stream import records_of
+from workers.score_records import score_records_of
+
+CHUNK = 256 * 1024
+
+
+def zipped_export(version: CorpusVersion, format: str) -> Iterator[bytes]:
+    """The files of ``export_corpus`` in a zip archive. They are written to a folder first, whole, so that an export
+    that fails is an error and not half a file; the archive itself is never held."""
+    settings.HOME.joinpath("exports").mkdir(parents=True, exist_ok=True)
+    folder = tempfile.TemporaryDirectory(dir=settings.HOME / "exports")
+    try:
+        target = Path(folder.name) / version.corpus.slug
+        exporters()[format].export(records_of(version), target, score_records_of(version))
+    except BaseException:
+        folder.cleanup()
+        raise
+    return _packed(folder, target)
+
+
+def _packed(folder: tempfile.TemporaryDirectory[str], target: Path) -> Iterator[bytes]:
+    with folder:
+        sink = _Sink()
+        with zipfile.ZipFile(sink, "w", zipfile.ZIP_DEFLATED) as archive:
+            for path in sorted(path for path in target.rglob("*") if path.is_file()):
+                name = zipfile.ZipInfo(f"{target.name}/{path.relative_to(target)}", (1980, 1, 1, 0, 0, 0))
+                name.compress_type = zipfile.ZIP_DEFLATED
+                with path.open("rb") as source, archive.open(name, "w", force_zip64=True) as packed:
+                    while chunk := source.read(CHUNK):
+                        packed.write(chunk)
+                        yield sink.taken()
+        yield sink.taken()
+
+
+class _Sink:
+    """A file that can only be written on: what was written is taken away at once."""
+
+    def __init__(self) -> None:
+        self.parts: list[bytes] = []
+
+    def write(self, data: bytes) -> int:
+        self.parts.append(bytes(data))
+        return len(data)
+
+    def flush(self) -> None:
+        pass
+
+    def taken(self) -> bytes:
+        data, self.parts = b"".join(self.parts), []
+        return data
