@@ -9,12 +9,13 @@ from django.db import IntegrityError, transaction
 from django.utils.translation import gettext as _
 
 from annotations import audit
-from annotations.campaigns.models import Conflict, Participation
+from annotations.campaigns.models import Conflict
 from annotations.models import System
 from annotations.names import fold, name_fault, tidied
 from annotations.roles import PARTICIPANT
-from leaderboard.challenges.models import Challenge, Member, Round, Submission, Team
+from leaderboard.challenges.models import Challenge, Member, Submission, Team
 from leaderboard.challenges.models.team import invitation_token
+from leaderboard.challenges.queries.challenges import rates_hidden_corpus_of
 
 LONGEST_NAME = 80
 
@@ -94,6 +95,8 @@ def leave(team: Team, user: Any) -> None:
     """
     with transaction.atomic():
         challenge = _held(team.challenge)
+        # Held as in ``places.lock_team``: a submission that is coming in is there before, or finds no member.
+        Team.objects.select_for_update(no_key=True).filter(pk=team.pk).first()
         members = Member.objects.filter(team=team)
         if not members.filter(user=user).exists():
             return
@@ -156,14 +159,6 @@ def _refuse_raters(challenge: Challenge, user: Any) -> None:
                 "cannot take part."
             )
         )
-
-
-def rates_hidden_corpus_of(challenge: Challenge, user: Any) -> bool:
-    """A rater of any state has seen dialogues with what speaker B said."""
-    hidden = Round.objects.filter(challenge=challenge, references=Round.References.HIDDEN)
-    return Participation.objects.filter(
-        user=user, campaign__version__corpus__in=hidden.values("version__corpus")
-    ).exists()
 
 
 def _refuse_name(challenge: Challenge, name: str) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 from django.db.models import Count, QuerySet
 from django.utils import timezone
 
+from annotations.campaigns.models import Participation
 from annotations.roles import is_organiser
 from leaderboard.challenges.models import Challenge, Member, Round, Submission, Team
 from leaderboard.challenges.phase import Phase, is_unveiled, phase_of
@@ -120,6 +121,14 @@ def why_not_leave(challenge: Challenge, members: Sequence[Member], submitters: s
     if user.pk in submitters:
         return "submitted"
     return "last" if len(members) == 1 and submitters else ""
+
+
+def rates_hidden_corpus_of(challenge: Challenge, user: Any) -> bool:
+    """A rater, of whatever campaign and state, has seen dialogues with what speaker B said."""
+    hidden = Round.objects.filter(challenge=challenge, references=Round.References.HIDDEN)
+    return Participation.objects.filter(
+        user=user, campaign__version__corpus__in=hidden.values("version__corpus")
+    ).exists()
 
 
 def next_round(rounds: Sequence[RoundAt]) -> RoundAt | None:

@@ -1,0 +1,238 @@
+"""Reads of submissions: a team's list of them, and all that one submission's page says."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Literal
+
+from django.db.models import QuerySet
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
+
+from annotations.roles import is_organiser
+from leaderboard.challenges.models import AT_WORK, LogLine, Round, Submission, Team
+from leaderboard.challenges.queries.board import has_private_board, round_board, sees_private_board
+from leaderboard.challenges.queries.board_entries import scores_of_system
+from workers.metrics.configuration import ConfigurationError, parse
+from workers.models import MetricRun
+from workers.queries import runs_for
+
+State, Kind = Submission.State, Submission.Kind
+LINES_SHOWN = 200
+"""Of the log; a prompt that is run on hundreds of dialogues may write more."""
+
+
+def submissions_of(team: Team, round: Round | None = None) -> list[Submission]:
+    """What a team has handed in, to this round or to any, newest first."""
+    found = _with_all().filter(team=team)
+    return list(found.filter(round=round) if round is not None else found)
+
+
+def submissions_seen_by(user: Any) -> list[Submission]:
+    """What a person's teams have handed in, and what they sent themselves; newest first."""
+    of_teams = Submission.objects.filter(team__members__user=user).values("pk")
+    own = Submission.objects.filter(user=user).values("pk")
+    return list(_with_all().filter(pk__in=of_teams.union(own)))
+
+
+def _with_all() -> QuerySet[Submission]:
+    heavy = ("problems", "description", "error")
+    return Submission.objects.select_related("round__challenge", "team", "user", "version__corpus").defer(*heavy)
+
+
+# --- the steps of one submission -------------------------------------------------------------------------------
+
+Mark = Literal["done", "now", "later", "stopped"]
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """A state on the way to a score. ``mark``: passed, where it is now, still to come, or where it ended."""
+
+    state: str
+    label: str | Promise
+    mark: Mark
+    at: datetime | None
+
+
+LABELS: dict[str, Any] = {
+    State.RECEIVED: _("received"),
+    State.VALIDATING: _("being checked"),
+    State.GENERATING: _("being run"),
+    State.SCORING: _("being scored"),
+}
+PASSED: dict[str, Any] = {
+    State.RECEIVED: _("received"),
+    State.VALIDATING: _("checked"),
+    State.GENERATING: _("run"),
+    State.SCORING: _("scored by every metric"),
+}
+
+
+def stages_of(submission: Submission) -> list[Stage]:
+    """The states that it has passed, is in, and will come to. One that ended without a score stops there."""
+    path = [State.RECEIVED, State.VALIDATING]
+    path += [State.GENERATING] if submission.kind == Kind.PROMPT else []
+    path += [State.SCORING] if submission.kind != Kind.SCORES else []
+    times = {
+        State.RECEIVED: submission.received_at,
+        State.VALIDATING: submission.validating_at,
+        State.GENERATING: submission.generating_at,
+        State.SCORING: submission.scoring_at,
+    }
+    if submission.ended_at is not None:
+        reached = [state for state in path if times[state] is not None or submission.state == State.SCORED]
+        ended = Stage(
+            submission.state,
+            submission.get_state_display(),
+            "done" if submission.state == State.SCORED else "stopped",
+            submission.ended_at,
+        )
+        return [_passed(state, times[state], submission.state == State.SCORED) for state in reached] + [ended]
+    here = path.index(State(submission.state)) if submission.state in path else 0
+    stages = [
+        _passed(state, times[state], True)
+        if place < here
+        else Stage(state, LABELS[state], "now" if place == here else "later", times[state] if place == here else None)
+        for place, state in enumerate(path)
+    ]
+    return [*stages, Stage(State.SCORED, State.SCORED.label, "later", None)]
+
+
+def _passed(state: State, at: datetime | None, is_complete: bool) -> Stage:
+    return Stage(state, PASSED[state] if is_complete else LABELS[state], "done", at)
+
+
+# --- how far it is ---------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    done: int
+    total: int
+    of: Literal["rows", "turns", "metrics"]
+
+
+def progress_of(submission: Submission) -> Progress | None:
+    """None where nothing can be counted: before a worker has it, and after its end."""
+    if submission.state == State.SCORING and submission.system_id is not None:
+        states = [state for _, state in metric_states(submission)]
+        return Progress(states.count(MetricRun.State.DONE), len(states), "metrics")
+    if submission.state in (State.VALIDATING, State.GENERATING) and submission.progress_total:
+        of = "turns" if submission.state == State.GENERATING else "rows"
+        return Progress(min(submission.progress_done, submission.progress_total), submission.progress_total, of)
+    return None
+
+
+def metric_states(submission: Submission) -> list[tuple[str, str]]:
+    """(metric, state of its run) for the metrics that the round asks for and everybody sees, in its order."""
+    if submission.system is None or submission.round is None:
+        return []
+    configurations = []
+    for text in submission.round.metrics:
+        try:
+            configurations.append(parse(text))
+        except ConfigurationError:  # no longer installed
+            continue
+    runs = runs_for(configurations, [submission.system]).values_list("configuration", "state")
+    states = dict(runs)
+    return [(one.text, states.get(one.text, MetricRun.State.PENDING)) for one in configurations]
+
+
+def log_of(submission: Submission, viewer: Any) -> list[LogLine]:
+    """Oldest first, the last 200; lines for organisers are shown to them alone."""
+    lines = submission.log.all() if is_organiser(viewer) else submission.log.filter(for_organisers=False)
+    return list(lines.order_by("-pk")[:LINES_SHOWN])[::-1]
+
+
+# --- what came out ---------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreLine:
+    """A metric's mean over a part of the dialogues, as the board has it; None with a reason where it is undefined."""
+
+    metric: str
+    ranks: bool
+    value: float | None
+    ci: tuple[float, float] | None
+    reason: str
+    scored: int
+    turns: int
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """What a submission got on one of the two boards."""
+
+    name: Literal["public", "private"]
+    dialogues: int
+    reason: str
+    lines: list[ScoreLine]
+
+
+def parts_of(submission: Submission, viewer: Any) -> list[Part]:
+    """The scores on the boards that the viewer may see now; none before it is scored."""
+    if submission.state != State.SCORED or submission.system is None or submission.round is None:
+        return []
+    names: list[Literal["public", "private"]] = ["public"]
+    if has_private_board(submission.round) and sees_private_board(submission.round, viewer):
+        names.append("private")
+    return [_part(submission, name) for name in names]
+
+
+def _part(submission: Submission, name: Literal["public", "private"]) -> Part:
+    found = scores_of_system(submission.round, submission.system, name)
+    lines = [_line(metric, score) for metric, score in zip(found["metrics"], found["scores"], strict=True)]
+    return Part(name, found["dialogues"], found["reason"], lines)
+
+
+def _line(metric: dict[str, Any], score: dict[str, Any]) -> ScoreLine:
+    ci = score.get("ci")
+    return ScoreLine(
+        metric["metric"],
+        metric["ranks"],
+        score["value"],
+        (ci[0], ci[1]) if ci else None,
+        score.get("reason", ""),
+        score.get("scored", 0),
+        score.get("turns", 0),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """Where it stands on the public board. ``rank`` is None with a ``reason`` where it has none; ``entries`` are those
+    that have one. ``other`` is the public id of the team's submission that stands there in its place."""
+
+    rank: int | None
+    worst_rank: int | None
+    reason: str
+    entries: int
+    other: str = ""
+
+
+def standing_of(submission: Submission, viewer: Any) -> Standing | None:
+    """None before it is scored."""
+    if submission.state != State.SCORED or submission.round is None or submission.team is None:
+        return None
+    board = round_board(submission.round, viewer)
+    ranked = sum(entry["rank"] is not None for entry in board["entries"])
+    entry = next((one for one in board["entries"] if one["submission"] == submission.public_id), None)
+    if entry is not None:
+        return Standing(entry["rank"], entry["worst_rank"], entry["reason"], ranked)
+    of_team = [one for one in board["entries"] if one["team_id"] == submission.team.public_id]
+    return Standing(None, None, "", ranked, of_team[0]["submission"] if of_team else "")
+
+
+def is_at_work(submission: Submission) -> bool:
+    return submission.state in AT_WORK
+
+
+def stamp_of(submission: Submission) -> str:
+    """Changes whenever the page of a submission would say something else: a browser that has this one needs no more."""
+    last_line = submission.log.order_by("-pk").values_list("pk", flat=True).first() or 0
+    progress = progress_of(submission)
+    done = f"{progress.done}-{progress.total}" if progress else ""
+    return f"{submission.state}.{submission.attempts}.{last_line}.{done}.{submission.calls}"

@@ -1,0 +1,136 @@
+"""Making a team, the link that lets others in, and leaving."""
+
+from __future__ import annotations
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.contrib.auth.views import redirect_to_login
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from leaderboard.challenges.access import challenge_or_404, team_of
+from leaderboard.challenges.actions import teams
+from leaderboard.challenges.forms.team import TeamForm
+from leaderboard.challenges.models import Challenge, Team
+from leaderboard.challenges.queries import challenges as queries
+from leaderboard.challenges.queries.submissions import submissions_of
+from leaderboard.challenges.submission_tables import submissions_table
+from leaderboard.challenges.views.challenges import overview_context
+
+
+@never_cache
+@require_safe
+@login_required
+def team(request: HttpRequest, slug: str) -> HttpResponse:
+    challenge = challenge_or_404(request.user, slug)
+    own = team_of(request.user, challenge)
+    if own is None:
+        return redirect("challenge", slug)
+    members, submitters = queries.members_of(own), queries.submitters_of(own)
+    link = reverse("team-join", args=[own.invitation])
+    handed_in = submissions_of(own)
+    context = {
+        "section": "challenges",
+        "tab": "team",
+        "challenge": challenge,
+        "own_team": own,
+        "members": [(member, member.user_id in submitters) for member in members],
+        "is_full": len(members) >= challenge.largest_team,
+        "link": request.build_absolute_uri(link),
+        "why_not_leave": queries.why_not_leave(challenge, members, submitters, request.user),
+        "would_be_gone": len(members) == 1,
+        "submissions": handed_in,
+        "table": submissions_table(handed_in, with_round=True),
+    }
+    return render(request, "challenges/team.html", context)
+
+
+@require_POST
+def team_new(request: HttpRequest, slug: str) -> HttpResponse:
+    challenge = challenge_or_404(request.user, slug)
+    if not request.user.is_authenticated:
+        return redirect_to_login(reverse("challenge", args=[slug]))
+    form = TeamForm(request.POST)
+    if form.is_valid():
+        try:
+            made = teams.found(challenge, request.user, form.cleaned_data["name"])
+        except teams.CannotJoin as refusal:
+            form.add_error(refusal.field or None, refusal.message)
+        else:
+            messages.success(
+                request,
+                _("The team %(team)s is made. Send the link to those who work with you.") % {"team": made.name},
+            )
+            return redirect("team", slug)
+    return render(request, "challenges/challenge.html", overview_context(request, challenge, form), status=422)
+
+
+@require_POST
+def team_invitation(request: HttpRequest, slug: str) -> HttpResponse:
+    own = _own_team_or_login(request, slug)
+    if isinstance(own, HttpResponse):
+        return own
+    try:
+        teams.renew_invitation(own, request.user)
+    except teams.CannotJoin as refusal:
+        messages.error(request, refusal.message)
+    else:
+        messages.success(request, _("There is a new link. The old one lets nobody in any more."))
+    return redirect("team", slug)
+
+
+@require_POST
+def team_leave(request: HttpRequest, slug: str) -> HttpResponse:
+    own = _own_team_or_login(request, slug)
+    if isinstance(own, HttpResponse):
+        return own
+    try:
+        teams.leave(own, request.user)
+    except teams.CannotJoin as refusal:
+        messages.error(request, refusal.message)
+        return redirect("team", slug)
+    messages.success(request, _("You have left the team %(team)s.") % {"team": own.name})
+    return redirect("challenge", slug)
+
+
+def _own_team_or_login(request: HttpRequest, slug: str) -> Team | HttpResponse:
+    challenge: Challenge = challenge_or_404(request.user, slug)
+    if not request.user.is_authenticated:
+        return redirect_to_login(reverse("team", args=[slug]))
+    own = team_of(request.user, challenge)
+    if own is None:
+        raise Http404("you have no team in this challenge")
+    return own
+
+
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
+def team_join(request: HttpRequest, token: str) -> HttpResponse:
+    """A link that nobody made and one that was renewed are answered alike. Who has no account makes one and returns."""
+    invited_to = queries.team_with_invitation(token)
+    if invited_to is None:
+        return render(request, "challenges/join.html", {"section": "challenges", "is_unknown": True}, status=404)
+    if queries.is_member(request.user, invited_to):
+        return redirect("team", invited_to.challenge.slug)
+    refusal = ""
+    if request.method == "POST":
+        if not request.user.is_authenticated:
+            return redirect_to_login(request.path)
+        try:
+            joined = teams.join(token, request.user)
+        except teams.CannotJoin as cannot:
+            refusal = cannot.message
+        else:
+            messages.success(request, _("You are now a member of %(team)s.") % {"team": joined.name})
+            return redirect("team", invited_to.challenge.slug)
+    context = {
+        "section": "challenges",
+        "team": invited_to,
+        "challenge": invited_to.challenge,
+        "refusal": refusal,
+    }
+    return render(request, "challenges/join.html", context, status=409 if refusal else 200)
