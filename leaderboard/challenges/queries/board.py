@@ -66,6 +66,7 @@ def _facts_of(round: Round, part: PartName, now: datetime) -> dict[str, Any]:
         "ranking_metric": round.ranking_metric,
         "entry": round.entry,
         "public_share": round.public_share,
+        "has_private_board": has_private_board(round),
     }
 
 

@@ -22,9 +22,7 @@ def board_table(document: dict[str, Any], may_open_submissions: bool) -> Table:
     higher = next((metric["higher_is_better"] for _number, metric in metrics if metric["ranks"]), True)
     table = Table(
         id=f"{document['part']}-board",
-        caption=_("Private board, %(round)s") % {"round": document["name"]}
-        if document["part"] == "private"
-        else _("Public board, %(round)s") % {"round": document["name"]},
+        caption=_caption(document),
         columns=_columns(metrics),
         rows=rows,
         sort=(RANKING, higher) if any(metric["ranks"] for _number, metric in metrics) else None,
@@ -34,6 +32,14 @@ def board_table(document: dict[str, Any], may_open_submissions: bool) -> Table:
     )
     unranked = [row.id for row, entry in zip(rows, document["entries"], strict=True) if not _competes(entry)]
     return mark_best(table, exclude=unranked)
+
+
+def _caption(document: dict[str, Any]) -> str:
+    if not document["has_private_board"]:
+        words = _("Leaderboard, %(round)s")
+    else:
+        words = _("Private board, %(round)s") if document["part"] == "private" else _("Public board, %(round)s")
+    return words % {"round": document["name"]}
 
 
 def _competes(entry: dict[str, Any]) -> bool:
@@ -59,7 +65,7 @@ def _columns(metrics: list[tuple[int, dict[str, Any]]]) -> tuple[Column, ...]:
             decimals=0,
             help=_("1 + entries whose interval lies wholly on the better side; then the worst place possible."),
         ),
-        *(_metric_column(number, metric) for number, metric in metrics),
+        *(_metric_column(number, metric) for number, metric in metrics if metric["ranks"]),
         Column(
             "order",
             _("By mean"),
@@ -68,8 +74,9 @@ def _columns(metrics: list[tuple[int, dict[str, Any]]]) -> tuple[Column, ...]:
             help=_("The place by the plain mean, without its doubt. Equal means share a place."),
             detail=True,
         ),
-        Column("name", _("System"), "text", detail=True),
-        Column("track", _("Track")),
+        *(_metric_column(number, metric) for number, metric in metrics if not metric["ranks"]),
+        Column("name", _("System"), "link", detail=True),
+        Column("track", _("Track"), detail=True),
         Column(
             "submissions",
             _("Submissions"),
@@ -185,7 +192,9 @@ def _signature(document: dict[str, Any]) -> str:
 
 def counted_words(document: dict[str, Any]) -> str:
     """Such as "9 of 15 dialogues, 63 turns"."""
-    return _("%(count)s of %(dialogues)s, %(turns)s") % {
+    every = document["dialogues"] == document["dialogues_in_corpus"]
+    words = _("all %(dialogues)s, %(turns)s") if every else _("%(count)s of %(dialogues)s, %(turns)s")
+    return words % {
         "count": document["dialogues"],
         "dialogues": ngettext("%(n)s dialogue", "%(n)s dialogues", document["dialogues_in_corpus"])
         % {"n": document["dialogues_in_corpus"]},

@@ -15,7 +15,7 @@ from annotations.roles import is_organiser
 from leaderboard.challenges.access import round_or_404, team_of
 from leaderboard.challenges.board.split import PARTS
 from leaderboard.challenges.models import Round
-from leaderboard.challenges.queries.board import has_private_board, round_board, sees_private_board
+from leaderboard.challenges.queries.board import has_private_board, round_board
 from leaderboard.challenges.views.board_table import board_table, counted_words
 
 
@@ -43,7 +43,7 @@ def board(request: HttpRequest, slug: str, round_slug: str) -> HttpResponse:
         "has_competitors": any(not entry["is_baseline"] for entry in document["entries"]),
         "before_others": organiser and part == "private" and not document["is_unveiled"],
         "unveil_at": round.unveil_at,
-        "sees_private": sees_private_board(round, request.user),
+        "own_entries": [entry for entry in document["entries"] if entry["own"]],
         "updated": datetime.fromisoformat(document["updated"]) if document["updated"] else None,
     }
     return page(request, "challenges/board.html", context, [table] if table else [])

@@ -1,0 +1,153 @@
+"""The page of a round's leaderboard."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+from django.utils import timezone
+
+from leaderboard.challenges.models import Round
+from tests.campaigns.sets import made_user
+from tests.challenges.boards import baseline_of, board_round, scored_with, team_of_one
+
+pytestmark = pytest.mark.django_db
+
+
+def address(round: Round, part: str = "") -> str:
+    return reverse("board", args=[round.challenge.slug, round.slug]) + (f"?part={part}" if part else "")
+
+
+def client_of(user: Any = None) -> Client:
+    client = Client()
+    if user is not None:
+        client.force_login(user)
+    return client
+
+
+def text_of(page: Any) -> str:
+    """What a reader sees, in one line."""
+    return re.sub(r"\s+", " ", re.sub(r"<[^>]+>", "", page.content.decode()))
+
+
+def test_everybody_reads_the_board_of_an_open_challenge() -> None:
+    round = board_round()
+    scored_with(round, team_of_one(round, "Ours"), [0.5] * 8)
+    page = client_of().get(address(round))
+    assert page.status_code == 200
+    assert "This board counts all 4 dialogues, 8 turns." in text_of(page)
+    assert "Ours" in text_of(page)
+
+
+def test_a_draft_has_no_board_but_for_organisers() -> None:
+    round = board_round()
+    round.challenge.state = "draft"
+    round.challenge.save()
+    assert client_of().get(address(round)).status_code == 404
+    assert client_of(made_user("lead", "organiser")).get(address(round)).status_code == 200
+
+
+def test_the_members_of_a_team_are_told_where_it_stands() -> None:
+    round = board_round()
+    team = team_of_one(round, "Ours")
+    scored_with(round, team, [0.5] * 8, name="take one")
+    words = "Ours holds rank 1 (at worst 1; place 1 by the mean) with take one."
+    assert words in text_of(client_of(team.members.get().user).get(address(round)))
+    assert words not in text_of(client_of().get(address(round)))
+
+
+def test_only_the_own_submission_is_a_link_for_a_team_and_every_one_for_organisers() -> None:
+    round = board_round()
+    team = team_of_one(round, "Ours")
+    own = scored_with(round, team, [0.5] * 8)
+    other = scored_with(round, team_of_one(round, "Others"), [0.4] * 8)
+
+    def linked(user: Any) -> list[bool]:
+        content = client_of(user).get(address(round)).content.decode()
+        return [f'href="/submissions/{one.public_id}/"' in content for one in (own, other)]
+
+    assert linked(team.members.get().user) == [True, False]
+    assert linked(made_user("lead", "organiser")) == [True, True]
+    assert linked(None) == [False, False]
+
+
+def test_names_are_shown_as_they_are_written() -> None:
+    round = board_round()
+    scored_with(round, team_of_one(round, "<script>alert(1)</script>"), [0.5] * 8, name='"><img src=x>')
+    content = client_of().get(address(round)).content.decode()
+    assert "<script>alert(1)" not in content
+    assert "<img src=x" not in content
+
+
+def test_a_name_like_a_formula_is_defused_in_the_csv_file() -> None:
+    round = board_round()
+    scored_with(round, team_of_one(round, "=1+1"), [0.5] * 8)
+    file = client_of().get(f"{address(round)}?download=public-board.csv")
+    rows = list(csv.reader(io.StringIO(file.content.decode("utf-8-sig"))))
+    assert not any(cell.startswith("=") for row in rows for cell in row)
+
+
+def test_the_file_holds_what_the_page_shows() -> None:
+    round = board_round()
+    scored_with(round, team_of_one(round, "Ours"), [0.1, 0.2] * 4)
+    file = client_of().get(f"{address(round)}?download=public-board.json").json()
+    [row] = file["rows"]
+    assert row["cells"]["ranking"]["value"] == pytest.approx(0.15)
+    assert row["cells"]["rank"] == {"value": 1, "ci": [1, 1], "band": 0}
+
+
+def test_there_are_no_tabs_where_the_private_board_would_say_the_same() -> None:
+    assert b"Private board" not in client_of().get(address(board_round())).content
+    assert b"Private board" in client_of().get(address(board_round(public_share=0.5))).content
+
+
+def test_before_the_unveiling_the_private_page_says_when() -> None:
+    round = board_round(public_share=0.5, unveil_at=timezone.now() + timedelta(days=3))
+    scored_with(round, team_of_one(round, "Ours"), [0.5] * 8)
+    moment = round.unveil_at.strftime("%Y-%m-%d %H:%M UTC")
+    page = client_of().get(address(round, "private"))
+    assert f"The private board is shown to everybody from {moment} on." in text_of(page)
+    assert "Ours" not in text_of(page)
+    assert client_of().get(f"{address(round, 'private')}&download=private-board.csv").status_code == 404
+
+
+def test_organisers_are_told_that_they_alone_see_the_private_board() -> None:
+    round = board_round(public_share=0.5)
+    lead = client_of(made_user("lead", "organiser"))
+    assert "Only organisers see this board now." in text_of(lead.get(address(round, "private")))
+    assert "Only organisers see this board now." not in text_of(lead.get(address(round)))
+
+
+def test_an_empty_board_tells_the_first_step() -> None:
+    round = board_round()
+    baseline_of(round.version, "echo", [0.5] * 8)
+    page = client_of().get(address(round))
+    assert "No scored submissions yet" in text_of(page)
+    assert "echo" in text_of(page)
+    assert reverse("round", args=[round.challenge.slug, round.slug]) in page.content.decode()
+
+
+def test_an_unknown_part_is_no_page() -> None:
+    assert client_of().get(address(board_round(), "secret")).status_code == 404
+
+
+def test_a_score_over_some_of_the_turns_says_so() -> None:
+    round = board_round()
+    scored_with(round, team_of_one(round, "Ours"), [0.5] * 6 + [None] * 2)
+    assert "6 of 8 turns have a score" in text_of(client_of().get(address(round)))
+
+
+def test_a_full_board_takes_few_queries(django_assert_max_num_queries) -> None:
+    round = board_round()
+    for name in ("One", "Two", "Three", "Four", "Five"):
+        scored_with(round, team_of_one(round, name), [0.5] * 8)
+    client = client_of(made_user("rita", "rater"))
+    client.get(address(round))
+    with django_assert_max_num_queries(14):
+        client.get(address(round))
