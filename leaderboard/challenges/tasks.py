@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from leaderboard.challenges import execution
+from leaderboard.challenges import execution, notices
 from leaderboard.challenges.actions import notices as notice_rows
 from leaderboard.challenges.actions import work
 from workers.celery_rules import row_task
@@ -21,6 +21,4 @@ def sweep() -> None:
 
 @row_task
 def deliver(notice_id: int) -> None:
-    from leaderboard.challenges import notices
-
     notices.deliver(notice_id)

@@ -64,7 +64,7 @@ class BoardWish(Schema):
     summary="The round's leaderboard",
 )
 def get_leaderboard(request: HttpRequest, place: Path[RoundPlace], wish: Query[BoardWish]) -> dict[str, Any]:
-    """The public board counts a part of the dialogues; the private one the others, for everybody once it is unveiled."""
+    """The public board counts a part of the dialogues, the private one the others: for all once it is unveiled."""
     return round_board(round_at(request, place.slug, place.round), request.user, wish.part)
 
 
