@@ -41,7 +41,7 @@
     if (!file) return;
     chosen.textContent = file.name + " · " + sized(file.size);
     complain(fault(file));
-    if (!name.value.trim() || name.value === namedByFile) {
+    if (!("keepsName" in words) && (!name.value.trim() || name.value === namedByFile)) {
       namedByFile = file.name.replace(/\.[a-z0-9]{1,6}$/i, "").slice(0, name.maxLength > 0 ? name.maxLength : 80);
       name.value = namedByFile;
     }

@@ -1,0 +1,44 @@
+"""Submitted metrics as a table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from django.urls import reverse
+from django.utils.translation import gettext as _
+
+from annotations.models import CorpusVersion
+from annotations.tables import Cell, Column, Row, Table
+from leaderboard.models import SubmittedMetric
+
+
+def submitted_metrics_table(version: CorpusVersion, metrics: Sequence[SubmittedMetric], systems: int) -> Table:
+    """``metrics`` carry ``system_count``."""
+    columns = (
+        Column("metric", _("Metric"), "link"),
+        Column("by", _("Handed in by")),
+        Column("level", _("Scores of")),
+        Column("better", _("Better")),
+        Column("systems", _("Systems"), help=_("How many of the corpus's systems it scores.")),
+        Column("received", _("Since (UTC)")),
+        Column("link", _("Described at"), "link"),
+    )
+    leaderboard = reverse("metric-leaderboard", args=[version.corpus.slug])
+    rows = tuple(_row(metric, systems, leaderboard) for metric in metrics)
+    return Table("submitted-metrics", _("Metrics whose scores were handed in"), columns, rows)
+
+
+def _row(metric: SubmittedMetric, systems: int, leaderboard: str) -> Row:
+    return Row(
+        f"metric-{metric.name}",
+        {
+            "metric": Cell(metric.name, href=f"{leaderboard}?metric={metric.name}#plots"),
+            "by": Cell(metric.owner.get_username()) if metric.owner else Cell(reason=_("this account is gone")),
+            "level": Cell(str(metric.get_level_display()) + "s"),
+            "better": Cell(_("higher") if metric.higher_is_better else _("lower")),
+            "systems": Cell(f"{metric.system_count} / {systems}"),
+            "received": Cell(metric.created_at.strftime("%Y-%m-%d %H:%M")),
+            "link": Cell(metric.link, href=metric.link) if metric.link else Cell(reason=_("nobody said")),
+        },
+        signature=f"file_sha256:{metric.sha256}",
+    )
