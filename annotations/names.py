@@ -17,6 +17,8 @@ _LOOK_LATIN = frozenset(
     "օոսցհզլ"  # Armenian
 )
 """Letters of other alphabets that are drawn as a Latin one. Not all of them: the common ones."""
+_STACKED = re.compile("[\u0300-\u036f\u0483-\u0489\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff]{3}")
+"""Three combining marks in a row."""
 _WORD = re.compile(r"[^\W\d_]+")
 
 
@@ -43,7 +45,7 @@ def name_fault(name: str) -> str:
             return _("It holds a character that cannot be seen (%(code)s).") % {"code": f"U+{ord(character):04X}"}
     if not any(character.isalnum() for character in name):
         return _("It needs at least one letter or figure.")
-    if re.search(r"[̀-ͯ҃-҉᪰-᫿⃐-⃿]{3}", name):
+    if _STACKED.search(name):
         return _("It stacks more than two marks on one letter.")
     if any(_is_made_to_look_like_another(word) for word in _WORD.findall(name)):
         return _("A word in it mixes alphabets or looks like a Latin word. Write each word in one alphabet.")

@@ -9,10 +9,9 @@ from django.db import IntegrityError, transaction
 from django.utils.translation import gettext as _
 
 from annotations import audit
-from annotations.campaigns.models import Conflict
-from annotations.models import System
 from annotations.names import fold, name_fault, tidied
 from annotations.roles import PARTICIPANT
+from leaderboard.challenges.actions.stakes import keep_members_from_rating
 from leaderboard.challenges.models import Challenge, Member, Submission, Team
 from leaderboard.challenges.models.team import invitation_token
 from leaderboard.challenges.queries.challenges import rates_hidden_corpus_of
@@ -185,5 +184,4 @@ def _add(team: Team, user: Any) -> None:
     except IntegrityError:
         raise CannotJoin(_("You are in a team of this challenge already.")) from None
     user.groups.add(Group.objects.get_or_create(name=PARTICIPANT)[0])
-    systems = System.objects.filter(submission__team=team)
-    Conflict.objects.bulk_create([Conflict(user=user, system=system) for system in systems], ignore_conflicts=True)
+    keep_members_from_rating(team.pk)

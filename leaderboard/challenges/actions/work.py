@@ -17,15 +17,15 @@ from django.db import transaction
 from django.db.models import F, Max, Q, QuerySet
 from django.utils import timezone
 
-from annotations.campaigns.models import Conflict
 from annotations.importers.problems import Problem
 from annotations.models import CorpusVersion, Response, System
 from leaderboard.challenges.actions.ending import NO_OWNER, end
 from leaderboard.challenges.actions.interventions import CannotDo, cancel, may_cancel, re_evaluate, retry
 from leaderboard.challenges.actions.settling import configurations_of, settle
+from leaderboard.challenges.actions.stakes import keep_members_from_rating
 from leaderboard.challenges.actions.sweeping import Swept, sweep
 from leaderboard.challenges.actions.telling import log, send_hints, tell_on_commit
-from leaderboard.challenges.models import Member, Submission
+from leaderboard.challenges.models import Submission
 from leaderboard.models import SubmittedMetric
 from workers import runs
 from workers.leases import lease_end
@@ -137,9 +137,8 @@ def accept(claim: Claim, responses: Iterable[tuple[int, str]]) -> bool:
         configurations = configurations_of(submission)
         system = _system_of(submission)
         count = _store_responses(system, responses)
-        members = Member.objects.filter(team=submission.team).values_list("user_id", flat=True)
-        Conflict.objects.bulk_create((Conflict(user_id=user, system=system) for user in members), ignore_conflicts=True)
         _owned(claim).update(state=State.SCORING, scoring_at=timezone.now(), system=system, error="", **NO_OWNER)
+        keep_members_from_rating(submission.team_id)
         log(claim.submission_id, f"Accepted: {count:,} responses. The metrics of the round are being computed.")
         runs.request(configurations, [system])
         settle(claim.submission_id)  # a round without metrics has nothing to wait for
