@@ -1,4 +1,5 @@
-"""The demo: a small corpus written for this project, three log-ins, the runs that score it, and campaigns to try.
+"""The demo: a small corpus written for this project, three log-ins, the runs that score it, and what there is to try:
+campaigns and a challenge.
 
 Only in development mode: the pass words are known to everyone.
 """
@@ -18,6 +19,7 @@ from annotations.models import CorpusVersion
 from annotations.queries import select_systems
 from annotations.roles import ORGANISER, PARTICIPANT, RATER
 from dialeval_site.demo_campaigns import load_demo_campaigns
+from dialeval_site.demo_challenge import load_demo_challenge
 from workers import queries as run_queries
 from workers import runs
 from workers.metrics.configuration import parse
@@ -54,6 +56,7 @@ def load_demo() -> CorpusVersion:
     (outcome,) = corpus_actions.import_corpus(importers()["jsonl"], DEMO_CORPUS, DEMO_SLUG)
     _score(outcome.version)
     load_demo_campaigns(outcome.version)
+    load_demo_challenge(outcome.version)
     return outcome.version
 
 

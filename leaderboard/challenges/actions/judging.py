@@ -177,7 +177,7 @@ def _checked_reason(reason: str) -> str:
 def unveil(round: Round, by: Any = None) -> Round:
     """Everybody sees the private board from now on. Raises ``Refused`` where they do already."""
     with transaction.atomic():
-        stored = locked_round(round, keeps_submissions_out=False)
+        stored = locked_round(round)
         now = timezone.now()
         if is_unveiled(stored.unveil_at, now):
             raise Refused(_("The private board is unveiled already."))
@@ -198,7 +198,7 @@ def unveil(round: Round, by: Any = None) -> Round:
 def open_references(round: Round, by: Any = None) -> Round:
     """The hidden references become public, for good. Raises ``Refused`` where they are."""
     with transaction.atomic():
-        stored = locked_round(round, keeps_submissions_out=False)
+        stored = locked_round(round)
         if stored.references == Round.References.PUBLIC:
             raise Refused(_("The references of this round are public already."))
         stored.references = Round.References.PUBLIC
@@ -228,7 +228,7 @@ def publish_systems(round: Round, by: Any = None) -> int:
     """What was scored and not disqualified becomes a system of the corpus like any other; returns how many that are
     new there. Raises ``Refused``. Pressed again, it publishes what has come since."""
     with transaction.atomic():
-        stored = locked_round(round, keeps_submissions_out=False)
+        stored = locked_round(round)
         if why := why_not_publish(stored):
             raise Refused(why)
         chosen = list(publishable(stored).filter(system__withheld=True).select_related("system"))
@@ -252,7 +252,7 @@ def publish_systems(round: Round, by: Any = None) -> int:
 def withhold_systems(round: Round, by: Any = None) -> int:
     """Take the round's systems off the corpus's pages again; returns how many that were. Raises ``Refused``."""
     with transaction.atomic():
-        stored = locked_round(round, keeps_submissions_out=False)
+        stored = locked_round(round)
         names = _withhold(stored.submissions.all())
         if not names:
             raise Refused(_("None of the round's systems is published."))

@@ -18,7 +18,7 @@ from annotations.campaigns.models import ChatSystem
 from annotations.models import CorpusVersion, Turn
 from leaderboard.challenges.actions.refusal import Refused, as_noted, changed
 from leaderboard.challenges.actions.setup import free_slug, locked, one_address_each
-from leaderboard.challenges.models import Challenge, Round, Track
+from leaderboard.challenges.models import Challenge, Round, Team, Track
 from leaderboard.challenges.models.challenge import (
     CALLS_PER_UTTERANCE,
     INPUT_TOKENS_PER_DIALOGUE,
@@ -82,11 +82,11 @@ def create_round(challenge: Challenge, asked: RoundAsked, by: Any = None) -> Rou
 
 
 def edit_round(round: Round, asked: RoundAsked, by: Any = None) -> Round:
-    """Raises ``Refused`` where it would change what teams have handed in for. Under the round's lock: a submission
-    that is coming in at this moment is there before, or meets the changed round."""
+    """Raises ``Refused`` where it would change what teams have handed in for. A submission that is coming in at this
+    moment is there before, or meets the changed round."""
     values = _checked(asked, round)
     with one_address_each(), transaction.atomic():
-        stored = locked_round(round)
+        stored = _held(round)
         before = as_noted(stored, NOTED)
         values["slug"] = _free_slug(stored.challenge, asked, stored)
         if values["split_seed"] is None:
@@ -108,7 +108,7 @@ def edit_round(round: Round, asked: RoundAsked, by: Any = None) -> Round:
 def delete_round(round: Round, by: Any = None) -> None:
     """Raises ``Refused`` where something was handed in: it is kept with its scores."""
     with transaction.atomic():
-        stored = locked_round(round)
+        stored = _held(round)
         if count := stored.submissions.count():
             raise Refused(
                 _("Teams have handed in %(count)s submissions to this round, which are kept with their scores.")
@@ -143,11 +143,17 @@ def _may_become(round: Round, name: str, value: Any) -> bool:
     return value == getattr(round, name)
 
 
-def locked_round(round: Round, keeps_submissions_out: bool = True) -> Round:
-    """The row as it is now, with its challenge and corpus. Inserting a submission waits for this lock, and this lock
-    for an insertion under way (a foreign key shares it), unless ``keeps_submissions_out`` is False. Raises ``Refused``
-    where the round is gone."""
-    found = Round.objects.select_for_update(of=("self",), no_key=not keeps_submissions_out)
+def _held(round: Round) -> Round:
+    """The row, with nobody handing in: that is done under the team's lock, and teams are made under the challenge's."""
+    locked(round.challenge)
+    list(Team.objects.select_for_update().filter(challenge=round.challenge).order_by("pk").values_list("pk"))
+    return locked_round(round)
+
+
+def locked_round(round: Round) -> Round:
+    """The row as it is now, with its challenge and corpus. Submissions may come in meanwhile: their foreign key shares
+    this lock. Raises ``Refused`` where the round is gone."""
+    found = Round.objects.select_for_update(of=("self",), no_key=True)
     found = found.select_related("challenge", "version__corpus", "endpoint")
     stored = found.filter(pk=round.pk).first()
     if stored is None:

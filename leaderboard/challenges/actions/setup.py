@@ -125,7 +125,8 @@ def delete(challenge: Challenge, typed_slug: str = "", by: Any = None) -> None:
         stored = Challenge.objects.select_for_update().filter(pk=challenge.pk).first()
         if stored is None:
             return
-        list(stored.rounds.select_for_update().order_by("pk"))  # who is handing in now has done so, or finds nothing
+        # Who is handing in now, under the team's lock, has done so, or finds nothing.
+        list(stored.teams.select_for_update().order_by("pk").values_list("pk"))
         handed_in = Submission.objects.filter(round__challenge=stored).count()
         if handed_in:
             raise Refused(
