@@ -32,7 +32,7 @@ def show(board: dict[str, Any]) -> None:
             notes.append(why)
             mark = f"[{notes.index(why) + 1}]"
         rank = UNDEFINED if entry.get("rank") is None else str(entry["rank"])
-        rows.append((f"{rank}{mark}", *_names(entry), *(_value(score) for score in _scores(entry, len(metrics)))))
+        rows.append((f"{rank}{mark}", *_names(entry), *(value_of(score) for score in _scores(entry, len(metrics)))))
     terminal.show_table(("rank", "team", "system", *metrics), rows, right=("rank", *metrics))
     for number, why in enumerate(notes, 1):
         if notes.index(why) == number - 1:
@@ -79,9 +79,10 @@ def _scores(entry: dict[str, Any], count: int) -> list[dict[str, Any]]:
     return (scores + [{}] * count)[:count]
 
 
-def _value(score: dict[str, Any]) -> str:
+def value_of(score: dict[str, Any]) -> str:
+    """Four digits with the interval, or – where it is undefined."""
     value = score.get("value")
-    if not isinstance(value, int | float):
+    if isinstance(value, bool) or not isinstance(value, int | float):
         return UNDEFINED
     ends = score.get("ci")
     if isinstance(ends, list) and len(ends) == 2 and all(isinstance(end, int | float) for end in ends):

@@ -191,7 +191,7 @@ class Server:
 def refusal(response: httpx2.Response) -> Refused:
     """The server's problem document in one line."""
     problem = _problem(response)
-    said = one_line(problem.get("detail") or problem.get("title") or "")
+    said = "; ".join([one_line(problem.get("detail") or problem.get("title")), *_fields(problem)])
     if response.is_redirect:
         said = f"the server sends us on to {one_line(response.headers.get('Location'))}: log in with that address"
     elif response.status_code == 401:
@@ -202,6 +202,17 @@ def refusal(response: httpx2.Response) -> Refused:
     if response.status_code in BUSY and wait.isdigit():
         said += f" (again in {wait} seconds)"
     return Refused(said, response.status_code, problem)
+
+
+def _fields(problem: dict[str, Any]) -> list[str]:
+    """What is wrong with single fields, where the summary does not say it already."""
+    errors = problem.get("errors")
+    said = [error for error in errors if isinstance(error, dict)] if isinstance(errors, list) else []
+    return [
+        f"{one_line(error.get('field'), 60)}: {one_line(error.get('message'), 200)}"
+        for error in said[:5]
+        if error.get("message") != problem.get("detail")
+    ]
 
 
 def _problem(response: httpx2.Response) -> dict[str, Any]:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-from leaderboard.client import terminal
-from leaderboard.client.boards import UNDEFINED
+from leaderboard.client import boards, terminal
 from leaderboard.client.commands.arguments import part
 from leaderboard.client.errors import ClientError
 from leaderboard.client.server import Server
@@ -76,6 +75,8 @@ def _show_text(submission: dict[str, Any]) -> None:
         terminal.say(f"{name}: {value}")
     if submission.get("rank") is not None:
         terminal.say(f"rank: {one_line(submission['rank'])}")
+    elif submission.get("state") == "scored" and submission.get("rank_reason"):
+        terminal.say(f"no rank: {one_line(submission['rank_reason'])}")
     for problem in submission.get("problems") or []:
         if isinstance(problem, dict):
             terminal.say(
@@ -94,20 +95,19 @@ def _show_text(submission: dict[str, Any]) -> None:
 
 
 def _scores(scores: Any) -> list[tuple[str, str]]:
-    """``scores`` as a list of ``{"metric", "value"}``, or as a mapping of names to estimates."""
-    if isinstance(scores, dict):
-        pairs = list(scores.items())
-    else:
-        pairs = [(one.get("metric"), one) for one in scores or [] if isinstance(one, dict)]
-    return [(one_line(name, 80), _value(score)) for name, score in pairs]
+    """Each metric's name, with the board's part where there are several, and its mean."""
+    given = [one for one in scores or [] if isinstance(one, dict)]
+    several = len({one.get("part") for one in given}) > 1
+    return [
+        (one_line(one.get("metric"), 80) + (f" ({one_line(one.get('part'), 20)})" if several else ""), _value(one))
+        for one in given
+    ]
 
 
-def _value(score: Any) -> str:
-    value = score.get("value") if isinstance(score, dict) else score
-    if isinstance(value, int | float) and not isinstance(value, bool):
-        return f"{value:.4f}"
-    reason = one_line(score.get("reason")) if isinstance(score, dict) else ""
-    return f"{UNDEFINED} ({reason})" if reason else UNDEFINED
+def _value(score: dict[str, Any]) -> str:
+    written = boards.value_of(score)
+    reason = one_line(score.get("reason"))
+    return f"{written} ({reason})" if written == boards.UNDEFINED and reason else written
 
 
 def _why(submission: dict[str, Any]) -> str:

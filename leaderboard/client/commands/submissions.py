@@ -160,6 +160,13 @@ def _status(options: argparse.Namespace) -> int:
     return watching.show(submission, options.format, must_be_scored=options.watch)
 
 
+def _line(submission: dict[str, Any]) -> tuple[Any, ...]:
+    to = " ".join(str(submission[key]) for key in ("challenge", "round", "corpus") if submission.get(key))
+    times = submission.get("times")
+    received = times.get("received_at") if isinstance(times, dict) else None
+    return submission.get("id"), submission.get("name"), to, submission.get("state"), one_line(received)[:16]
+
+
 def _list(server: Any, options: argparse.Namespace) -> int:
     from itertools import islice
 
@@ -171,6 +178,5 @@ def _list(server: Any, options: argparse.Namespace) -> int:
     elif not found:
         terminal.note("Nothing was handed in yet.")
     else:
-        columns = ("id", "name", "challenge", "round", "state", "received_at")
-        terminal.show_table(columns, [[one.get(column) for column in columns] for one in found])
+        terminal.show_table(("submission", "name", "to", "state", "received"), [_line(one) for one in found])
     return 0
