@@ -18,7 +18,6 @@ from collections.abc import Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from decimal import Decimal
 
 from billiard.exceptions import SoftTimeLimitExceeded
 from django.conf import settings
@@ -29,7 +28,7 @@ from leaderboard.challenges.actions import generating, work
 from leaderboard.challenges.actions.generating import Kept
 from leaderboard.challenges.models import Round, Submission
 from leaderboard.challenges.prompts.asking import AskFailed, Questioner, Said, key_fault, signature_of
-from leaderboard.challenges.prompts.budget import Usage
+from leaderboard.challenges.prompts.budget import Usage, cost_in_words
 from leaderboard.challenges.prompts.spec import LARGEST_FILE, Prompt, read_prompt
 from leaderboard.challenges.queries import prompting
 from leaderboard.challenges.queries.downloads import hides_references
@@ -229,7 +228,7 @@ class _Run:
 
     def _used_in_words(self) -> str:
         used = Submission.objects.get(pk=self.submission.pk)
-        cost = "" if used.cost is None else f", {_usd(used.cost)}"
+        cost = "" if used.cost is None else f", {cost_in_words(used.cost)}"
         return (
             f"Answered: {self.said:,} turns in {used.calls:,} calls with {used.input_tokens:,} input and "
             f"{used.output_tokens:,} output tokens{cost}."
@@ -251,7 +250,3 @@ def _left_empty(rest: int) -> str:
         return "Its response is empty."
     later = "that of the last turn" if rest == 1 else f"those of the {rest:,} later turns"
     return f"Its response and {later} are empty."
-
-
-def _usd(cost: Decimal) -> str:
-    return f"{cost.normalize():f} USD"

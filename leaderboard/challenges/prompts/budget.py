@@ -67,3 +67,8 @@ def cost_of(used: Usage, input_price: Decimal | None, output_price: Decimal | No
         return None
     exact = (used.input_tokens * input_price + used.output_tokens * output_price) / MILLION
     return exact.quantize(Decimal("0.000001"))
+
+
+def cost_in_words(cost: Decimal) -> str:
+    """Without zeros that say nothing: ``0.014 USD``."""
+    return f"{cost.normalize():f} USD"

@@ -8,11 +8,14 @@ from decimal import Decimal
 
 from django.db.models import Count, Q, Sum
 
+from annotations.importers.problems import ImportFailed
 from annotations.models import Dialogue, Turn
 from leaderboard.challenges.models import GeneratedResponse, Round, Submission, Team
 from leaderboard.challenges.prompts.budget import Limits, Usage
 from leaderboard.challenges.prompts.render import EXAMPLE, Place
+from leaderboard.challenges.prompts.spec import LARGEST_FILE, Prompt, read_prompt
 from leaderboard.challenges.queries.downloads import hides_references
+from leaderboard.challenges.uploads import stored_path
 
 ROWS_A_READ = 2_000
 
@@ -70,6 +73,15 @@ def said_in_order(submission_id: int) -> Iterator[tuple[int, str]]:
     rows = GeneratedResponse.objects.filter(submission=submission_id)
     rows = rows.order_by("turn__dialogue__position", "turn__number")
     return rows.values_list("turn", "text").iterator(ROWS_A_READ)
+
+
+def prompt_of(submission: Submission) -> Prompt | None:
+    """The prompt that was handed in; None where the file is none, or is gone."""
+    try:
+        with stored_path(submission).open("rb") as file:
+            return read_prompt(file.read(LARGEST_FILE + 1))
+    except (ImportFailed, OSError):
+        return None
 
 
 @dataclass(frozen=True, slots=True)
