@@ -2,6 +2,7 @@ from django.contrib import admin
 from django.urls import include, path, re_path
 from django.views.decorators.csrf import csrf_exempt
 
+from dialeval_site import token_views
 from dialeval_site.api import api, no_such_address
 from dialeval_site.health import health
 
@@ -12,6 +13,9 @@ urlpatterns = [
     path("", include("leaderboard.urls")),
     path("accounts/", include("dialeval_site.account_urls")),
     path("admin/", admin.site.urls),
+    path("accounts/tokens/", token_views.tokens, name="tokens"),
+    path("accounts/tokens/<int:pk>/revoke/", token_views.token_revoke, name="token-revoke"),
+    path("api/v1/docs/", token_views.api_docs, name="api-docs"),
     path("api/v1/", api.urls),
     re_path(r"^api/", csrf_exempt(no_such_address), name="no-such-api-address"),
 ]

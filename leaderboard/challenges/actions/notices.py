@@ -37,6 +37,7 @@ TRIES = len(PAUSES) + 1
 MOST_WEBHOOKS = 10
 """Of one person."""
 LONGEST_ANSWER = 300
+TESTS_AN_HOUR = 10
 State = Notice.State
 Channel = Notice.Channel
 
@@ -96,8 +97,13 @@ def send_hints(notice_ids: Iterable[int]) -> int:
 
 
 def try_webhook(webhook: Webhook) -> Notice:
-    """Send it a test, the way notices come."""
+    """Send it a test, the way notices come. Raises NotAccepted after several within an hour: what is at the address may
+    not be the owner's."""
     with transaction.atomic():
+        get_user_model().objects.select_for_update().get(pk=webhook.user_id)
+        tests = Notice.objects.filter(user=webhook.user_id, event=TEST_EVENT, submission=None)
+        if tests.filter(created_at__gt=timezone.now() - timedelta(hours=1)).count() >= TESTS_AN_HOUR:
+            raise NotAccepted(_("You sent %(most)d tests within an hour. Wait a while.") % {"most": TESTS_AN_HOUR})
         notice = _notice(
             user_id=webhook.user_id, channel=Channel.WEBHOOK, webhook=webhook, event=TEST_EVENT, ending=timezone.now()
         )

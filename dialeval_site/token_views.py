@@ -1,0 +1,66 @@
+"""The page of one's tokens, and the page that documents the API."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.views.decorators.cache import never_cache
+from django.views.decorators.debug import sensitive_variables
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from dialeval_site import tokens as token_rows
+from dialeval_site.api_pages import pages_of
+from dialeval_site.token_forms import TokenForm
+
+
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
+@login_required
+@sensitive_variables("token", "context")
+def tokens(request: HttpRequest) -> HttpResponse:
+    """A new token stands on the page that answers the form, and never again."""
+    if request.method != "POST":
+        return _page(request, TokenForm(user=request.user))
+    form = TokenForm(request.POST, user=request.user)
+    if not form.is_valid():
+        return _page(request, form, status=422)
+    try:
+        row, token = token_rows.make(request.user, **form.cleaned_data)
+    except token_rows.NotMade as refusal:
+        form.add_error(refusal.field, refusal.message)
+        return _page(request, form, status=422)
+    return _page(request, TokenForm(user=request.user), made=row, token=token)
+
+
+def _page(request: HttpRequest, form: TokenForm, status: int = 200, **more: Any) -> HttpResponse:
+    context = {
+        "section": "account",
+        "form": form,
+        "tokens": token_rows.of(request.user),
+        "now": timezone.now(),
+        **more,
+    }
+    return render(request, "api/tokens.html", context, status=status)
+
+
+@require_POST
+@login_required
+def token_revoke(request: HttpRequest, pk: int) -> HttpResponse:
+    row = token_rows.of(request.user).filter(pk=pk).first()
+    if row is None:
+        raise Http404("there is no such token of yours")
+    if token_rows.revoke(row):
+        messages.success(request, _("%(name)s is revoked: it opens nothing any more.") % {"name": row.name})
+    return redirect("tokens")
+
+
+@require_safe
+def api_docs(request: HttpRequest) -> HttpResponse:
+    address = request.build_absolute_uri("/").rstrip("/")
+    return render(request, "api/docs.html", {"section": "api", "groups": pages_of(address), "address": address})
