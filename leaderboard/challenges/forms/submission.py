@@ -14,12 +14,13 @@ class SubmissionForm(forms.Form):
     file = forms.FileField(
         label=gettext_lazy("File of responses"),
         allow_empty_file=True,
-        max_length=None,
+        error_messages={"required": gettext_lazy("Choose a file.")},
         widget=forms.FileInput(attrs={"accept": ".json,.jsonl,.ndjson,.csv,.txt,application/json,text/csv,text/plain"}),
     )
     name = forms.CharField(
         max_length=LONGEST_NAME,
         label=gettext_lazy("Name of the system"),
+        error_messages={"required": gettext_lazy("Give the system a name.")},
         help_text=gettext_lazy("The leaderboard shows it beside your team's name."),
         widget=forms.TextInput(attrs={"autocomplete": "off"}),
     )
