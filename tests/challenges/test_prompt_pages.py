@@ -137,7 +137,8 @@ def test_a_round_of_one_call_has_no_fields_for_a_second_and_takes_none() -> None
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({"user": ""}, "Is empty."),
+        ({"user": ""}, "This field is required."),
+        ({"user": " \r\n"}, "Is empty."),
         ({"user": "{name}"}, "There is no placeholder {name}"),
         ({"system": "a\0b"}, "Holds a NUL character (character 2)."),
         ({"user": "x" * 20_001}, "Has 20,001 characters; at most 20,000 are allowed."),

@@ -87,7 +87,7 @@ class PromptForm(NameFields):
     system = TemplateField(
         7, required=False, label=gettext_lazy("System message"), help_text=gettext_lazy("Empty: none is sent.")
     )
-    user = TemplateField(7, required=False, label=gettext_lazy("User message"))
+    user = TemplateField(7, label=gettext_lazy("User message"))
     second_system = TemplateField(3, required=False, label=gettext_lazy("System message of the second call"))
     second_user = TemplateField(
         4,
@@ -166,7 +166,9 @@ class PromptForm(NameFields):
 
     def _tell(self, problem: Problem) -> None:
         path = f"{problem.where}.{problem.field}".partition("[")[0]
-        self.add_error(FIELD_OF.get(path), _sentence(problem.message))
+        field = FIELD_OF.get(path)
+        if field is None or field not in self.errors:
+            self.add_error(field, _sentence(problem.message))
 
 
 def _document_of(cleaned: dict[str, Any]) -> bytes:
