@@ -29,14 +29,16 @@ def show(board: dict[str, Any]) -> None:
         why = one_line(entry.get("reason"))
         mark = ""
         if why and entry.get("rank") is None:
-            notes.append(why)
-            mark = f"[{notes.index(why) + 1}]"
+            if why not in notes:
+                notes.append(why)
+            mark = f" [{notes.index(why) + 1}]"
         rank = UNDEFINED if entry.get("rank") is None else str(entry["rank"])
-        rows.append((f"{rank}{mark}", *_names(entry), *(value_of(score) for score in _scores(entry, len(metrics)))))
+        team, name = _names(entry)
+        own = " (yours)" if entry.get("own") else ""
+        rows.append((f"{rank}{mark}", team + own, name, *(value_of(score) for score in _scores(entry, len(metrics)))))
     terminal.show_table(("rank", "team", "system", *metrics), rows, right=("rank", *metrics))
     for number, why in enumerate(notes, 1):
-        if notes.index(why) == number - 1:
-            terminal.say(f"[{number}] {why}")
+        terminal.say(f"[{number}] {why}")
 
 
 def as_csv(board: dict[str, Any]) -> str:
@@ -69,9 +71,8 @@ def _entries(board: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def _names(entry: dict[str, Any]) -> tuple[str, str]:
-    own = " (yours)" if entry.get("own") else ""
     team = one_line(entry.get("team"), 60) if entry.get("team") else "baseline" if entry.get("is_baseline") else ""
-    return team + own, one_line(entry.get("name"), 60)
+    return team, one_line(entry.get("name"), 60)
 
 
 def _scores(entry: dict[str, Any], count: int) -> list[dict[str, Any]]:

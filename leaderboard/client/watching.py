@@ -113,7 +113,8 @@ def _value(score: dict[str, Any]) -> str:
 def _why(submission: dict[str, Any]) -> str:
     state = one_line(submission.get("state"), 40)
     if state == "invalid":
+        number = len(submission.get("problems") or [])
         more = ", and more" if submission.get("more_problems") else ""
-        return f"the file is invalid: {len(submission.get('problems') or [])} problems{more}"
+        return f"the file is invalid: {number} problem{'' if number == 1 else 's'}{more}"
     said = one_line(submission.get("error"))
     return f"the submission {'was cancelled' if state == 'cancelled' else 'failed'}{': ' + said if said else ''}"

@@ -82,6 +82,9 @@ def _one_challenge(challenge: dict[str, Any], format: str) -> int:
         ],
         right=("a day", "in all"),
     )
+    team = challenge.get("team")
+    if isinstance(team, dict):
+        terminal.say(f"your team: {one_line(team.get('name'), 100)}; to invite: {one_line(team.get('invitation_url'))}")
     if challenge.get("rules"):
         terminal.say()
         for line in lines_of(challenge["rules"]):

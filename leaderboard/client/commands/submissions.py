@@ -164,7 +164,13 @@ def _line(submission: dict[str, Any]) -> tuple[Any, ...]:
     to = " ".join(str(submission[key]) for key in ("challenge", "round", "corpus") if submission.get(key))
     times = submission.get("times")
     received = times.get("received_at") if isinstance(times, dict) else None
-    return submission.get("id"), submission.get("name"), to, submission.get("state"), one_line(received)[:16]
+    return (
+        submission.get("id"),
+        submission.get("name"),
+        to,
+        submission.get("state"),
+        one_line(received)[:16].replace("T", " "),
+    )
 
 
 def _list(server: Any, options: argparse.Namespace) -> int:
@@ -178,5 +184,5 @@ def _list(server: Any, options: argparse.Namespace) -> int:
     elif not found:
         terminal.note("Nothing was handed in yet.")
     else:
-        terminal.show_table(("submission", "name", "to", "state", "received"), [_line(one) for one in found])
+        terminal.show_table(("submission", "name", "to", "state", "received (UTC)"), [_line(one) for one in found])
     return 0

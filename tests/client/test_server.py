@@ -1,0 +1,185 @@
+"""Requests: patience where the server asks for it, one line where it refuses, whole files or none."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from leaderboard.client.credentials import Credentials
+from leaderboard.client.errors import ClientError, Refused
+from leaderboard.client.server import Server
+from tests.client.stand_in import Answer, StandIn
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.slept: list[float] = []
+
+    def sleep(self, seconds: float) -> None:
+        self.slept.append(seconds)
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def connection(server: StandIn, clock: Clock) -> Iterator[Server]:
+    with Server(Credentials(server.address, "dial_secret"), sleep=clock.sleep) as connection:
+        yield connection
+
+
+def nothing(_now: int, _of: int) -> None:
+    pass
+
+
+def test_the_token_goes_into_the_header(server: StandIn, connection: Server) -> None:
+    server.gives("me", {"username": "ada"})
+    assert connection.get("me") == {"username": "ada"}
+    assert server.asked[0].headers["Authorization"] == "Bearer dial_secret"
+    assert server.asked[0].headers["User-Agent"].startswith("dialeval/")
+
+
+def test_lists_are_read_page_by_page(server: StandIn, connection: Server) -> None:
+    server.gives("things", {"items": [{"n": 1}, {"n": 2}], "next": "c2"}, {"items": [{"n": 3}], "next": None})
+    assert [item["n"] for item in connection.items("things", state="open")] == [1, 2, 3]
+    assert [asked.query for asked in server.asked] == [{"state": "open"}, {"cursor": "c2", "state": "open"}]
+
+
+def test_a_cursor_that_leads_nowhere_ends_the_list(server: StandIn, connection: Server) -> None:
+    server.gives("things", {"items": [], "next": "again"})
+    assert list(connection.items("things")) == []
+    assert len(server.asked) == 2
+
+
+@pytest.mark.parametrize("status", [429, 503])
+def test_a_busy_server_is_asked_again_when_it_says(
+    server: StandIn, connection: Server, clock: Clock, status: int
+) -> None:
+    server.refuses("things", status, "later", times=2, Retry_After="7")
+    server.gives("things", {"ok": True})
+    assert connection.get("things") == {"ok": True}
+    assert clock.slept == [7.0, 7.0]
+
+
+def test_without_a_time_the_pauses_grow(server: StandIn, connection: Server, clock: Clock) -> None:
+    server.refuses("things", 503, "later")
+    with pytest.raises(Refused, match="later"):
+        connection.get("things")
+    assert clock.slept == [2.0, 4.0, 8.0, 16.0, 32.0]
+
+
+def test_a_very_long_wait_is_told_and_not_waited_for(server: StandIn, connection: Server, clock: Clock) -> None:
+    server.refuses("tokens", 429, "Too many tries.", Retry_After="3600")
+    with pytest.raises(Refused, match=r"^Too many tries\. \(again in 3600 seconds\)$"):
+        connection.post("tokens", {})
+    assert clock.slept == []
+
+
+def test_a_post_that_was_not_answered_is_not_sent_again(connection: Server, clock: Clock) -> None:
+    connection._http.base_url = "http://127.0.0.1:9/"  # nobody listens there
+    with pytest.raises(ClientError, match="does not answer"):
+        connection.post("challenges/c/teams", {})
+    assert clock.slept == []
+    with pytest.raises(ClientError, match="does not answer"):
+        connection.get("me")
+    assert clock.slept == [1.0, 2.0]
+
+
+def test_a_refusal_is_one_safe_line(server: StandIn, connection: Server) -> None:
+    server.refuses("me", 403, "No\n\x1b[31myou may not\u202e.")
+    with pytest.raises(Refused) as refused:
+        connection.get("me")
+    assert str(refused.value) == "No \N{REPLACEMENT CHARACTER}[31myou may not\N{REPLACEMENT CHARACTER}."
+    assert refused.value.status == 403
+
+
+def test_wrong_fields_are_named(server: StandIn, connection: Server) -> None:
+    body = b'{"detail": "Not valid.", "errors": [{"field": "body.name", "message": "too long"}]}'
+    server.gives("tokens", Answer(body, 422))
+    with pytest.raises(Refused, match=r"^Not valid\.; body\.name: too long$"):
+        connection.post("tokens", {})
+
+
+@pytest.mark.parametrize("body", [b"<html>", b"[]", b"\xff", b"", b"[" * 100_000])
+def test_what_is_no_dialeval_site_is_said(server: StandIn, connection: Server, body: bytes) -> None:
+    server.gives("me", Answer(body))
+    with pytest.raises(ClientError, match="the server's answer is no JSON"):
+        connection.get("me")
+
+
+def test_an_error_without_a_problem_has_a_line_too(server: StandIn, connection: Server) -> None:
+    server.gives("me", Answer(b"<h1>Bad gateway</h1>", 502))
+    with pytest.raises(Refused, match="the server answered 502"):
+        connection.get("me")
+
+
+def test_a_redirect_does_not_take_the_token_along(server: StandIn, connection: Server) -> None:
+    server.gives("me", Answer(b"", 302, {"Location": f"{server.address}/api/v1/elsewhere"}))
+    with pytest.raises(Refused, match="log in with that address"):
+        connection.get("me")
+    assert len(server.asked) == 1
+
+
+def test_an_upload_tells_its_progress_and_keeps_its_bytes(server: StandIn, connection: Server, tmp_path: Path) -> None:
+    data = bytes(range(256)) * 1_000
+    path = tmp_path / "responses.json"
+    path.write_bytes(data)
+    server.gives("to", Answer(b'{"id": "s1"}', 201))
+    moved: list[tuple[int, int]] = []
+    document, is_new = connection.upload("to", path, {"name": "My system"}, lambda now, of: moved.append((now, of)))
+    assert (document, is_new) == ({"id": "s1"}, True)
+    assert moved[-1] == (len(data), len(data))
+    assert [now for now, _ in moved] == sorted(now for now, _ in moved)
+    assert data in server.asked[0].body
+    assert b'name="name"\r\n\r\nMy system' in server.asked[0].body
+
+
+def test_an_upload_is_sent_again_whole_when_the_server_is_busy(
+    server: StandIn, connection: Server, tmp_path: Path
+) -> None:
+    path = tmp_path / "responses.json"
+    path.write_bytes(b"x" * 100_000)
+    server.refuses("to", 503, "later")
+    server.gives("to", Answer(b'{"id": "s1"}', 200))
+    _, is_new = connection.upload("to", path, {}, nothing)
+    assert not is_new
+    assert [b"x" * 100_000 in asked.body for asked in server.asked] == [True, True]
+
+
+def test_a_download_is_there_whole(server: StandIn, connection: Server, tmp_path: Path) -> None:
+    server.gives("file", Answer(b"y" * 300_000))
+    moved: list[tuple[int, int]] = []
+    size = connection.download("file", tmp_path / "out", lambda now, of: moved.append((now, of)), format="csv")
+    assert size == 300_000
+    assert (tmp_path / "out").read_bytes() == b"y" * 300_000
+    assert moved[-1] == (300_000, 300_000)
+    assert server.asked[0].query == {"format": "csv"}
+
+
+def test_half_a_download_is_fetched_again_and_never_left(server: StandIn, connection: Server, tmp_path: Path) -> None:
+    server.gives("file", Answer(b"half", announced=100), Answer(b"whole"))
+    assert connection.download("file", tmp_path / "out", nothing) == 5
+    assert (tmp_path / "out").read_bytes() == b"whole"
+    server.answers.clear()
+    server.gives("file", Answer(b"half", announced=100))
+    with pytest.raises(ClientError):
+        connection.download("file", tmp_path / "other", nothing)
+    assert [file.name for file in tmp_path.iterdir()] == ["out"]
+
+
+def test_a_refused_download_leaves_what_was_there(server: StandIn, connection: Server, tmp_path: Path) -> None:
+    (tmp_path / "out").write_text("mine")
+    server.refuses("file", 403, "no")
+    with pytest.raises(Refused):
+        connection.download("file", tmp_path / "out", nothing)
+    assert (tmp_path / "out").read_text() == "mine"
+
+
+def test_a_folder_that_is_not_there_is_said(server: StandIn, connection: Server, tmp_path: Path) -> None:
+    server.gives("file", Answer(b"x"))
+    with pytest.raises(ClientError, match="cannot be written"):
+        connection.download("file", tmp_path / "nowhere" / "out", nothing)
