@@ -1,4 +1,4 @@
-"""From a draft to an open challenge, and a round before and after the first submission: what is stored, what is refused."""
+"""From a draft to an open challenge, a round before and after the first submission: what is stored and refused."""
 
 from __future__ import annotations
 

@@ -215,11 +215,15 @@ def open_references(round: Round, by: Any = None) -> Round:
     return stored
 
 
+def holds_back(round: Round) -> bool:
+    """Whether there is anything that only the private board shows."""
+    return round.public_share < 1 or bool(round.private_metrics)
+
+
 def why_not_publish(round: Round, now: datetime | None = None) -> str:
     """Why the round's systems cannot be published to the corpus yet, or "". A corpus's pages show every metric's score
     at every turn, those of the private board's dialogues too."""
-    holds_back = round.public_share < 1 or bool(round.private_metrics)
-    if holds_back and not is_unveiled(round.unveil_at, now or timezone.now()):
+    if holds_back(round) and not is_unveiled(round.unveil_at, now or timezone.now()):
         return _("The private board is not unveiled. The corpus's pages would show what it holds back.")
     return ""
 

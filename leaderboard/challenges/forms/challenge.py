@@ -47,14 +47,12 @@ class ChallengeForm(forms.Form):
     use_plan = forms.BooleanField(required=False, initial=True, label=_("Start from the plan of the CPD challenge"))
     practice = forms.ModelChoiceField(
         CorpusVersion.objects.none(),
-        required=False,
         empty_label=None,
         label=_("Corpus of the warm-up"),
         help_text=_("Teams see its references."),
     )
     test = forms.ModelChoiceField(
         CorpusVersion.objects.none(),
-        required=False,
         empty_label=None,
         label=_("Corpus of rounds 1 and 2"),
         help_text=_(
@@ -84,17 +82,11 @@ class ChallengeForm(forms.Form):
             field = self.fields[name]
             field.queryset = versions
             field.label_from_instance = version_words
+            field.required = data is None or bool(data.get("use_plan"))
+            field.error_messages["required"] = _("The plan needs a corpus. Import one, or start without the plan.")
         self.has_corpora = versions.exists()
         if not self.has_corpora:
             self.fields["use_plan"].initial = False
-
-    def clean(self) -> dict[str, Any]:
-        cleaned = super().clean() or {}
-        if cleaned.get("use_plan"):
-            for name in ("practice", "test"):
-                if not cleaned.get(name) and name not in self.errors:
-                    self.add_error(name, _("The plan needs a corpus. Import one, or start without the plan."))
-        return cleaned
 
     def asked(self) -> ChallengeAsked:
         """Of a valid form."""

@@ -94,9 +94,8 @@ class RoundForm(forms.Form):
         initial=Round.References.PUBLIC,
     )
     zone = forms.ChoiceField(
-        label=gettext_lazy("Time zone of the dates below"),
+        label=gettext_lazy("Time zone of these dates"),
         initial=UTC_KEY,
-        required=False,
         help_text=gettext_lazy("They are stored, and shown to teams, in UTC."),
     )
     opens_at = _date(gettext_lazy("Opens"), gettext_lazy("Empty: with the challenge."))
@@ -353,7 +352,12 @@ PROMPT_FIELDS = (
 
 
 def _of(round: Round) -> dict[str, Any]:
-    return {name: getattr(round, name) for name in NOTED} | {"public_share": float(f"{round.public_share * 100:.6g}")}
+    return {name: getattr(round, name) for name in NOTED} | {"public_share": _percent(round.public_share)}
+
+
+def _percent(share: float) -> int | float:
+    percent = float(f"{share * 100:.6g}")
+    return int(percent) if percent.is_integer() else percent
 
 
 def _of_a_new_round() -> dict[str, Any]:

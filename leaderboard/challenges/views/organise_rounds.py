@@ -84,6 +84,7 @@ def _doings(round: Round) -> dict[str, Any]:
     published, publishable = organising.published_counts(round)
     return {
         "is_unveiled": is_unveiled(round.unveil_at, timezone.now()),
+        "holds_back": judging.holds_back(round),
         "why_not_publish": judging.why_not_publish(round),
         "published": published,
         "publishable": publishable,

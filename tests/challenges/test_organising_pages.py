@@ -1,0 +1,498 @@
+"""The organiser's pages over HTTP: what forms take, what they say of bad input, what buttons do, who is let in."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from annotations.models import AuditEntry, System
+from leaderboard.challenges.models import Challenge, Member, Round, Submission, Team
+from leaderboard.challenges.urls import organising
+from tests.campaigns.sets import made_user
+from tests.challenges.sets import good_file, open_challenge, open_round, scored, small_version, submit, team_with_member
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def organiser(client: Client) -> Client:
+    client.force_login(made_user("olga", "organiser"))
+    return client
+
+
+def page_of(client: Client, page: str, /, *arguments: Any, **query: str) -> str:
+    answer = client.get(reverse(page, args=arguments), query)
+    assert answer.status_code == 200, answer.status_code
+    return answer.content.decode()
+
+
+def said(client: Client, button: str, /, *arguments: Any, **data: Any) -> str:
+    """What the page says after a button was pressed."""
+    answer = client.post(reverse(button, args=arguments), data, follow=True)
+    assert answer.status_code == 200, answer.status_code
+    return " ".join(str(message) for message in answer.context["messages"])
+
+
+def round_form(version: Any, /, **changes: Any) -> dict[str, Any]:
+    """What the browser sends when one types a name and nothing else."""
+    return {
+        "name": "Round 9",
+        "slug": "",
+        "version": version.pk,
+        "references": "public",
+        "zone": "UTC",
+        "opens_at": "",
+        "closes_at": "",
+        "unveil_at": "",
+        "tracks": ["gpu", "prompt"],
+        "daily_limit": "5",
+        "total_limit": "100",
+        "metrics": ["word_f1", "bleu_4"],
+        "private_metrics": [],
+        "ranking_metric": "word_f1",
+        "more_metrics": "",
+        "entry": "best",
+        "public_share": "100",
+        "split_seed": "7",
+        "shows_corpus_baselines": "on",
+        "endpoint": "",
+        "calls_per_utterance": "2",
+        "input_tokens_per_dialogue": "10000",
+        "output_tokens_per_dialogue": "1000",
+        "input_price": "",
+        "output_price": "",
+        **changes,
+    }
+
+
+# --- who is let in ---------------------------------------------------------------------------------------------
+
+
+def addresses(round: Round, team: Team, submission: Submission) -> list[str]:
+    """Every address of ours, from the list of patterns itself: a new one is walked without being added here."""
+    values = {
+        "slug": round.challenge.slug,
+        "round_slug": round.slug,
+        "public_id": {"team": team.public_id, "submission": submission.public_id},
+    }
+    found = []
+    for pattern in organising.urlpatterns:
+        wanted = pattern.pattern.converters
+        given = {name: values[name] for name in wanted if name != "public_id"}
+        if "public_id" in wanted:
+            given["public_id"] = values["public_id"]["team" if pattern.name.startswith("team-") else "submission"]
+        found.append(reverse(pattern.name, kwargs=given))
+    return found
+
+
+def test_only_organisers_are_let_in() -> None:
+    round = open_round()
+    team, member = team_with_member(round.challenge)
+    other = made_user("rita", "rater")
+    submission = scored(round, team)
+    for address in addresses(round, team, submission):
+        for user in (None, other, member):
+            client = Client()
+            if user is not None:
+                client.force_login(user)
+            answers = [client.get(address), client.post(address, {"reason": "No.", "to": "close"})]
+            if user is None:
+                allowed = {302, 405}
+            elif address.endswith("/cancel/"):
+                allowed = {302, 404, 405}  # for teams too, and this one has ended; to others it does not exist
+            else:
+                allowed = {403, 405}
+            assert {answer.status_code for answer in answers} <= allowed, (address, user, answers)
+    stored = Submission.objects.get()
+    assert (stored.state, stored.is_baseline, stored.disqualified_at) == ("scored", False, None)
+    assert (Round.objects.get().unveil_at, Challenge.objects.get().state) == (None, "open")
+    assert not AuditEntry.objects.exclude(action="submission.received").exists()
+
+
+def test_a_button_is_not_pressed_by_a_link(organiser: Client) -> None:
+    round = open_round()
+    for name in ("round-unveil", "round-publish", "round-withhold", "round-delete", "round-re-evaluate"):
+        assert organiser.get(reverse(name, args=[round.challenge.slug, round.slug])).status_code == 405
+
+
+# --- setting up ------------------------------------------------------------------------------------------------
+
+
+def test_a_challenge_from_the_plan(organiser: Client) -> None:
+    version = small_version()
+    answer = organiser.post(
+        reverse("challenge-new"),
+        {"name": "CPD", "largest_team": "5", "use_plan": "on", "practice": version.pk, "test": version.pk},
+    )
+    assert answer.headers["Location"] == reverse("challenge-settings", args=["cpd"])
+    page = page_of(organiser, "challenge-settings", "cpd")
+    assert all(name in page for name in ("Warm-up", "Round 1", "Round 2", "Open the challenge"))
+    assert said(organiser, "challenge-state", "cpd", to="open").startswith("The challenge is open")
+    assert Challenge.objects.get().created_by.username == "olga"
+
+
+def test_a_challenge_without_the_plan_says_what_is_missing(organiser: Client) -> None:
+    organiser.post(reverse("challenge-new"), {"name": "Own", "largest_team": "5"})
+    page = page_of(organiser, "challenge-settings", "own")
+    assert "There are no rules yet." in page
+    assert "There is no round yet." in page
+    assert "no rules yet" in said(organiser, "challenge-state", "own", to="open")
+
+
+def test_a_site_without_corpora_still_makes_challenges(organiser: Client) -> None:
+    assert "needs a corpus with references" in page_of(organiser, "challenge-new")
+    answer = organiser.post(reverse("challenge-new"), {"name": "Own", "largest_team": "5", "use_plan": "on"})
+    assert answer.status_code == 422
+    assert "The plan needs a corpus" in answer.content.decode()
+    assert not Challenge.objects.exists()
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        {"name": ""},
+        {"name": "a\0b"},
+        {"name": "x" * 201},
+        {"slug": "a b"},
+        {"slug": "../../etc"},
+        {"slug": "talk"},
+        {"slug": "new"},
+        {"largest_team": "0"},
+        {"largest_team": "many"},
+        {"practice": "99999999999999999999"},
+        {"practice": "one"},
+    ],
+)
+def test_a_form_that_is_wrong_stores_nothing_and_says_so(organiser: Client, bad: dict[str, str]) -> None:
+    open_challenge("talk")
+    version = small_version()
+    data = {"name": "T", "largest_team": "5", "use_plan": "on", "practice": version.pk, "test": version.pk, **bad}
+    answer = organiser.post(reverse("challenge-new"), data)
+    assert answer.status_code == 422
+    assert "Nothing was stored" in answer.content.decode()
+    assert Challenge.objects.count() == 1
+
+
+def test_hostile_texts_are_shown_as_text(organiser: Client) -> None:
+    markup = "<script>alert(1)</script>"
+    organiser.post(reverse("challenge-new"), {"name": markup, "summary": markup, "slug": "h", "largest_team": "5"})
+    said(organiser, "challenge-rules-edit", "h", text=f"# Hello\n\n{markup}")
+    for name in ("challenge-settings", "challenge-rules-edit", "challenge-teams", "challenge-submissions"):
+        page = page_of(organiser, name, "h")
+        assert markup not in page
+        assert "&lt;script&gt;" in page
+
+
+def test_the_rules_are_shown_while_they_are_written_and_not_stored(organiser: Client) -> None:
+    challenge = open_challenge(rules="Old.")
+    address = reverse("challenge-rules-edit", args=[challenge.slug])
+    answer = organiser.post(address, {"text": "# New", "preview": "1"}, headers={"HX-Request": "true"})
+    assert "<h2>New</h2>" in answer.content.decode()
+    assert Challenge.objects.get().rules == "Old."
+
+
+# --- rounds ----------------------------------------------------------------------------------------------------
+
+
+def test_a_round_is_added_with_dates_in_a_zone_of_ones_own(organiser: Client) -> None:
+    """Tokyo is UTC+9; the private board of 40 % holds 60 % of the dialogues back."""
+    challenge, version = open_challenge(), small_version()
+    data = round_form(
+        version,
+        zone="Asia/Tokyo",
+        opens_at="2027-01-01T09:00",
+        closes_at="2027-02-01T09:00",
+        public_share="40",
+        private_metrics=["rouge_l"],
+        more_metrics="bleu_4[normalize=false]\n",
+    )
+    answer = organiser.post(reverse("round-new", args=[challenge.slug]), data)
+    assert answer.status_code == 302, answer.content.decode()
+    round = Round.objects.get()
+    assert (round.opens_at, round.closes_at) == (datetime(2027, 1, 1, tzinfo=UTC), datetime(2027, 2, 1, tzinfo=UTC))
+    assert (round.slug, round.public_share) == ("round-9", 0.4)
+    assert round.metrics == ["word_f1", "bleu_4", "bleu_4[normalize=false]"]
+    assert round.private_metrics == ["rouge_l"]
+
+
+@pytest.mark.parametrize(
+    ("bad", "words"),
+    [
+        ({"name": ""}, "required"),
+        ({"name": "\0"}, "NUL"),
+        ({"version": "0"}, "valid choice"),
+        ({"version": "9" * 30}, "valid choice"),
+        ({"references": "secret"}, "valid choice"),
+        ({"tracks": []}, "at least one track"),
+        ({"tracks": ["cpu"]}, "valid choice"),
+        ({"daily_limit": "0"}, "greater than or equal to 1"),
+        ({"total_limit": "9" * 30}, "less than or equal"),
+        ({"metrics": ["no_such"]}, "valid choice"),
+        ({"metrics": []}, "at least one metric"),
+        ({"ranking_metric": "rouge_l"}, "rank must come from"),
+        ({"ranking_metric": ""}, "decides the rank"),
+        ({"private_metrics": ["word_f1"]}, "stands in both lists"),
+        ({"more_metrics": "word_f1[colour=red]"}, "Line 1"),
+        ({"more_metrics": "word_f1\n\nnothing"}, "Line 3"),
+        ({"opens_at": "yesterday"}, "Write it as"),
+        ({"opens_at": "2027-01-02T00:00", "closes_at": "2027-01-01T00:00"}, "must close after it opens"),
+        ({"zone": "Mars/Olympus"}, "valid choice"),
+        ({"zone": "Europe/Zurich", "opens_at": "2027-03-28T02:30"}, "never show this time"),
+        ({"public_share": "101"}, "less than or equal to 100"),
+        ({"public_share": "nan"}, "number"),
+        ({"split_seed": "-1"}, "greater than or equal to 0"),
+        ({"calls_per_utterance": "3"}, "less than or equal to 2"),
+        ({"input_price": "-1"}, "greater than or equal to 0"),
+        ({"endpoint": "12345"}, "valid choice"),
+    ],
+)
+def test_a_round_that_is_wrong_is_not_stored(organiser: Client, bad: dict[str, Any], words: str) -> None:
+    challenge = open_challenge()
+    answer = organiser.post(reverse("round-new", args=[challenge.slug]), round_form(small_version(), **bad))
+    assert answer.status_code == 422
+    assert words in answer.content.decode()
+    assert not Round.objects.exists()
+
+
+def test_a_metric_that_cannot_be_computed_says_why(organiser: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    from leaderboard.challenges.queries import organising as reads
+
+    monkeypatch.setattr(reads, "why_not_offered", lambda one, _v: "needs a moon" if one.name == "word_recall" else "")
+    small_version()
+    page = page_of(organiser, "round-new", open_challenge().slug)
+    assert "<b>word_recall</b>: needs a moon" in page
+    assert 'value="word_recall"' not in page
+
+
+def test_another_corpus_asks_again_and_stores_nothing(organiser: Client) -> None:
+    challenge, version = open_challenge(), small_version()
+    address = reverse("round-new", args=[challenge.slug])
+    answer = organiser.post(
+        address, {**round_form(version), "name": "", "refresh": "1"}, headers={"HX-Request": "true"}
+    )
+    page = answer.content.decode()
+    assert answer.status_code == 200
+    assert page.lstrip().startswith('<form id="round-form"')
+    assert "required" not in re.sub(r"<[^>]*>", "", page)
+    assert not Round.objects.exists()
+
+
+def test_hiding_a_public_corpus_warns(organiser: Client) -> None:
+    challenge, version = open_challenge(), small_version()
+    version.corpus.is_public = True
+    version.corpus.save()
+    address = reverse("round-new", args=[challenge.slug])
+    hidden = {**round_form(version, references="hidden"), "refresh": "1"}
+    assert "Who has read or downloaded them knows them" in organiser.post(address, hidden).content.decode()
+    shown = {**round_form(version), "refresh": "1"}
+    assert "Who has read or downloaded" not in organiser.post(address, shown).content.decode()
+
+
+def test_a_corpus_that_another_round_hides_or_shows_warns(organiser: Client) -> None:
+    round = open_round(references="hidden", name="Secret round")
+    address = reverse("round-new", args=[round.challenge.slug])
+    page = organiser.post(address, {**round_form(round.version), "refresh": "1"}).content.decode()
+    assert "Secret round of" in page
+    Round.objects.update(references="public")
+    hidden = {**round_form(round.version, references="hidden"), "refresh": "1"}
+    assert "shows references of the same corpus" in organiser.post(address, hidden).content.decode()
+
+
+def test_the_page_says_what_submissions_have_settled_and_keeps_it(organiser: Client) -> None:
+    round = open_round(public_share=0.333, split_seed=11)
+    submit(round, team_with_member(round.challenge)[0])
+    arguments = [round.challenge.slug, round.slug]
+    page = page_of(organiser, "round-settings", *arguments)
+    assert "Submissions answer the turns of this corpus version." in page
+    assert 'value="33.3"' in page
+    settled = ("version", "slug", "references", "public_share", "split_seed")
+    data = {k: v for k, v in round_form(round.version, daily_limit="7").items() if k not in settled}
+    assert said(organiser, "round-settings", *arguments, **data) == "The settings are stored."
+    stored = Round.objects.get()
+    kept = (stored.version_id, stored.slug, stored.references, stored.public_share, stored.split_seed)
+    assert kept == (round.version_id, round.slug, "public", 0.333, 11)
+    assert stored.daily_limit == 7
+
+
+def test_a_form_that_was_open_when_the_first_submission_came_is_refused(organiser: Client) -> None:
+    round = open_round()
+    submit(round, team_with_member(round.challenge)[0])
+    address = reverse("round-settings", args=[round.challenge.slug, round.slug])
+    answer = organiser.post(address, round_form(round.version, slug=round.slug, public_share="50"))
+    assert answer.status_code == 422
+    assert "Another one would tell what the private part holds" in answer.content.decode()
+    assert Round.objects.get().public_share == 1.0
+
+
+def test_a_metric_added_later_offers_to_score_all_anew(organiser: Client) -> None:
+    round = open_round()
+    scored(round, team_with_member(round.challenge)[0])
+    arguments = [round.challenge.slug, round.slug]
+    data = round_form(round.version, slug=round.slug, metrics=["word_f1", "bleu_4", "rouge_l"])
+    assert "Score them anew" in said(organiser, "round-settings", *arguments, **data)
+    assert said(organiser, "round-re-evaluate", *arguments) == "1 submission is scored anew."
+
+
+# --- the moments of a round ------------------------------------------------------------------------------------
+
+
+def test_the_buttons_of_a_round(organiser: Client) -> None:
+    round = open_round(public_share=0.5)
+    done = scored(round, team_with_member(round.challenge)[0])
+    arguments = [round.challenge.slug, round.slug]
+    assert "not unveiled" in said(organiser, "round-publish", *arguments)
+    assert said(organiser, "round-unveil", *arguments).startswith("Unveiled")
+    assert said(organiser, "round-publish", *arguments).startswith("1 system")
+    assert not System.objects.get(pk=done.system_id).withheld
+    assert "1 of 1 that could be." in page_of(organiser, "round-settings", *arguments)
+    assert said(organiser, "round-withhold", *arguments).startswith("1 system was taken off")
+    assert "kept with their scores" in said(organiser, "round-delete", *arguments)
+
+
+def test_references_are_opened_by_one_button(organiser: Client) -> None:
+    round = open_round(references="hidden")
+    arguments = [round.challenge.slug, round.slug]
+    assert "Open the references" in page_of(organiser, "round-settings", *arguments)
+    assert said(organiser, "round-open-references", *arguments) == "The references are public from now on."
+    assert "Open the references" not in page_of(organiser, "round-settings", *arguments)
+
+
+# --- teams -----------------------------------------------------------------------------------------------------
+
+
+def test_the_page_of_teams_says_who_they_are_and_what_they_took(organiser: Client) -> None:
+    """Two handed in, one of them invalid: one attempt is taken."""
+    round = open_round(total_limit=42)
+    team, _user = team_with_member(round.challenge, "mia", name="Owls")
+    submit(round, team)
+    bad = submit(round, team, data=b"[]\n")
+    Submission.objects.filter(pk=bad.pk).update(
+        state="invalid", ended_at=bad.received_at, day_place=None, total_place=None
+    )
+    page = page_of(organiser, "challenge-teams", round.challenge.slug, team=team.public_id)
+    assert "1 of 42" in page
+    assert "See its 2 submissions" in page
+    assert "mia" in page
+
+
+def test_a_team_is_disqualified_with_a_reason_and_reinstated(organiser: Client) -> None:
+    team, _user = team_with_member(open_challenge(), name="Owls")
+    assert "required" in said(organiser, "team-disqualify", team.public_id, reason=" ")
+    assert "Owls is disqualified" in said(organiser, "team-disqualify", team.public_id, reason="Two accounts.")
+    assert "Two accounts." in page_of(organiser, "challenge-teams", team.challenge.slug, team=team.public_id)
+    assert "takes part again" in said(organiser, "team-reinstate", team.public_id)
+    assert AuditEntry.objects.filter(action__startswith="team.").count() == 2
+
+
+def test_a_team_that_nobody_knows_is_not_found(organiser: Client) -> None:
+    challenge = open_challenge()
+    assert organiser.get(reverse("challenge-teams", args=[challenge.slug]), {"team": "x"}).status_code == 404
+    assert organiser.post(reverse("team-disqualify", args=["x\0"]), {"reason": "No."}).status_code == 404
+
+
+# --- submissions -----------------------------------------------------------------------------------------------
+
+
+def test_submissions_are_filtered(organiser: Client) -> None:
+    challenge = open_challenge()
+    first, second = open_round(challenge=challenge), open_round(challenge=challenge)
+    team, _user = team_with_member(challenge)
+    scored(first, team, name="alpha")
+    submit(second, team, name="beta")
+
+    def shown(**query: str) -> set[str]:
+        page = page_of(organiser, "challenge-submissions", challenge.slug, **query)
+        return {name for name in ("alpha", "beta") if f">{name}</a>" in page}
+
+    assert shown() == {"alpha", "beta"}
+    assert shown(round=second.slug) == {"beta"}
+    assert shown(state="scored") == {"alpha"}
+    assert shown(state="unfinished") == {"beta"}
+    assert shown(team=team.public_id) == {"alpha", "beta"}
+    assert shown(team="nobody\0") == set()
+
+
+def test_the_same_bytes_of_two_teams_are_pointed_out(organiser: Client) -> None:
+    round = open_round()
+    data = good_file(round.version)
+    first, _one = team_with_member(round.challenge, name="Owls")
+    second, _two = team_with_member(round.challenge, name="Copy cats")
+    submit(round, first, data=data, name="alpha")
+    twin = submit(round, second, data=data, name="beta")
+    page = page_of(organiser, "challenge-submissions", round.challenge.slug, chosen=twin.public_id)
+    assert "same bytes as alpha of Owls" in page
+    assert "The same bytes came from another team before" in page
+
+
+def test_the_download_is_safe_for_spreadsheets(organiser: Client) -> None:
+    round = open_round()
+    team, _user = team_with_member(round.challenge, name="=cmd|' /C calc'!A0")
+    submit(round, team, name="@SUM(1+1)")
+    address = reverse("challenge-submissions", args=[round.challenge.slug])
+    body = organiser.get(address, {"download": "submissions.csv"}).content.decode()
+    (row,) = csv.DictReader(io.StringIO(body))
+    assert (row["team"], row["submission"]) == ("'=cmd|' /C calc'!A0", "'@SUM(1+1)")
+    teams = reverse("challenge-teams", args=[round.challenge.slug])
+    (team_row,) = organiser.get(teams, {"download": "teams.json"}).json()["rows"]
+    assert "=cmd" in str(team_row)
+
+
+def test_the_buttons_of_a_submission(organiser: Client) -> None:
+    round = open_round()
+    done = scored(round, team_with_member(round.challenge)[0])
+    one = done.public_id
+    assert "ended already" in said(organiser, "submission-cancel", one)
+    assert "nothing to try again" in said(organiser, "submission-retry", one)
+    assert "every metric" in said(organiser, "submission-re-evaluate", one)
+    assert said(organiser, "submission-baseline", one, is_baseline="yes") == "Stored."
+    assert Submission.objects.get().is_baseline
+    assert said(organiser, "submission-baseline", one, is_baseline="no") == "Stored."
+    assert "reads your reason" in said(organiser, "submission-disqualify", one, reason="Copied.")
+    assert said(organiser, "submission-reinstate", one) == "It is ranked again."
+
+
+def test_a_waiting_submission_is_cancelled_and_tried_again(organiser: Client) -> None:
+    round = open_round()
+    one = submit(round, team_with_member(round.challenge)[0]).public_id
+    assert said(organiser, "submission-cancel", one).startswith("Cancelled")
+    assert Submission.objects.get().state == "cancelled"
+    assert said(organiser, "submission-retry", one) == "It is taken up again."
+    assert Submission.objects.get().state == "received"
+
+
+def test_a_member_cancels_what_has_not_begun_and_others_do_not_see_it(client: Client) -> None:
+    round = open_round()
+    team, member = team_with_member(round.challenge)
+    one = submit(round, team).public_id
+    client.force_login(made_user("nosy", "participant"))
+    assert client.post(reverse("submission-cancel", args=[one])).status_code == 404
+    client.force_login(member)
+    assert said(client, "submission-cancel", one).startswith("Cancelled")
+    assert Member.objects.count() == 1
+
+
+def test_a_button_leads_back_to_where_it_was_and_nowhere_else(organiser: Client) -> None:
+    round = open_round()
+    one = submit(round, team_with_member(round.challenge)[0]).public_id
+    address = reverse("submission-baseline", args=[one])
+    here = f"/challenges/{round.challenge.slug}/submissions/?chosen={one}"
+    assert organiser.post(address, {"is_baseline": "yes", "back": here}).headers["Location"] == here
+    for elsewhere in ("https://example.org/", "//example.org/", "/\\example.org", "javascript:alert(1)"):
+        answer = organiser.post(address, {"is_baseline": "no", "back": elsewhere})
+        assert answer.headers["Location"] == reverse("submission", args=[one])
+
+
+def test_deleting_a_challenge_with_submissions_is_refused_with_the_reason(organiser: Client) -> None:
+    round = open_round()
+    submit(round, team_with_member(round.challenge)[0])
+    assert "kept with their scores" in said(organiser, "challenge-delete", round.challenge.slug)
+    empty = open_challenge("empty")
+    assert "is deleted" in said(organiser, "challenge-delete", empty.slug)
+    assert list(Challenge.objects.values_list("pk", flat=True)) == [round.challenge_id]
