@@ -35,5 +35,5 @@ def open_account(username: str, password: str, email: str = "") -> Any:
 
 def change_email(user: Any, email: str) -> None:
     """ "" takes the address away."""
-    type(user).objects.filter(pk=user.pk).update(email=email)
+    get_user_model().objects.filter(pk=user.pk).update(email=email)
     user.email = email

@@ -63,7 +63,7 @@ def problems_table(submission: Submission) -> Table:
             str(number),
             {
                 "where": Cell(_where(problem.get("where", ""))),
-                "field": Cell(str(problem["field"])) if problem.get("field") else Cell(reason=_("the whole entry")),
+                "field": Cell(str(problem.get("field", ""))),
                 "message": Cell(str(problem.get("message", ""))),
             },
         )

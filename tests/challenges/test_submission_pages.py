@@ -1,0 +1,289 @@
+"""The page of one submission, from its arrival to its rank: who sees it, what it says, and what it never says."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+from django.utils import timezone
+
+from annotations.models import Response
+from leaderboard.challenges.actions import work
+from leaderboard.challenges.models import LogLine, Round, Submission, Team
+from leaderboard.challenges.queries.submissions import metric_states, stages_of
+from tests.campaigns.sets import made_user
+from tests.challenges.sets import (
+    computed,
+    good_file,
+    open_round,
+    scored,
+    small_version,
+    submit,
+    taken_in,
+    team_with_member,
+)
+from workers.models import MetricRun
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def round() -> Round:
+    return open_round()
+
+
+@pytest.fixture
+def team(round: Round) -> Team:
+    return team_with_member(round.challenge, "ada", "Lake")[0]
+
+
+@pytest.fixture
+def member(client: Client, team: Team) -> Client:
+    client.force_login(team.members.get().user)
+    return client
+
+
+def page_of(client: Client, submission: Submission, name: str = "submission", **more: Any) -> Any:
+    return client.get(reverse(name, args=[submission.public_id]), **more)
+
+
+def text_of(answer: Any) -> str:
+    return b"".join(answer).decode() if answer.streaming else answer.content.decode()
+
+
+def marks(submission: Submission) -> list[tuple[str, str]]:
+    return [(stage.state, stage.mark) for stage in stages_of(submission)]
+
+
+# --- the stages -------------------------------------------------------------------------------------------------
+
+
+def test_the_stages_of_a_file_from_its_arrival_to_its_score(round: Round, team: Team) -> None:
+    one = submit(round, team)
+    assert marks(one) == [("received", "now"), ("validating", "later"), ("scoring", "later"), ("scored", "later")]
+    one = taken_in(one)
+    assert marks(one) == [("received", "done"), ("validating", "done"), ("scoring", "now"), ("scored", "later")]
+    one = computed(one)
+    assert marks(one) == [("received", "done"), ("validating", "done"), ("scoring", "done"), ("scored", "done")]
+
+
+def test_the_stages_of_an_invalid_file_stop_at_the_check(round: Round, team: Team) -> None:
+    one = taken_in(submit(round, team, data=b'{"dialog_id": "nobody", "turn": 0, "response": "x"}\n'))
+    assert marks(one) == [("received", "done"), ("validating", "done"), ("invalid", "stopped")]
+
+
+def test_a_prompt_has_a_stage_of_being_run(round: Round, team: Team) -> None:
+    one = submit(round, team, track="prompt", data=b'{"user": "{history}"}')
+    assert [state for state, _ in marks(one)] == ["received", "validating", "generating", "scoring", "scored"]
+
+
+def test_one_cancelled_before_a_worker_came_was_only_received(round: Round, team: Team) -> None:
+    one = submit(round, team)
+    work.cancel(one, team.members.get().user)
+    one.refresh_from_db()
+    assert marks(one) == [("received", "done"), ("cancelled", "stopped")]
+
+
+# --- what the page says -----------------------------------------------------------------------------------------
+
+
+def test_while_it_is_at_work_the_page_asks_again_and_then_no_more(member: Client, round: Round, team: Team) -> None:
+    one = submit(round, team)
+    again = f'hx-get="{reverse("submission-progress", args=[one.public_id])}"'
+    assert again in text_of(page_of(member, one))
+    assert again in text_of(page_of(member, taken_in(one), "submission-progress"))
+    assert again not in text_of(page_of(member, computed(taken_in(one)), "submission-progress"))
+
+
+def test_nothing_is_sent_while_nothing_has_changed(member: Client, round: Round, team: Team) -> None:
+    one = submit(round, team)
+    (stamp,) = re.findall(r"X-Seen&quot;: &quot;([^&]+)|\"X-Seen\": \"([^\"]+)\"", text_of(page_of(member, one)))
+    headers = {"X-Seen": "".join(stamp)}
+    assert page_of(member, one, "submission-progress", headers=headers).status_code == 204
+    taken_in(one)
+    assert page_of(member, one, "submission-progress", headers=headers).status_code == 200
+
+
+def test_each_finished_metric_is_news(member: Client, round: Round, team: Team) -> None:
+    """2 metrics: none computed, then one of them."""
+    one = taken_in(submit(round, team))
+    assert "0 of 2" in text_of(page_of(member, one))
+    assert [state for _, state in metric_states(one)] == ["pending", "pending"]
+    MetricRun.objects.filter(system=one.system, configuration="word_f1").update(
+        state="done", signature="s", system_score=0.5, finished_at=timezone.now()
+    )
+    assert "1 of 2" in text_of(page_of(member, one, "submission-progress"))
+
+
+def test_a_scored_one_has_its_rank_and_scores(member: Client, round: Round, team: Team) -> None:
+    """Every answer is the reference: word F1 is 1; no other stands on the board."""
+    gold = "I went out by bicycle number {turn} in talk {dialogue}."
+    data = good_file(round.version, gold).replace(b"talk file-", b"talk ")
+    page = text_of(page_of(member, scored(round, team, data=data)))
+    assert "Rank 1" in page
+    assert "of 1 on the public board" in page
+    assert re.search(r"word_f1.*?1\.000", page, re.DOTALL)
+    assert reverse("board", args=[round.challenge.slug, round.slug]) in page
+
+
+def test_the_second_best_of_a_team_points_to_its_best(member: Client, round: Round, team: Team) -> None:
+    data = good_file(round.version, "I went out by bicycle number {turn} in talk {dialogue}.").replace(b"file-", b"")
+    data = data.replace(b'"dialog_id": "', b'"dialog_id": "file-')
+    best = scored(round, team, data=data)
+    worse = scored(round, team, data=good_file(round.version, "Hm."))
+    page = text_of(page_of(member, worse))
+    assert "Another submission of your team stands on the board" in page
+    assert reverse("submission", args=[best.public_id]) in page
+
+
+def test_before_the_unveiling_only_the_public_part_is_shown(client: Client) -> None:
+    """4 dialogues of 2 turns, half of them public: 4 of the 8 turns are counted."""
+    round = open_round(
+        small_version(dialogues=4),
+        public_share=0.5,
+        private_metrics=["rouge_l"],
+        unveil_at=timezone.now().replace(year=2099),
+    )
+    team, user = team_with_member(round.challenge)
+    one = scored(round, team)
+    client.force_login(user)
+    page = text_of(page_of(client, one))
+    assert "4 / 4" in page
+    assert "private-scores" not in page
+    assert "rouge_l" not in page
+    client.force_login(made_user("", "organiser"))
+    assert "rouge_l" in text_of(page_of(client, one))
+    Round.objects.update(unveil_at=timezone.now())
+    client.force_login(user)
+    assert "rouge_l" in text_of(page_of(client, one))
+
+
+def test_a_round_that_shows_nothing_before_the_unveiling_says_when(client: Client) -> None:
+    round = open_round(public_share=0.0, unveil_at=timezone.now().replace(year=2099))
+    team, user = team_with_member(round.challenge)
+    client.force_login(user)
+    page = text_of(page_of(client, scored(round, team)))
+    assert "shows no scores before the unveiling" in page
+    assert "2099" in page
+    assert "/ 6" not in page
+
+
+def test_an_invalid_one_has_a_report_to_read_and_to_download(member: Client, round: Round, team: Team) -> None:
+    data = good_file(round.version).replace(b'"dialog_id": "file-0"', b'"dialog_id": "=cmd()"')
+    one = taken_in(submit(round, team, data=data))
+    page = text_of(page_of(member, one))
+    assert "line 1" in page
+    assert "Mend the file and hand it in again" in page
+    assert "5 attempts left today" in page, "an invalid one is not counted"
+    csv = text_of(page_of(member, one, data={"download": "problems.csv"}))
+    assert csv.splitlines()[0] == "where,field,message"
+    assert not any(cell.startswith("=") for line in csv.splitlines() for cell in line.split(","))
+
+
+def test_a_failed_one_says_why(member: Client, round: Round, team: Team) -> None:
+    one = submit(round, team)
+    work.fail(work.claim(one.pk), "the <b>moon</b> was away")
+    page = text_of(page_of(member, one))
+    assert "the &lt;b&gt;moon&lt;/b&gt; was away" in page
+    assert "not counted" in page
+
+
+def test_lines_for_organisers_are_for_organisers(client: Client, round: Round, team: Team) -> None:
+    one = submit(round, team)
+    work.log(one.pk, "only for you", for_organisers=True)
+    client.force_login(team.members.get().user)
+    assert "only for you" not in text_of(page_of(client, one))
+    client.force_login(made_user("", "organiser"))
+    assert "only for you" in text_of(page_of(client, one))
+
+
+@pytest.mark.parametrize(("state", "buttons"), [("received", "cancel"), ("failed", "retry"), ("scored", "re-evaluate")])
+def test_the_buttons_follow_state_and_role(client: Client, round: Round, team: Team, state: str, buttons: str) -> None:
+    one = scored(round, team) if state == "scored" else submit(round, team)
+    if state == "failed":
+        work.fail(work.claim(one.pk), "no luck")
+    button = f'action="{reverse(f"submission-{buttons}", args=[one.public_id])}"'
+    client.force_login(made_user("", "organiser"))
+    assert button in text_of(page_of(client, one))
+    client.force_login(team.members.get().user)
+    assert (button in text_of(page_of(client, one))) is (buttons == "cancel")
+
+
+# --- who sees it ------------------------------------------------------------------------------------------------
+
+NAMES = ("submission", "submission-progress", "submission-file")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_it_exists_for_its_team_and_organisers_only(client: Client, round: Round, team: Team, name: str) -> None:
+    one = submit(round, team)
+    other = team_with_member(round.challenge, name="Hill")[1]
+    outcomes = {}
+    for who in (None, made_user(), other, team.members.get().user, made_user("", "organiser")):
+        client.logout()
+        if who is not None:
+            client.force_login(who)
+        outcomes[str(who)] = page_of(client, one, name).status_code
+    assert list(outcomes.values()) == [401 if name == "submission-progress" else 302, 404, 404, 200, 200]
+
+
+def test_the_file_comes_back_as_an_attachment_and_is_never_shown(member: Client, round: Round, team: Team) -> None:
+    data = b"<html><script>alert(1)</script>"
+    one = submit(round, team, data=data)
+    Submission.objects.update(file_name='evil"\N{RIGHT-TO-LEFT OVERRIDE}.html')
+    answer = page_of(member, one, "submission-file")
+    assert b"".join(answer) == data
+    assert answer["Content-Type"] == "application/octet-stream"
+    assert answer["X-Content-Type-Options"] == "nosniff"
+    assert answer["Content-Disposition"] == "attachment; filename*=UTF-8''evil%22%E2%80%AE.html"
+
+
+def test_a_file_that_is_gone_is_not_an_error_of_the_site(member: Client, round: Round, team: Team) -> None:
+    one = submit(round, team)
+    from leaderboard.challenges.uploads import stored_path
+
+    stored_path(one).unlink()
+    assert page_of(member, one, "submission-file").status_code == 404
+
+
+def test_a_hidden_round_shows_no_text_of_anybody(client: Client) -> None:
+    """Neither the gold answers nor, of a prompt, what the model said: it may repeat the history."""
+    round = open_round(references="hidden")
+    team, user = team_with_member(round.challenge)
+    one = scored(round, team)
+    Submission.objects.filter(pk=one.pk).update(kind="prompt", track="prompt", calls=6, input_tokens=1234)
+    Response.objects.filter(system=one.system).update(text="I repeat: I went out by bicycle")
+    client.force_login(user)
+    for name in ("submission", "submission-progress"):
+        page = text_of(page_of(client, one, name))
+        assert "bicycle" not in page
+        assert "1,234" in page
+
+
+def test_my_submissions_are_those_of_all_my_teams(client: Client) -> None:
+    user = None
+    for number in range(2):
+        round = open_round()
+        team, someone = team_with_member(round.challenge, name=f"Team {number}")
+        user = user or someone
+        if someone != user:
+            team.members.update(user=user)
+        submit(round, team, user, name=f"own {number}")
+    round = open_round()
+    submit(round, team_with_member(round.challenge)[0], name="not mine")
+    client.force_login(user)
+    page = text_of(client.get(reverse("my-submissions")))
+    assert "own 0" in page
+    assert "own 1" in page
+    assert "not mine" not in page
+
+
+def test_a_long_log_shows_its_end(member: Client, round: Round, team: Team) -> None:
+    one = submit(round, team)
+    LogLine.objects.bulk_create(LogLine(submission=one, text=f"line {number}.") for number in range(300))
+    page = text_of(page_of(member, one))
+    assert "line 299." in page
+    assert "line 99." not in page

@@ -1,0 +1,181 @@
+"""Accounts: signing up, one's own page, and that a name cannot be taken for another's."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
+from typing import Any
+
+import pytest
+from django.contrib.auth import get_user_model
+from django.core.exceptions import ImproperlyConfigured
+from django.db import connection
+from django.test import Client
+from django.urls import reverse
+
+from dialeval_site import environment
+from dialeval_site.account_actions import NameTaken, open_account
+from dialeval_site.demo import DEMO_ACCOUNTS
+
+PASSWORD = "a door of seven colours"
+Users = get_user_model()
+
+
+def sign_up(client: Client, name: str = "ada", **changes: str) -> Any:
+    fields = {"username": name, "email": "", "password": PASSWORD, "again": PASSWORD, "next": "", **changes}
+    return client.post(reverse("sign-up"), fields)
+
+
+@pytest.fixture
+def ada() -> Any:
+    return Users.objects.create_user("ada", password=PASSWORD)
+
+
+# --- signing up -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.django_db
+def test_who_signs_up_is_logged_in_without_any_role(client: Client) -> None:
+    answer = sign_up(client, email="ada@example.org")
+    user = Users.objects.get()
+    assert answer["Location"] == reverse("challenges")
+    assert client.session["_auth_user_id"] == str(user.pk)
+    assert (user.email, user.is_staff, user.is_superuser, user.groups.count()) == ("ada@example.org", False, False, 0)
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("wish", "goes_to"),
+    [
+        ("/challenges/x/", "/challenges/x/"),
+        ("https://evil.example/", "/challenges/"),
+        ("//evil.example/", "/challenges/"),
+        ("javascript:alert(1)", "/challenges/"),
+    ],
+)
+def test_one_returns_to_a_page_of_this_site_only(client: Client, wish: str, goes_to: str) -> None:
+    assert sign_up(client, next=wish)["Location"] == goes_to
+    client.logout()
+    assert wish not in client.get(reverse("sign-up"), {"next": wish}).content.decode() or goes_to == wish
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"username": ""}, "required"),
+        ({"username": "two words"}, "valid username"),
+        ({"username": "x" * 151}, "at most 150"),
+        ({"username": "a\0b"}, "Null characters"),
+        ({"username": "\u0430da"}, "mixes alphabets"),
+        ({"username": "\u0441\u043e\u0440\u0435"}, "looks like a Latin word"),
+        ({"username": "___"}, "letter or figure"),
+        ({"email": "not an address"}, "valid email"),
+        ({"email": "a@b.example\nBcc: c@d.example"}, "valid email"),
+        ({"password": "12345678", "again": "12345678"}, "common"),
+        ({"again": "something else"}, "differ"),
+        ({"password": "demo-rater", "again": "demo-rater"}, "printed"),
+        ({"password": "x" * 1001, "again": "x" * 1001}, "at most 1000"),
+    ],
+)
+def test_bad_input_is_told_and_makes_no_account(client: Client, changes: dict[str, str], words: str) -> None:
+    answer = sign_up(client, **changes)
+    assert answer.status_code == 422
+    assert words in answer.content.decode()
+    assert PASSWORD not in answer.content.decode()
+    assert not Users.objects.exists()
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("name", ["ada", "ADA", "ａｄａ"], ids=["same", "case", "wide"])
+def test_a_name_is_taken_in_whatever_case(client: Client, ada: Any, name: str) -> None:
+    answer = sign_up(client, name)
+    assert answer.status_code == 422
+    assert "taken" in answer.content.decode()
+    assert Users.objects.count() == 1
+
+
+@pytest.mark.django_db(transaction=True)
+def test_of_five_who_want_one_name_at_once_one_gets_it() -> None:
+    start = Barrier(5)
+
+    def try_it(name: str) -> bool:
+        start.wait()
+        try:
+            open_account(name, PASSWORD)
+        except NameTaken:
+            return False
+        finally:
+            connection.close()
+        return True
+
+    with ThreadPoolExecutor(5) as pool:
+        assert sum(pool.map(try_it, ["ada", "Ada", "ADA", "aDa", "adA"])) == 1
+    assert Users.objects.filter(username__iexact="ada").count() == 1
+
+
+@pytest.mark.django_db
+def test_a_closed_site_makes_no_accounts(client: Client, settings: Any) -> None:
+    settings.SIGN_UP_IS_OPEN = False
+    assert client.get(reverse("sign-up")).status_code == 403
+    assert sign_up(client).status_code == 403
+    assert not Users.objects.exists()
+    assert reverse("sign-up") + '"' not in client.get(reverse("login")).content.decode().split("<main")[1]
+
+
+def test_the_setting_is_open_or_closed() -> None:
+    assert environment.sign_up_is_open({})
+    assert not environment.sign_up_is_open({"DIALEVAL_SIGN_UP": "closed"})
+    with pytest.raises(ImproperlyConfigured, match="DIALEVAL_SIGN_UP must be open or closed"):
+        environment.sign_up_is_open({"DIALEVAL_SIGN_UP": "maybe"})
+
+
+@pytest.mark.django_db
+def test_who_is_logged_in_needs_no_second_account(client: Client, ada: Any) -> None:
+    client.force_login(ada)
+    assert sign_up(client, "other", next="/metrics/")["Location"] == "/metrics/"
+    assert Users.objects.count() == 1
+
+
+# --- one's own account ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.django_db
+def test_the_address_can_be_changed_and_taken_away(client: Client, ada: Any) -> None:
+    client.force_login(ada)
+    for email in ("ada@example.org", ""):
+        assert client.post(reverse("account"), {"email": email}).status_code == 302
+        ada.refresh_from_db()
+        assert ada.email == email
+    assert client.post(reverse("account"), {"email": "no address"}).status_code == 422
+
+
+@pytest.mark.django_db
+def test_the_password_is_changed_with_the_old_one(client: Client, ada: Any) -> None:
+    client.force_login(ada)
+    new = "a window of eight colours"
+    wrong = {"old_password": "guess", "new_password1": new, "new_password2": new}
+    assert client.post(reverse("password-change"), wrong).status_code == 422
+    assert client.post(reverse("password-change"), {**wrong, "old_password": PASSWORD})["Location"] == reverse(
+        "account"
+    )
+    assert Client().login(username="ada", password=new)
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("name", ["account", "password-change"])
+def test_the_pages_of_an_account_need_one(client: Client, name: str) -> None:
+    assert client.get(reverse(name))["Location"].startswith(reverse("login"))
+
+
+@pytest.mark.django_db
+def test_a_log_in_that_all_visitors_of_the_demo_share_stays_as_it_is(client: Client) -> None:
+    shared = DEMO_ACCOUNTS[1]
+    user = Users.objects.create_user(shared.username, password=shared.password)
+    client.force_login(user)
+    assert client.post(reverse("account"), {"email": "eve@example.org"}).status_code == 403
+    new = {"old_password": shared.password, "new_password1": PASSWORD, "new_password2": PASSWORD}
+    assert client.post(reverse("password-change"), new).status_code == 403
+    user.refresh_from_db()
+    assert user.email == ""
+    assert user.check_password(shared.password)
