@@ -73,5 +73,4 @@ def _in_one_form(response: HttpResponseBase) -> HttpResponseBase:
     for header in ("Allow", "Retry-After", "Connection"):
         if header in response:
             problem[header] = response[header]
-    problem._closable_objects = response._closable_objects  # type: ignore[attr-defined]
     return problem
