@@ -1,0 +1,396 @@
+"""Each sub-command against a server that stands in: what is asked, what is printed, how it ends."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from leaderboard.client import credentials
+from tests.challenges.files.helpers import good_csv, good_lines, good_list, written
+from tests.client.stand_in import Answer, StandIn
+
+Run = Callable[..., tuple[int, str, str]]
+TEMPLATE = "".join(json.dumps({**line, "response": None}) + "\n" for line in good_lines())
+
+
+def submission(state: str, **fields: Any) -> dict[str, Any]:
+    return {"id": "s1", "name": "Echo", "challenge": "cup", "round": "one", "state": state, **fields}
+
+
+# --- log in ----------------------------------------------------------------------------------------------------
+
+
+def test_login_with_a_password_makes_a_token_and_keeps_it(
+    dialeval: Run, server: StandIn, config: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.stdin", io.StringIO("a long pass word\n"))
+    server.gives("tokens", Answer(b'{"token": "dial_new"}', 201))
+    server.gives("me", {"username": "ada"})
+    status, out, err = dialeval("login", server.address, "--username", "ada", "--days", "7", "--scope", "read")
+    assert (status, err) == (0, "")
+    assert "as ada" in out
+    asked = server.asked[0].document
+    assert {key: asked[key] for key in ("username", "password", "scopes", "days")} == {
+        "username": "ada",
+        "password": "a long pass word",
+        "scopes": ["read"],
+        "days": 7,
+    }
+    assert server.asked[1].headers["Authorization"] == "Bearer dial_new"
+    kept = json.loads((config / "dialeval" / "credentials.json").read_text())
+    assert kept == {"server": server.address, "token": "dial_new"}
+    assert "dial_new" not in out
+
+
+def test_login_with_a_token_that_is_not_good_keeps_nothing(
+    dialeval: Run, server: StandIn, config: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.stdin", io.StringIO("dial_old\n"))
+    server.refuses("me", 401, "This token has expired.")
+    status, _, err = dialeval("login", server.address)
+    assert (status, err) == (1, "dialeval: This token has expired.: run dialeval login\n")
+    assert not config.exists()
+
+
+def test_login_over_plain_http_is_refused_before_anything_is_asked(
+    dialeval: Run, server: StandIn, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.stdin", io.StringIO("dial_x\n"))
+    status, _, err = dialeval("login", "http://dialeval.example.org")
+    assert status == 1
+    assert "use https" in err
+    assert server.asked == []
+
+
+def test_logout_revokes_and_forgets(dialeval: Run, server: StandIn, config: Path) -> None:
+    credentials.keep(credentials.Credentials(server.address, "dial_test"))
+    server.gives("tokens/current", Answer(b"", 204))
+    assert dialeval("logout")[:2] == (0, "logged out\n")
+    assert [(asked.method, asked.path) for asked in server.asked] == [("DELETE", "/api/v1/tokens/current")]
+    assert not (config / "dialeval" / "credentials.json").exists()
+
+
+# --- look ------------------------------------------------------------------------------------------------------
+
+
+def test_challenges_as_a_table_and_as_json(dialeval: Run, server: StandIn) -> None:
+    server.gives("challenges", {"items": [{"slug": "cup", "name": "The\x1b[2J Cup", "state": "open"}], "next": None})
+    status, out, _ = dialeval("challenges")
+    assert status == 0
+    assert out.splitlines()[2].split() == ["cup", "The\N{REPLACEMENT CHARACTER}[2J", "Cup", "open"]
+    status, out, _ = dialeval("challenges", "--format", "json")
+    assert json.loads(out)[0]["name"] == "The\x1b[2J Cup"
+    assert "\x1b" not in out
+
+
+def test_one_challenge_shows_rules_and_rounds(dialeval: Run, server: StandIn) -> None:
+    round = {"slug": "one", "phase": "open", "tracks": ["gpu"], "daily_limit": 5, "ranking_metric": "word_f1"}
+    server.gives("challenges/cup", {"name": "Cup", "state": "open", "rules": "# Be kind\n", "rounds": [round]})
+    status, out, _ = dialeval("challenges", "cup")
+    assert status == 0
+    assert "# Be kind" in out
+    assert "one" in out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "path", "document"),
+    [
+        (["--team", "Lovelace"], "challenges/cup/teams", {"name": "Lovelace"}),
+        (["--invitation", "https://x.example/teams/join/abc/"], "challenges/cup/teams/join", {"invitation": "abc"}),
+    ],
+)
+def test_join(dialeval: Run, server: StandIn, arguments: list[str], path: str, document: Any) -> None:
+    server.gives(path, {"name": "Lovelace"})
+    assert dialeval("join", "cup", *arguments)[:2] == (0, "in team Lovelace of cup\n")
+    assert server.asked[0].document == document
+
+
+def test_a_name_never_leads_to_another_address(dialeval: Run, server: StandIn) -> None:
+    assert dialeval("challenges", "../me")[0] == 1
+    assert dialeval("status", "..")[0] == 1
+    assert [asked.path for asked in server.asked] == ["/api/v1/challenges/..%2Fme", "/api/v1/submissions/%2E%2E"]
+
+
+def test_dialogues_template_and_export_are_written(dialeval: Run, server: StandIn, tmp_path: Path) -> None:
+    server.gives("challenges/cup/rounds/one/dialogues", Answer(b"[]"))
+    server.gives("challenges/cup/rounds/one/template", Answer(TEMPLATE.encode()))
+    server.gives("corpora/demo/export", Answer(b"PK"))
+    assert dialeval("dialogues", "cup", "one", "--to", tmp_path / "d")[0] == 0
+    assert dialeval("template", "cup", "one", "--format", "jsonl", "--to", tmp_path / "t")[0] == 0
+    assert dialeval("export", "demo", "--format", "csv", "--to", tmp_path / "e")[0] == 0
+    assert [(tmp_path / name).read_bytes() for name in "dte"] == [b"[]", TEMPLATE.encode(), b"PK"]
+    assert [asked.query for asked in server.asked] == [{}, {"format": "jsonl"}, {"format": "csv"}]
+
+
+BOARD = {
+    "name": "Round 1",
+    "part": "public",
+    "phase": "open",
+    "veiled": False,
+    "metrics": [{"metric": "word_f1"}, {"metric": "fbd"}],
+    "entries": [
+        {
+            "rank": 1,
+            "team": "=Lovelace",
+            "name": "Echo",
+            "own": True,
+            "track": "gpu",
+            "reason": "",
+            "scores": [{"value": 0.25, "ci": [0.2, 0.3]}, {"value": None, "reason": "too few"}],
+        },
+        {
+            "rank": None,
+            "team": None,
+            "name": "dull",
+            "is_baseline": True,
+            "reason": "a baseline",
+            "scores": [{"value": 0.5}, {"value": 3}],
+        },
+    ],
+}
+
+
+def test_a_leaderboard_shows_undefined_as_a_dash_and_says_why_something_has_no_rank(
+    dialeval: Run, server: StandIn
+) -> None:
+    server.gives("challenges/cup/rounds/one/leaderboard", BOARD)
+    status, out, _ = dialeval("leaderboard", "cup", "one")
+    lines = [line.split() for line in out.splitlines()]
+    assert status == 0
+    assert lines[3] == ["1", "=Lovelace", "(yours)", "Echo", "0.2500", "[0.2000,", "0.3000]", "–"]
+    assert lines[4] == ["–", "[1]", "baseline", "dull", "0.5000", "3.0000"]
+    assert lines[5] == ["[1]", "a", "baseline"]
+
+
+def test_a_leaderboard_as_csv_has_empty_cells_and_no_formula(dialeval: Run, server: StandIn) -> None:
+    server.gives("challenges/cup/rounds/one/leaderboard", BOARD)
+    status, out, _ = dialeval("leaderboard", "cup", "one", "--format", "csv")
+    assert status == 0
+    assert list(csv.reader(io.StringIO(out)))[1:] == [
+        ["1", "'=Lovelace", "Echo", "gpu", "0", "", "0.25", ""],
+        ["", "baseline", "dull", "", "1", "a baseline", "0.5", "3"],
+    ]
+
+
+def test_the_private_part_is_asked_for(dialeval: Run, server: StandIn) -> None:
+    server.gives(
+        "challenges/cup/rounds/one/leaderboard", {"name": "R", "veiled": True, "reason": "Not yet.", "entries": []}
+    )
+    status, out, _ = dialeval("leaderboard", "cup", "one", "--part", "private")
+    assert (status, out) == (0, "R\nNot yet.\n")
+    assert server.asked[0].query == {"part": "private"}
+
+
+# --- check -----------------------------------------------------------------------------------------------------
+
+
+def test_check_against_a_template_asks_no_server(dialeval: Run, server: StandIn, tmp_path: Path) -> None:
+    template = written(tmp_path, TEMPLATE, "template.jsonl")
+    path = written(tmp_path, good_list(), "mine.json")
+    assert dialeval("check", path, "--template", template) == (0, "valid: 4 responses in 2 dialogues\n", "")
+    assert server.asked == []
+
+
+def test_check_against_a_round_fetches_its_template(dialeval: Run, server: StandIn, tmp_path: Path) -> None:
+    server.gives("challenges/cup/rounds/one/template", Answer(TEMPLATE.encode()))
+    assert dialeval("check", written(tmp_path, good_csv()), "cup", "one")[0] == 0
+
+
+def test_check_lists_every_problem_with_its_place(dialeval: Run, tmp_path: Path) -> None:
+    template = written(tmp_path, TEMPLATE, "template.jsonl")
+    path = written(tmp_path, [{"dialog_id": "d1", "turn_0": "x"}, {"dialog_id": "\x1b[2J"}], "mine.json")
+    status, out, err = dialeval("check", path, "--template", template)
+    assert status == 1
+    assert out.splitlines() == [
+        "mine.json: $[0].turn_1: is missing",
+        r"mine.json: $[1].dialog_id: there is no dialogue '\x1b[2J'",
+        "mine.json: has no response for the dialogue 'd2'",
+    ]
+    assert err == "dialeval: mine.json has 3 problems\n"
+
+
+def test_check_as_json(dialeval: Run, tmp_path: Path) -> None:
+    template = written(tmp_path, TEMPLATE, "template.jsonl")
+    status, out, _ = dialeval("check", written(tmp_path, b"no"), "--template", template, "--format", "json")
+    found = json.loads(out)
+    assert status == 1
+    assert (found["valid"], found["problems"][0]["where"], found["more_problems"]) == (False, "1", False)
+
+
+@pytest.mark.parametrize("arguments", [["nowhere.json"], ["FILE"], ["FILE", "cup"], ["FILE", "--template", "FILE"]])
+def test_check_says_what_it_lacks(dialeval: Run, tmp_path: Path, arguments: list[str]) -> None:
+    path = written(tmp_path, "[]")
+    status, _, err = dialeval("check", *(path if argument == "FILE" else argument for argument in arguments))
+    assert status == 1
+    assert err.startswith("dialeval: ")
+    assert err.count("\n") == 1
+
+
+# --- hand in and watch -----------------------------------------------------------------------------------------
+
+
+def test_submit_sends_the_file_with_its_name_and_track(dialeval: Run, server: StandIn, tmp_path: Path) -> None:
+    server.gives("challenges/cup/rounds/one/submissions", Answer(json.dumps(submission("received")).encode(), 201))
+    path = written(tmp_path, good_list(), "mine.json")
+    status, out, err = dialeval("submit", "cup", "one", path, "--name", "Écho", "--track", "prompt")
+    assert status == 0
+    assert "state: received" in out
+    assert err == "submission s1\n"
+    body = server.asked[0].body
+    assert path.read_bytes() in body
+    assert 'name="name"\r\n\r\nÉcho\r\n'.encode() in body
+    assert b'name="track"\r\n\r\nprompt\r\n' in body
+    assert b'filename="mine.json"' in body
+
+
+def test_the_same_bytes_again_are_said_to_be_known(dialeval: Run, server: StandIn, tmp_path: Path) -> None:
+    server.gives("challenges/cup/rounds/one/submissions", submission("scored"))
+    _, _, err = dialeval("submit", "cup", "one", written(tmp_path, good_list()), "--name", "x")
+    assert "no attempt was used" in err
+
+
+def test_watching_tells_each_state_once_and_then_the_scores(dialeval: Run, server: StandIn, tmp_path: Path) -> None:
+    server.gives("challenges/cup/rounds/one/submissions", Answer(json.dumps(submission("received")).encode(), 201))
+    scores = [
+        {"metric": "word_f1", "part": "public", "value": 0.25, "ci": [0.2, 0.3]},
+        {"metric": "meteor", "part": "public", "value": None, "reason": "no reference"},
+    ]
+    server.gives(
+        "submissions/s1",
+        submission("validating", progress={"done": 5, "total": 10}),
+        submission("validating", progress={"done": 9, "total": 10}),
+        submission("scoring", progress={"done": 1, "total": 2}),
+        submission("scored", scores=scores, rank=2, attempts={"day_left": 4, "day_limit": 5}),
+    )
+    path = written(tmp_path, good_list())
+    status, out, err = dialeval("submit", "cup", "one", path, "--name", "x", "--watch")
+    assert status == 0
+    assert err.split() == ["submission", "s1", "validating", "scoring", "scored"]
+    assert "word_f1: 0.2500 [0.2000, 0.3000]\nmeteor: – (no reference)\nrank: 2\n" in out
+
+
+def test_an_invalid_file_ends_with_its_report(dialeval: Run, server: StandIn) -> None:
+    problems = [{"where": "$[0]", "field": "turn_1", "message": "is missing\x1b[2J"}]
+    server.gives("submissions/s1", submission("invalid", problems=problems, more_problems=True))
+    status, out, err = dialeval("status", "s1", "--watch")
+    assert status == 1
+    assert "  $[0]: turn_1: is missing\N{REPLACEMENT CHARACTER}[2J\n  and more\n" in out
+    assert err == "invalid\ndialeval: the file is invalid: 1 problem, and more\n"
+
+
+@pytest.mark.parametrize(("state", "status"), [("failed", 1), ("cancelled", 1), ("scored", 0)])
+def test_watching_ends_with_1_unless_it_is_scored(dialeval: Run, server: StandIn, state: str, status: int) -> None:
+    server.gives("submissions/s1", submission(state, error="the model did not answer"))
+    assert dialeval("status", "s1", "--watch")[0] == status
+    assert dialeval("status", "s1", "--watch", "--format", "json")[0] == status
+
+
+def test_the_log_is_shown_where_it_is_asked_for(dialeval: Run, server: StandIn) -> None:
+    server.gives("submissions/s1", submission("scored"))
+    line = {"at": "2026-01-01T00:00:00Z", "level": "info", "text": "received"}
+    server.gives("submissions/s1/log", {"items": [line], "next": None})
+    assert "  2026-01-01T00:00:00Z info received\n" in dialeval("status", "s1", "--log")[1]
+
+
+def test_metric_scores_go_to_their_corpus(dialeval: Run, server: StandIn, tmp_path: Path) -> None:
+    server.gives("corpora/demo/metric-scores", Answer(json.dumps({"id": "s2", "state": "received"}).encode(), 201))
+    options = ["--metric-scores", "demo", "--level", "system", "--lower-is-better", "--name", "mine"]
+    assert dialeval("submit", written(tmp_path, "system,score\n"), *options)[0] == 0
+    body = server.asked[0].body
+    assert b'name="level"\r\n\r\nsystem\r\n' in body
+    assert b'name="higher_is_better"\r\n\r\nfalse\r\n' in body
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["submit", "cup", "one", "nowhere.json", "--name", "x"], "nowhere.json is no file"),
+        (["submit", "cup", "one", "--name", "x"], "name CHALLENGE, ROUND and FILE"),
+        (["submit", "a", "b", "--name", "x", "--metric-scores", "demo"], "name one FILE"),
+        (["status", "--watch"], "name the submission"),
+        (["submit", "cup", "one", "EMPTY", "--name", "x"], "is empty"),
+        (["submit", "cup", "one", "x"], "the following arguments are required: --name"),
+        (["join", "cup"], "one of the arguments --team --invitation is required"),
+        (["nonsense"], "invalid choice"),
+        (["leaderboard", "cup", "one", "--format", "xml"], "invalid choice"),
+    ],
+)
+def test_wrong_arguments_end_with_1_and_one_line(
+    dialeval: Run, tmp_path: Path, arguments: list[str], said: str
+) -> None:
+    empty = written(tmp_path, b"")
+    status, out, err = dialeval(*(empty if argument == "EMPTY" else argument for argument in arguments))
+    assert (status, out) == (1, "")
+    assert said in err
+    assert err.count("\n") == 1
+
+
+def test_a_refusal_of_the_server_is_one_line(dialeval: Run, server: StandIn, tmp_path: Path) -> None:
+    server.refuses("challenges/cup/rounds/one/submissions", 409, "5 of 5 attempts of today are used.")
+    path = written(tmp_path, good_list())
+    assert dialeval("submit", "cup", "one", path, "--name", "x") == (
+        1,
+        "",
+        "dialeval: 5 of 5 attempts of today are used.\n",
+    )
+
+
+# --- the command itself ----------------------------------------------------------------------------------------
+
+COMMANDS = [
+    "login",
+    "logout",
+    "challenges",
+    "join",
+    "dialogues",
+    "template",
+    "check",
+    "submit",
+    "status",
+    "leaderboard",
+    "export",
+]
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_has_help(dialeval: Run, name: str) -> None:
+    status, out, _ = dialeval(name, "--help")
+    assert status == 0
+    assert out.startswith(f"usage: dialeval {name}")
+
+
+def test_without_a_command_it_shows_what_there_is(dialeval: Run) -> None:
+    status, out, _ = dialeval()
+    assert status == 1
+    assert all(f" {name}" in out for name in COMMANDS)
+
+
+def test_it_starts_at_once_and_without_django() -> None:
+    code = "import sys; from leaderboard.client.main import main; main(['--version']); print(*sys.modules)"
+    begun = time.perf_counter()
+    finished = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert time.perf_counter() - begun < 2  # 0.1 s on an idle machine
+    loaded = finished.stdout.split()
+    assert not {"django", "httpx2", "numpy", "torch"} & set(loaded)
+
+
+def test_a_reader_that_has_enough_is_no_error(server: StandIn, config: Path) -> None:
+    items = [{"slug": f"c{number}", "name": "x" * 50, "state": "open"} for number in range(5_000)]
+    server.gives("challenges", {"items": items, "next": None})
+    finished = subprocess.run(
+        f"DIALEVAL_SERVER={server.address} {sys.executable} -m leaderboard.client challenges | head -1",
+        shell=True,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert finished.stderr == ""
