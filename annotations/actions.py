@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from django.conf import settings
 from django.core.validators import slug_re
 from django.db import transaction
 from django.db.models import F, Max, Model, ProtectedError
 
+from annotations import audit
 from annotations.importers.base import Importer, ImportFailed, PartSurvey, Problem, survey
 from annotations.importers.canonical import Digest
 from annotations.importers.texts import text_fault
@@ -40,7 +42,7 @@ class ImportOutcome:
 
 
 def import_corpus(
-    importer: Importer, path: Path, slug: str, name: str = "", is_public: bool = True
+    importer: Importer, path: Path, slug: str, name: str = "", is_public: bool = True, by: Any = None
 ) -> list[ImportOutcome]:
     """Store what a file holds: a new version where its content is new, nothing where it is known.
 
@@ -52,7 +54,10 @@ def import_corpus(
     if problems := [problem for part in surveys for problem in _naming_problems(path, slug, name, part)]:
         raise ImportFailed(problems)
     with transaction.atomic():
-        return [_store_part(importer, path, slug, name, is_public, part) for part in surveys]
+        outcomes = [_store_part(importer, path, slug, name, is_public, part) for part in surveys]
+        for version in (outcome.version for outcome in outcomes if outcome.created):
+            audit.record(by, "corpus.imported", version.corpus, version=version.label, format=version.format)
+        return outcomes
 
 
 def _refuse_oversize(path: Path) -> None:
@@ -214,7 +219,7 @@ class _RecordStore:
         return rating
 
 
-def delete_corpus(corpus: Corpus, force: bool = False) -> None:
+def delete_corpus(corpus: Corpus, force: bool = False, by: Any = None) -> None:
     """Delete a corpus with all its versions. Refused while it has metric runs, unless forced; and, forced or not, while
     campaigns rate it, rounds of challenges ask for it or submissions answer it: what people said, and what teams handed
     in, must keep what it is about."""
@@ -224,6 +229,9 @@ def delete_corpus(corpus: Corpus, force: bool = False) -> None:
             raise CorpusHasResults(
                 f"{corpus.slug} has metric runs; deleting it deletes them too. Use --force to do so."
             )
+        audit.record(
+            by, "corpus.deleted", corpus, versions=[version.label for version in corpus.versions.all()], results=results
+        )
         try:
             corpus.delete()
         except ProtectedError as kept:

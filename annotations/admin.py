@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from django.contrib import admin
+from django.db import transaction
 from django.http import HttpRequest
 
+from annotations import audit
 from annotations.models import Corpus, CorpusVersion, Rater, System
 from annotations.roles import is_organiser
 
@@ -39,6 +41,13 @@ class CorpusAdmin(OrganisersAdmin):
     list_display = ["slug", "name", "is_public", "created_at"]
     fields = ["slug", "name", "is_public"]
     readonly_fields = ["slug"]
+
+    def save_model(self, request: HttpRequest, obj: Corpus, form: Any, change: bool) -> None:
+        with transaction.atomic():
+            before = audit.noted(Corpus.objects.get(pk=obj.pk), self.fields)
+            super().save_model(request, obj, form, change)
+            if what := audit.changes(before, audit.noted(obj, self.fields)):
+                audit.record(request.user, "corpus.changed", obj, changes=what)
 
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return is_organiser(request.user)

@@ -3,7 +3,11 @@ other."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from datetime import datetime
 from typing import Any
+
+from django.db.models import Manager, Model
 
 from annotations.models import AuditEntry
 
@@ -21,3 +25,21 @@ def record(actor: Any, action: str, subject: Any, *, challenge: str = "", campai
         campaign=campaign,
         details=details,
     )
+
+
+def noted(row: Model, names: Iterable[str]) -> dict[str, Any]:
+    """Fields of a row as the log keeps them: JSON, other rows by what they are called."""
+    return {name: _noted(getattr(row, name)) for name in names}
+
+
+def _noted(value: Any) -> Any:
+    if isinstance(value, datetime):
+        return value.isoformat()
+    if isinstance(value, Manager):
+        return sorted(str(one) for one in value.all())
+    return str(value) if isinstance(value, Model) else value
+
+
+def changes(before: dict[str, Any], after: dict[str, Any]) -> dict[str, list[Any]]:
+    """{field: [before, after]} of those that differ."""
+    return {name: [before[name], after[name]] for name in after if before[name] != after[name]}

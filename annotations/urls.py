@@ -1,10 +1,11 @@
 from django.urls import include, path
 
-from annotations import views
+from annotations import audit_views, views
 
 urlpatterns = [
     path("", views.home, name="home"),
     path("corpora/<slug:slug>/", views.corpus, name="corpus"),
     path("corpora/<slug:slug>/dialogues/", views.dialogues, name="dialogues"),
+    path("audit/", audit_views.audit, name="audit"),
     path("", include("annotations.campaigns.urls")),
 ]

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from django.db import transaction
 from django.db.models import Max
 
+from annotations import audit
 from annotations.campaigns.models import Campaign, Item
 from annotations.campaigns.plan.check_items import CheckItem
 from annotations.models import Dialogue, Response, System, Turn
@@ -24,7 +26,7 @@ class CheckInUse(Exception):
     """Raters have been given it."""
 
 
-def add_checks(campaign: Campaign, checks: Sequence[CheckItem]) -> list[Item]:
+def add_checks(campaign: Campaign, checks: Sequence[CheckItem], by: Any = None) -> list[Item]:
     """All of them or none. Training items come in the file's order, after those that are there. Raises
     ``CheckKnown``."""
     version = campaign.version
@@ -59,6 +61,7 @@ def add_checks(campaign: Campaign, checks: Sequence[CheckItem]) -> list[Item]:
             if _identity(item) in known:
                 raise CheckKnown(place)
             made.append(item)
+        audit.record(by, "checks.added", campaign, campaign=campaign.slug, items=len(made))
         return Item.objects.bulk_create(made)
 
 
@@ -66,7 +69,7 @@ def _identity(item: Item) -> tuple[object, ...]:
     return (item.role, item.dialogue_id, item.turn_id, item.system_id, tuple(item.texts))
 
 
-def delete_check(item: Item) -> None:
+def delete_check(item: Item, by: Any = None) -> None:
     """Raises ``CheckInUse`` where raters were given it: what they said must keep its item."""
     with transaction.atomic():
         stored = Item.objects.select_for_update(of=("self",)).exclude(role=Item.Role.REGULAR).filter(pk=item.pk).first()
@@ -74,4 +77,7 @@ def delete_check(item: Item) -> None:
             return
         if stored.assignments.exists():
             raise CheckInUse
+        audit.record(
+            by, "check.deleted", stored.campaign, campaign=stored.campaign.slug, role=stored.role, item=stored.public_id
+        )
         stored.delete()

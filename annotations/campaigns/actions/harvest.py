@@ -5,9 +5,11 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
 from django.db import transaction
 
+from annotations import audit
 from annotations.actions import ImportOutcome, import_corpus
 from annotations.campaigns.models import Campaign, CollectedCorpus, Room
 from annotations.exporters import jsonl as exporter
@@ -26,13 +28,20 @@ class SlugTaken(Exception):
     """Another corpus has this slug; its versions stay its own."""
 
 
-def leave_out(campaign: Campaign, public_id: str, left_out: bool) -> bool:
+def leave_out(campaign: Campaign, public_id: str, left_out: bool, by: Any = None) -> bool:
     """Keep a finished dialogue out of the corpus, or take it back. False where there is no such dialogue."""
     finished = campaign.rooms.filter(public_id=public_id, state=Room.State.FINISHED)
-    return finished.update(left_out=left_out) == 1
+    with transaction.atomic():
+        found = finished.update(left_out=left_out) == 1
+        if found:
+            done = "dialogue.left_out" if left_out else "dialogue.taken_back"
+            audit.record(by, done, campaign, campaign=campaign.slug, dialogue=public_id)
+    return found
 
 
-def make_corpus(campaign: Campaign, slug: str = "", name: str = "", is_public: bool = False) -> ImportOutcome:
+def make_corpus(
+    campaign: Campaign, slug: str = "", name: str = "", is_public: bool = False, by: Any = None
+) -> ImportOutcome:
     """Store the finished dialogues as a corpus version: of the campaign's corpus, where it has one, else of a new one.
 
     Where nothing has been added since, the version that holds them is returned. Raises ``NothingToCollect``,
@@ -46,7 +55,7 @@ def make_corpus(campaign: Campaign, slug: str = "", name: str = "", is_public: b
         known = CollectedCorpus.objects.select_related("corpus").filter(campaign=campaign).first()
         if known is None and Corpus.objects.filter(slug=slug).exists():
             raise SlugTaken(slug)
-        outcome = _imported(rooms, known.corpus.slug if known else slug, name, is_public)
+        outcome = _imported(rooms, known.corpus.slug if known else slug, name, is_public, by)
         if known is None:
             CollectedCorpus.objects.create(campaign=campaign, corpus=outcome.version.corpus)
     return outcome
@@ -57,10 +66,10 @@ def collected_rooms(campaign: Campaign) -> Iterable[Room]:
     return campaign.rooms.filter(state=Room.State.FINISHED, left_out=False).order_by("number").prefetch_related("lines")
 
 
-def _imported(rooms: Iterable[Room], slug: str, name: str, is_public: bool) -> ImportOutcome:
+def _imported(rooms: Iterable[Room], slug: str, name: str, is_public: bool, by: Any) -> ImportOutcome:
     with tempfile.TemporaryDirectory(prefix="dialeval-collected-") as folder:
         exporter.write(_records(rooms, name), (), Path(folder))
-        [outcome] = import_corpus(importers()["jsonl"], Path(folder) / "corpus.jsonl", slug, name, is_public)
+        [outcome] = import_corpus(importers()["jsonl"], Path(folder) / "corpus.jsonl", slug, name, is_public, by)
     return outcome
 
 

@@ -9,6 +9,7 @@ from django.contrib.auth import get_user_model
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
+from annotations import audit
 from annotations.campaigns.actions.desk import join
 from annotations.campaigns.models import Campaign, Invitation, Participation
 
@@ -18,14 +19,35 @@ class NameTaken(Exception):
 
 
 def invite(
-    campaign: Campaign, note: str = "", most_uses: int | None = None, expires_at: datetime | None = None
+    campaign: Campaign,
+    note: str = "",
+    most_uses: int | None = None,
+    expires_at: datetime | None = None,
+    by: Any = None,
 ) -> Invitation:
-    return Invitation.objects.create(campaign=campaign, note=note, most_uses=most_uses, expires_at=expires_at)
+    with transaction.atomic():
+        made = Invitation.objects.create(campaign=campaign, note=note, most_uses=most_uses, expires_at=expires_at)
+        limits = audit.noted(made, ("note", "most_uses", "expires_at"))
+        audit.record(by, "invitation.made", campaign, campaign=campaign.slug, number=made.pk, **limits)
+    return made
 
 
-def revoke(invitation: Invitation) -> bool:
+def revoke(invitation: Invitation, by: Any = None) -> bool:
     """Who joined through it stays. False where it was revoked before."""
-    return bool(Invitation.objects.filter(pk=invitation.pk, revoked_at__isnull=True).update(revoked_at=timezone.now()))
+    campaign = invitation.campaign
+    valid = Invitation.objects.filter(pk=invitation.pk, revoked_at__isnull=True)
+    with transaction.atomic():
+        revoked = bool(valid.update(revoked_at=timezone.now()))
+        if revoked:
+            audit.record(
+                by,
+                "invitation.revoked",
+                campaign,
+                campaign=campaign.slug,
+                number=invitation.pk,
+                note=invitation.note,
+            )
+    return revoked
 
 
 def join_with_new_account(invitation: Invitation, username: str, password: str) -> Participation:

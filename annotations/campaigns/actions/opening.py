@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from django.db import connection, transaction
 from django.db.models import Model
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
+from annotations import audit
 from annotations.campaigns.models import Campaign, Item, Slot
 from annotations.campaigns.plan.layout import interleave
 from annotations.campaigns.queries.planning import Question, items_to_make, question_of
@@ -51,7 +52,7 @@ def what_is_missing(campaign: Campaign) -> list[str]:
     return missing
 
 
-def open_campaign(campaign: Campaign) -> Opened:
+def open_campaign(campaign: Campaign, by: Any = None) -> Opened:
     """Make items and slots and open, or do nothing of it. Raises ``NotReady``.
 
     Twice at once makes one set: the second waits for the campaign's row and then finds it open.
@@ -65,6 +66,15 @@ def open_campaign(campaign: Campaign) -> Opened:
         opened = Opened(0, 0) if stored.kind == Campaign.Kind.COLLECTION else _lay_out(stored, question_of(stored))
         stored.state, stored.opened_at = Campaign.State.OPEN, timezone.now()
         stored.save(update_fields=["state", "opened_at"])
+        audit.record(
+            by,
+            "campaign.opened",
+            stored,
+            campaign=stored.slug,
+            items=opened.items,
+            slots=opened.slots,
+            seed=stored.seed,
+        )
     campaign.refresh_from_db()
     return opened
 

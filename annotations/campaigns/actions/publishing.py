@@ -9,6 +9,7 @@ from django.db.models import Max
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
+from annotations import audit
 from annotations.actions import data_changed
 from annotations.campaigns.models import Campaign
 from annotations.campaigns.queries.ratings import OVERALL, counted_ratings
@@ -24,7 +25,7 @@ class CannotPublish(Exception):
     """The message says why, in the organiser's language. Nothing was written."""
 
 
-def publish(campaign: Campaign, aspect: str = "") -> int:
+def publish(campaign: Campaign, aspect: str = "", by: Any = None) -> int:
     """Copy the ratings that count into the corpus version under an aspect; returns how many there are.
 
     Without an aspect it is the one published under before, else ``overall``, or ``overall (<slug>)`` where the corpus
@@ -46,19 +47,37 @@ def publish(campaign: Campaign, aspect: str = "") -> int:
         campaign.published_aspect, campaign.published_at, campaign.publication = aspect, timezone.now(), undo
         campaign.save(update_fields=["published_aspect", "published_at", "publication"])
         data_changed([version.pk])
+        audit.record(
+            by,
+            "campaign.published",
+            campaign,
+            campaign=campaign.slug,
+            corpus=str(version),
+            aspect=aspect,
+            ratings=count,
+        )
         return count
 
 
-def unpublish(campaign: Campaign) -> int:
+def unpublish(campaign: Campaign, by: Any = None) -> int:
     """Take all of it out of the corpus version again, which is then as it was; returns how many ratings that were."""
     with transaction.atomic():
         campaign, version = _locked(campaign)
         if not campaign.published_aspect:
             return 0
-        removed = _remove(campaign, version)
+        aspect, removed = campaign.published_aspect, _remove(campaign, version)
         campaign.published_aspect, campaign.published_at, campaign.publication = "", None, {}
         campaign.save(update_fields=["published_aspect", "published_at", "publication"])
         data_changed([version.pk])
+        audit.record(
+            by,
+            "campaign.unpublished",
+            campaign,
+            campaign=campaign.slug,
+            corpus=str(version),
+            aspect=aspect,
+            ratings=removed,
+        )
         return removed
 
 

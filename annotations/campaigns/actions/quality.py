@@ -14,6 +14,7 @@ from django.db import transaction
 from django.db.models import F, Q, QuerySet
 from django.utils import timezone
 
+from annotations import audit
 from annotations.campaigns.actions import hand
 from annotations.campaigns.actions.collection import OPEN_STATES
 from annotations.campaigns.models import Assignment, Campaign, Conflict, Item, Participation, Room, Slot
@@ -32,7 +33,7 @@ class Restored:
     full: int
 
 
-def exclude(participation: Participation, reason: str) -> int:
+def exclude(participation: Participation, reason: str, by: Any = None) -> int:
     """The rater gets nothing more and none of the rater's ratings counts; their places are free for others at once.
 
     Returns how many ratings no longer count. Excluding again only changes the reason. Raises ``ValueError`` for a
@@ -46,15 +47,18 @@ def exclude(participation: Participation, reason: str) -> int:
         rater = hand.locked(participation)
         if rater.state == Participation.State.EXCLUDED:
             Participation.objects.filter(pk=rater.pk).update(exclusion_reason=reason)
+            _note(by, "rater.excluded", rater, reason=reason, again=True)
             return 0
         Participation.objects.filter(pk=rater.pk).update(
             state=Participation.State.EXCLUDED, exclusion_reason=reason, excluded_at=timezone.now()
         )
         _end_meetings(rater)
-        return _free_places(rater.campaign_id, Assignment.objects.filter(participation=rater))
+        freed = _free_places(rater.campaign_id, Assignment.objects.filter(participation=rater))
+        _note(by, "rater.excluded", rater, reason=reason, ratings_no_longer_counted=freed)
+        return freed
 
 
-def restore(participation: Participation) -> Restored:
+def restore(participation: Participation, by: Any = None) -> Restored:
     """The rater may work again, and every rating counts again for which the item still has a free place."""
     with transaction.atomic():
         _lock_campaigns([participation.campaign_id])
@@ -65,23 +69,28 @@ def restore(participation: Participation) -> Restored:
             state=Participation.State.ACTIVE, exclusion_reason="", excluded_at=None
         )
         stakes = Conflict.objects.filter(user=rater.user_id).values_list("system_id", flat=True)
-        return _take_places_back(
+        restored = _take_places_back(
             rater.campaign_id, Assignment.objects.filter(participation=rater).exclude(item__system__in=list(stakes))
         )
+        _note(by, "rater.restored", rater, ratings_counted_again=restored.counted, places_taken_by_others=restored.full)
+        return restored
 
 
-def declare_conflict(user: Any, system: System) -> int:
+def declare_conflict(user: Any, system: System, by: Any = None) -> int:
     """The person has a stake in the system: from now on it is never given to this person, in any campaign, and ratings
     of it that this person has made no longer count. Returns how many."""
     with transaction.atomic():
-        Conflict.objects.get_or_create(user=user, system=system)
-        return sum(
+        _conflict, is_new = Conflict.objects.get_or_create(user=user, system=system)
+        freed = sum(
             _free_places(rater.campaign_id, Assignment.objects.filter(participation=rater, item__system=system))
             for rater in _participations_with(user, system)
         )
+        if is_new or freed:
+            _note_conflict(by, "conflict.declared", user, system, ratings_no_longer_counted=freed)
+        return freed
 
 
-def withdraw_conflict(user: Any, system: System) -> Restored:
+def withdraw_conflict(user: Any, system: System, by: Any = None) -> Restored:
     """It was a mistake: ratings of the system count again where their items still have free places."""
     with transaction.atomic():
         if not Conflict.objects.filter(user=user, system=system).delete()[0]:
@@ -91,7 +100,18 @@ def withdraw_conflict(user: Any, system: System) -> Restored:
             for rater in _participations_with(user, system)
             if rater.state == Participation.State.ACTIVE
         ]
-    return Restored(sum(one.counted for one in taken), sum(one.full for one in taken))
+        restored = Restored(sum(one.counted for one in taken), sum(one.full for one in taken))
+        _note_conflict(by, "conflict.withdrawn", user, system, ratings_counted_again=restored.counted)
+    return restored
+
+
+def _note(by: Any, done: str, rater: Participation, **details: Any) -> None:
+    account = rater.user.get_username()
+    audit.record(by, done, rater.pseudonym, campaign=rater.campaign.slug, account=account, **details)
+
+
+def _note_conflict(by: Any, done: str, user: Any, system: System, **details: Any) -> None:
+    audit.record(by, done, user.get_username(), system=system.name, corpus=str(system.version), **details)
 
 
 def _participations_with(user: Any, system: System) -> list[Participation]:

@@ -10,6 +10,7 @@ from django.db.models import F, OuterRef, Subquery
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
+from annotations import audit
 from annotations.campaigns.actions import hand
 from annotations.campaigns.actions.qualification import settle_if_all_done
 from annotations.campaigns.actions.terms import ItemTaken, Judgement, NotHanded, RatingsClosed, Stored, WhyEmpty
@@ -65,15 +66,33 @@ def store(
     _refuse_when_over(rater, assignment, now)
     _refuse_before_the_chat_is_over(assignment)
     first = assignment.state != State.DONE
-    if first and assignment.item.role == Item.Role.REGULAR and assignment.slot_held is None:
+    late = first and assignment.item.role == Item.Role.REGULAR and assignment.slot_held is None
+    if late:
         _take_a_slot(assignment)
     revision = _revision(assignment, judgement)
     revision.save(force_insert=True)
+    if late or not first:
+        _note(rater, assignment, revision, "rating.late" if late else "rating.revised")
     _finish(assignment, revision, now)
     rater.rated += first
     if first and assignment.item.role == Item.Role.TRAINING:
         settle_if_all_done(rater)
     return Stored(revision, True)
+
+
+def _note(rater: Participation, assignment: Assignment, revision: RatingRevision, done: str) -> None:
+    """An ordinary rating is a row that stays and says all. What came late, or in the place of another, is noted."""
+    before = {} if assignment.current is None else {"before": assignment.current.score}
+    audit.record(
+        rater.user,
+        done,
+        f"item {assignment.item.public_id}",
+        campaign=rater.campaign.slug,
+        rater=rater.pseudonym,
+        revision=revision.number,
+        score=revision.score,
+        **before,
+    )
 
 
 def _check(judgement: Judgement, campaign: Campaign) -> None:

@@ -15,6 +15,7 @@ from django.utils import timezone
 from django.utils.text import slugify
 from django.utils.translation import gettext as _
 
+from annotations import audit
 from annotations.campaigns.actions.opening import NotReady, open_campaign
 from annotations.campaigns.models import (
     Assignment,
@@ -34,6 +35,12 @@ from annotations.models import CorpusVersion, System
 
 RESERVED_SLUGS = frozenset({"new"})
 """Addresses below /campaigns/ that are not campaigns."""
+NOTED = (
+    *("name", "slug", "kind", "version", "systems", "chat_systems", "scale_labels", "axes", "axes_below"),
+    *("raters_per_item", "dialogues_per_system", "utterances", "seed", "groups", "opens_at", "closes_at"),
+    *("pass_mark", "attention_every"),
+)
+"""What the audit log keeps of a changed campaign."""
 
 __all__ = [
     "Asked",
@@ -99,6 +106,7 @@ def create(asked: Asked, by: Any = None) -> Campaign:
             simulated=asked.simulated,
         )
         _write(campaign, asked)
+        audit.record(by, "campaign.created", campaign, campaign=campaign.slug, settings=audit.noted(campaign, NOTED))
     return campaign
 
 
@@ -113,26 +121,33 @@ def _one_slug_each() -> Iterator[None]:
         raise SlugTaken from None
 
 
-def edit(campaign: Campaign, asked: Asked) -> Campaign:
+def edit(campaign: Campaign, asked: Asked, by: Any = None) -> Campaign:
     """Change a draft wholly; of a campaign that was opened its name, dates and groups: what is asked stays.
 
     Raises ``SlugTaken``.
     """
     with _one_slug_each(), transaction.atomic():
         stored = Campaign.objects.select_for_update().get(pk=campaign.pk)
-        if stored.state != Campaign.State.DRAFT:
+        before = audit.noted(stored, NOTED)
+        if stored.state == Campaign.State.DRAFT:
+            _edit_draft(stored, asked)
+        else:
             stored.name, stored.opens_at, stored.closes_at = asked.name, asked.opens_at, asked.closes_at
             stored.save(update_fields=["name", "opens_at", "closes_at"])
             stored.groups.set(asked.groups)
-            return stored
-        if asked.slug and asked.slug != stored.slug:
-            stored.slug = _free_slug(asked)
-        if asked.seed is not None:
-            stored.seed = asked.seed
-        if stored.kind != asked.kind or stored.version_id != (asked.version.pk if asked.version else None):
-            stored.items.all().delete()  # training and attention items of another corpus or level
-        _write(stored, asked)
+        if what := audit.changes(before, audit.noted(stored, NOTED)):
+            audit.record(by, "campaign.changed", stored, campaign=stored.slug, changes=what)
     return stored
+
+
+def _edit_draft(stored: Campaign, asked: Asked) -> None:
+    if asked.slug and asked.slug != stored.slug:
+        stored.slug = _free_slug(asked)
+    if asked.seed is not None:
+        stored.seed = asked.seed
+    if stored.kind != asked.kind or stored.version_id != (asked.version.pk if asked.version else None):
+        stored.items.all().delete()  # training and attention items of another corpus or level
+    _write(stored, asked)
 
 
 def _write(campaign: Campaign, asked: Asked) -> None:
@@ -171,7 +186,7 @@ def _free_slug(asked: Asked) -> str:
     )
 
 
-def write_guidelines(campaign: Campaign, text: str) -> tuple[Guidelines, bool]:
+def write_guidelines(campaign: Campaign, text: str, by: Any = None) -> tuple[Guidelines, bool]:
     """A new version, and True; where the text is that of the newest version, that one, and False."""
     text = text.replace("\r\n", "\n").strip()
     if fault := text_fault(text, 50_000):
@@ -182,20 +197,24 @@ def write_guidelines(campaign: Campaign, text: str) -> tuple[Guidelines, bool]:
         if newest is not None and newest.text == text:
             return newest, False
         number = (campaign.guidelines.aggregate(last=Max("number"))["last"] or 0) + 1
-        return Guidelines.objects.create(campaign=campaign, number=number, text=text), True
+        stored = Guidelines.objects.create(campaign=campaign, number=number, text=text)
+        audit.record(by, "guidelines.written", campaign, campaign=campaign.slug, version=number)
+    return stored, True
 
 
-def pause(campaign: Campaign) -> None:
+def pause(campaign: Campaign, by: Any = None) -> None:
     """Raters get no more items; what they have in hand they may finish."""
-    _step(campaign, (Campaign.State.OPEN,), state=Campaign.State.PAUSED)
+    _step(campaign, by, "paused", (Campaign.State.OPEN,), state=Campaign.State.PAUSED)
 
 
-def resume(campaign: Campaign) -> None:
+def resume(campaign: Campaign, by: Any = None) -> None:
     """Open again after a pause, or after closing as long as the ratings are not published."""
     if campaign.published_at is not None:
         raise WrongState(_("The ratings are published. Take them back first, then the campaign can be opened again."))
     _step(
         campaign,
+        by,
+        "resumed",
         (Campaign.State.PAUSED, Campaign.State.CLOSED),
         unless_published=True,
         state=Campaign.State.OPEN,
@@ -203,21 +222,29 @@ def resume(campaign: Campaign) -> None:
     )
 
 
-def close(campaign: Campaign) -> None:
+def close(campaign: Campaign, by: Any = None) -> None:
     _step(
         campaign,
+        by,
+        "closed",
         (Campaign.State.OPEN, Campaign.State.PAUSED),
         state=Campaign.State.CLOSED,
         closed_at=timezone.now(),
     )
 
 
-def _step(campaign: Campaign, before: Sequence[str], unless_published: bool = False, **after: Any) -> None:
+def _step(
+    campaign: Campaign, by: Any, done: str, before: Sequence[str], unless_published: bool = False, **after: Any
+) -> None:
     """One conditional update: of two who press at once, one does it and the other is told."""
     found = Campaign.objects.filter(pk=campaign.pk, state__in=before)
     if unless_published:
         found = found.filter(published_at__isnull=True)
-    if not found.update(**after):
+    with transaction.atomic():
+        stepped = found.update(**after)
+        if stepped:
+            audit.record(by, f"campaign.{done}", campaign, campaign=campaign.slug)
+    if not stepped:
         state = Campaign.objects.filter(pk=campaign.pk).values_list("state", flat=True).first()
         raise WrongState(_("The campaign is %(state)s now; nothing was changed.") % {"state": state or _("deleted")})
     campaign.refresh_from_db()
@@ -234,7 +261,7 @@ def _wait_for_those_at_work(campaign: Campaign) -> None:
         list(rows.select_for_update(no_key=True, of=("self",)).order_by("pk").values_list("pk"))
 
 
-def delete(campaign: Campaign, typed_slug: str = "") -> None:
+def delete(campaign: Campaign, typed_slug: str = "", by: Any = None) -> None:
     """All of it. With ratings only where its slug was typed; published, not at all. Raises ``CannotDelete``.
 
     Waits for what raters are doing at this moment; who comes later finds no campaign.
@@ -245,10 +272,19 @@ def delete(campaign: Campaign, typed_slug: str = "") -> None:
             return
         if stored.published_at is not None:
             raise CannotDelete(_("Its ratings are published. Take them back first."))
-        answers = RatingRevision.objects.filter(assignment__participation__campaign=stored).exists()
-        if (answers or stored.rooms.exists()) and typed_slug != stored.slug:
+        answers = RatingRevision.objects.filter(assignment__participation__campaign=stored)
+        if (answers.exists() or stored.rooms.exists()) and typed_slug != stored.slug:
             raise CannotDelete(_("Raters have answered. Type the campaign's address to delete what they said, too."))
         _wait_for_those_at_work(stored)
+        audit.record(
+            by,
+            "campaign.deleted",
+            stored,
+            campaign=stored.slug,
+            settings=audit.noted(stored, NOTED),
+            ratings=answers.count(),
+            dialogues=stored.rooms.count(),
+        )
         # From the leaves up: a rated assignment must have its rating, and guidelines stay while a rating names them.
         Slot.objects.filter(campaign=stored).delete()
         assignments = Assignment.objects.filter(participation__campaign=stored)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
@@ -27,7 +29,7 @@ def campaign_checks(request: HttpRequest, slug: str) -> HttpResponse:
     form = CheckFileForm(request.POST or None, request.FILES or None)
     faults: list[Fault] = []
     if request.method == "POST" and campaign.kind in CHECKED_KINDS and form.is_valid():
-        faults = _take(campaign, form)
+        faults = _take(campaign, form, request.user)
         if not faults:
             messages.success(request, _("The items are stored."))
             return redirect("campaign-checks", slug)
@@ -46,13 +48,13 @@ def campaign_checks(request: HttpRequest, slug: str) -> HttpResponse:
     return render(request, "campaigns/checks.html", context, status=422 if request.method == "POST" else 200)
 
 
-def _take(campaign: Campaign, form: CheckFileForm) -> list[Fault]:
+def _take(campaign: Campaign, form: CheckFileForm, user: Any) -> list[Fault]:
     """What is wrong with the file; nothing, where its items are stored."""
     data = form.cleaned_data["file"].read(LARGEST_FILE + 1)
     level = "turn" if campaign.kind == Campaign.Kind.TURN else "dialogue"
     try:
         items = read_check_items(data, level, answers_in(campaign.version))
-        checks.add_checks(campaign, items)
+        checks.add_checks(campaign, items, by=user)
     except BadCheckFile as bad:
         return bad.faults
     except checks.CheckKnown as known:
@@ -68,7 +70,7 @@ def campaign_check_delete(request: HttpRequest, slug: str, public_id: str) -> Ht
     if item is None:
         raise Http404("there is no such item")
     try:
-        checks.delete_check(item)
+        checks.delete_check(item, by=request.user)
     except checks.CheckInUse:
         messages.error(request, _("Raters were given this item; it stays with what they said."))
     else:

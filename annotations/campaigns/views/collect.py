@@ -226,7 +226,7 @@ def _dialogue_page(request: HttpRequest, campaign: Campaign, public_id: str) -> 
 
 def _leave_out(request: HttpRequest, campaign: Campaign, left_out: bool) -> HttpResponse:
     public_id = request.POST.get("room", "")
-    if "\0" in public_id or not harvest.leave_out(campaign, public_id, left_out):
+    if "\0" in public_id or not harvest.leave_out(campaign, public_id, left_out, by=request.user):
         raise Http404("there is no such finished dialogue")
     if left_out:
         messages.success(request, _("The dialogue is left out of the next version of the corpus."))
@@ -241,7 +241,8 @@ def _make_corpus(request: HttpRequest, campaign: Campaign) -> HttpResponse:
     if known is None and not form.is_valid():
         return _dialogues_page(request, campaign, form, 422)
     try:
-        outcome = harvest.make_corpus(campaign) if known else harvest.make_corpus(campaign, **form.cleaned_data)
+        asked = {} if known else form.cleaned_data
+        outcome = harvest.make_corpus(campaign, **asked, by=request.user)
     except harvest.NothingToCollect:
         messages.error(request, _("No dialogue is finished yet. Nothing was stored."))
         return redirect("campaign-dialogues", campaign.slug)

@@ -25,7 +25,7 @@ def campaign_guidelines(request: HttpRequest, slug: str) -> HttpResponse:
     start = versions[0].text if versions else guidelines_to_start_from(campaign)
     form = GuidelinesForm(request.POST or None, initial={"text": start})
     if request.method == "POST" and form.is_valid() and "preview" not in request.POST:
-        stored, is_new = setup.write_guidelines(campaign, form.cleaned_data["text"])
+        stored, is_new = setup.write_guidelines(campaign, form.cleaned_data["text"], by=request.user)
         messages.success(
             request, _stored_words(campaign) % {"number": stored.number} if is_new else _("Nothing was changed.")
         )

@@ -22,7 +22,7 @@ def campaign_invite(request: HttpRequest, slug: str) -> HttpResponse:
     form = InvitationForm(request.POST)
     if not form.is_valid():
         return render(request, "campaigns/campaign.html", overview_context(request, campaign, form), status=422)
-    invitations.invite(campaign, **form.cleaned_data)
+    invitations.invite(campaign, **form.cleaned_data, by=request.user)
     messages.success(request, _("The link is made. Copy it below and send it."))
     return redirect(f"{campaign_address(slug)}#invitations")
 
@@ -34,7 +34,7 @@ def campaign_revoke(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     invitation = campaign.invitations.filter(pk=pk).first()
     if invitation is None:
         raise Http404("there is no such invitation")
-    if invitations.revoke(invitation):
+    if invitations.revoke(invitation, by=request.user):
         messages.success(request, _("The link is revoked. Who joined through it stays."))
     return redirect(f"{campaign_address(slug)}#invitations")
 

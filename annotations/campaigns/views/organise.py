@@ -122,7 +122,7 @@ def campaign_state(request: HttpRequest, slug: str) -> HttpResponse:
         messages.error(request, _("There is no such step; nothing was changed."))
         return redirect("campaign", slug)
     try:
-        outcome = STEPS[wish](one)
+        outcome = STEPS[wish](one, by=request.user)
     except (setup.NotReady, setup.WrongState) as refusal:
         messages.error(request, str(refusal))
         return redirect("campaign", slug)
@@ -152,7 +152,7 @@ def campaign_delete(request: HttpRequest, slug: str) -> HttpResponse:
     form = DeleteForm(request.POST)
     typed = form.cleaned_data["slug"] if form.is_valid() else ""
     try:
-        setup.delete(one, typed)
+        setup.delete(one, typed, by=request.user)
     except setup.CannotDelete as refusal:
         messages.error(request, str(refusal))
         return redirect("campaign", slug)

@@ -70,7 +70,7 @@ def exclude(request: HttpRequest, slug: str, number: int) -> HttpResponse:
     form = ExclusionForm(request.POST)
     if not form.is_valid():
         return _raters_page(request, campaign, str(number), {"exclusion_form": form}, status=422)
-    count = quality.exclude(rater, form.cleaned_data["reason"])
+    count = quality.exclude(rater, form.cleaned_data["reason"], by=request.user)
     if campaign.kind == Campaign.Kind.COLLECTION:
         messages.success(request, _("%(rater)s is excluded.") % {"rater": rater.pseudonym})
         return _back_to_rater(slug, number)
@@ -87,7 +87,7 @@ def exclude(request: HttpRequest, slug: str, number: int) -> HttpResponse:
 @organisers_page
 def restore(request: HttpRequest, slug: str, number: int) -> HttpResponse:
     _campaign, rater = _rater_or_404(slug, number)
-    restored = quality.restore(rater)
+    restored = quality.restore(rater, by=request.user)
     messages.success(request, _restored_words(_("%(rater)s may rate again.") % {"rater": rater.pseudonym}, restored))
     return _back_to_rater(slug, number)
 
@@ -114,10 +114,10 @@ def conflict(request: HttpRequest, slug: str, number: int) -> HttpResponse:
     system = form.cleaned_data["system"]
     names = {"rater": rater.pseudonym, "system": system.name}
     if form.cleaned_data["withdraw"]:
-        restored = quality.withdraw_conflict(rater.user, system)
+        restored = quality.withdraw_conflict(rater.user, system, by=request.user)
         messages.success(request, _restored_words(_("%(rater)s may rate %(system)s.") % names, restored))
     else:
-        count = quality.declare_conflict(rater.user, system)
+        count = quality.declare_conflict(rater.user, system, by=request.user)
         words = _("%(rater)s is not given %(system)s any more. Ratings that no longer count: %(count)s.")
         messages.success(request, words % {**names, "count": count})
     return _back_to_rater(slug, number)
@@ -235,7 +235,7 @@ def publish(request: HttpRequest, slug: str) -> HttpResponse:
     if not form.is_valid():
         return _ratings_page(request, campaign, form, status=422)
     try:
-        count = publishing.publish(campaign, form.cleaned_data["aspect"])
+        count = publishing.publish(campaign, form.cleaned_data["aspect"], by=request.user)
     except publishing.CannotPublish as refusal:
         form.add_error(None, str(refusal))
         return _ratings_page(request, campaign, form, status=422)
@@ -247,6 +247,6 @@ def publish(request: HttpRequest, slug: str) -> HttpResponse:
 @require_POST
 @organisers_page
 def unpublish(request: HttpRequest, slug: str) -> HttpResponse:
-    removed = publishing.unpublish(_rated_campaign(slug))
+    removed = publishing.unpublish(_rated_campaign(slug), by=request.user)
     messages.success(request, _("Human scores taken out of the corpus: %(removed)s.") % {"removed": removed})
     return redirect("campaign-ratings", slug=slug)

@@ -43,7 +43,7 @@ def campaign_settings(request: HttpRequest, slug: str) -> HttpResponse:
         return _form_page(request, form, campaign, changed=True)
     if request.method == "POST" and form.is_valid():
         try:
-            campaign = setup.edit(campaign, form.asked())
+            campaign = setup.edit(campaign, form.asked(), by=request.user)
         except setup.SlugTaken:
             form.add_error("slug", _("Another campaign has this address."))
         else:

@@ -1,0 +1,69 @@
+"""The audit log as a page and as files, for organisers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+from urllib.parse import urlencode
+
+from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
+from django.shortcuts import render
+from django.utils.translation import gettext_lazy as _
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_safe
+
+from annotations import audit_queries as queries
+from annotations.audit_queries import Wish
+from annotations.audit_words import as_csv, as_json, detail_lines
+from annotations.page import organisers_page
+
+FILES: dict[str, tuple[str, Callable[[Iterable[dict[str, Any]]], Iterator[str]]]] = {
+    "csv": ("text/csv; charset=utf-8", as_csv),
+    "json": ("application/json", as_json),
+}
+LONGEST_WISH = 200
+
+
+@never_cache
+@require_safe
+@organisers_page("home", _("only organisers read the log"))
+def audit(request: HttpRequest) -> HttpResponse:
+    wish = _wish(request)
+    if "download" in request.GET:
+        return _file(wish, request.GET["download"])
+    stretch = queries.stretch(wish, _key(request, "before"), _key(request, "after"))
+    asked = {name: value for name, value in vars_of(wish).items() if value}
+    context = {
+        "section": "audit",
+        "wish": wish,
+        "choices": queries.choices(),
+        "entries": [(entry, detail_lines(entry.details)) for entry in stretch.entries],
+        "older": urlencode({**asked, "before": stretch.older}) if stretch.older else "",
+        "newer": urlencode({**asked, "after": stretch.newer}) if stretch.newer else "",
+        "files": [(form, urlencode({**asked, "download": form})) for form in FILES],
+    }
+    return render(request, "annotations/audit.html", context)
+
+
+def vars_of(wish: Wish) -> dict[str, str]:
+    return {name: getattr(wish, name) for name in wish.__slots__}
+
+
+def _wish(request: HttpRequest) -> Wish:
+    """What cannot stand in the log finds nothing; a NUL would be an error of the database."""
+    return Wish(**{name: request.GET.get(name, "").replace("\0", "\ufffd")[:LONGEST_WISH] for name in Wish.__slots__})
+
+
+def _key(request: HttpRequest, name: str) -> int | None:
+    written = request.GET.get(name, "")
+    return int(written) if written.isascii() and written.isdigit() and len(written) < 19 else None
+
+
+def _file(wish: Wish, form: str) -> HttpResponse:
+    if form not in FILES:
+        raise Http404("the log comes as csv or json")
+    content_type, written = FILES[form]
+    documents = (queries.document_of(entry) for entry in queries.every_entry(wish))
+    response = StreamingHttpResponse(written(documents), content_type=content_type)
+    response["Content-Disposition"] = f'attachment; filename="audit-log.{form}"'
+    return response
