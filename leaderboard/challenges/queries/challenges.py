@@ -46,8 +46,8 @@ def at(round: Round, now: datetime | None = None, own_submissions: int = 0) -> R
 
 
 def visible_challenges(user: Any) -> list[Challenge]:
-    """Newest first, each with ``team_count``, its rounds as ``at_now`` and the reader's team, if any, as ``own_team``.
-    Drafts are organisers'."""
+    """Newest first and closed ones last, each with ``team_count``, its rounds as ``at_now`` and the reader's team, if
+    any, as ``own_team``. Drafts are organisers'."""
     found = Challenge.objects.annotate(team_count=Count("teams", distinct=True)).prefetch_related("rounds")
     if not is_organiser(user):
         found = found.exclude(state=Challenge.State.DRAFT)
@@ -56,7 +56,7 @@ def visible_challenges(user: Any) -> list[Challenge]:
     for challenge in challenges:
         challenge.at_now = _rounds_at_now(challenge, list(challenge.rounds.all()), {})
         challenge.own_team = teams.get(challenge.pk)
-    return challenges
+    return sorted(challenges, key=lambda one: one.state == Challenge.State.CLOSED)
 
 
 def rounds_at_now(challenge: Challenge, team: Team | None) -> list[RoundAt]:
