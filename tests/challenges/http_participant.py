@@ -1,4 +1,4 @@
-"""A participant at a round's page, as the server sees one: a session, a CSRF token, a file in a form. Needs no Django."""
+"""A participant at a round's page, as the server sees one: a session, a token, a file in a form. Needs no Django."""
 
 from __future__ import annotations
 
