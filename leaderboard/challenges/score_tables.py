@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from urllib.parse import urlencode
 
 from django.urls import reverse
 from django.utils.translation import gettext as _
@@ -12,8 +13,10 @@ from annotations.tables import Cell, Column, Row, Table
 from leaderboard.models import SubmittedMetric
 
 
-def submitted_metrics_table(version: CorpusVersion, metrics: Sequence[SubmittedMetric], systems: int) -> Table:
-    """``metrics`` carry ``system_count``."""
+def submitted_metrics_table(
+    version: CorpusVersion, metrics: Sequence[SubmittedMetric], systems: int, is_rated: bool
+) -> Table:
+    """``metrics`` carry ``system_count``. Where nobody rated, the leaderboard has no lines yet."""
     columns = (
         Column("metric", _("Metric"), "link"),
         Column("by", _("Handed in by")),
@@ -23,16 +26,20 @@ def submitted_metrics_table(version: CorpusVersion, metrics: Sequence[SubmittedM
         Column("received", _("Since (UTC)")),
         Column("link", _("Described at"), "link"),
     )
-    leaderboard = reverse("metric-leaderboard", args=[version.corpus.slug])
-    rows = tuple(_row(metric, systems, leaderboard) for metric in metrics)
+    rows = tuple(_row(metric, systems, _place(version, metric, is_rated)) for metric in metrics)
     return Table("submitted-metrics", _("Metrics whose scores were handed in"), columns, rows)
 
 
-def _row(metric: SubmittedMetric, systems: int, leaderboard: str) -> Row:
+def _place(version: CorpusVersion, metric: SubmittedMetric, is_rated: bool) -> str:
+    asked = {"version": version.number, **({"metric": metric.name} if is_rated else {})}
+    return f"{reverse('metric-leaderboard', args=[version.corpus.slug])}?{urlencode(asked)}"
+
+
+def _row(metric: SubmittedMetric, systems: int, address: str) -> Row:
     return Row(
         f"metric-{metric.name}",
         {
-            "metric": Cell(metric.name, href=f"{leaderboard}?metric={metric.name}#plots"),
+            "metric": Cell(metric.name, href=address),
             "by": Cell(metric.owner.get_username()) if metric.owner else Cell(reason=_("this account is gone")),
             "level": Cell(str(metric.get_level_display()) + "s"),
             "better": Cell(_("higher") if metric.higher_is_better else _("lower")),

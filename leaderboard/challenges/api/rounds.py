@@ -175,6 +175,7 @@ STATUS_OF = {
     "closed": 409,
     "upcoming": 409,
     "track": 409,
+    "hidden": 409,
     "limit_day": 409,
     "limit_total": 409,
     "withdrawn": 409,

@@ -28,6 +28,7 @@ from leaderboard.challenges.queries import scores as queries
 from leaderboard.challenges.score_tables import submitted_metrics_table
 from leaderboard.challenges.uploads import uploaded
 from leaderboard.models import SubmittedMetric
+from leaderboard.queries import rated_levels
 
 FIELD_OF = {"too_large": "file", "empty": "file", "not_text": "file", "name": "name", "level": "level", "link": "link"}
 STATUS_OF = {"too_large": 413, "limit_day": 429, "hidden": 409}
@@ -62,7 +63,9 @@ def _context(request: HttpRequest, version: CorpusVersion, form: ScoresForm | No
         "under_way": queries.files_under_way(version, user),
         "metrics": metrics,
         "withdrawable": [(one, WithdrawalForm(auto_id=f"%s-{one.pk}")) for one in metrics if may_withdraw(one, user)],
-        "table": submitted_metrics_table(version, metrics, shown_systems(version).count()),
+        "table": submitted_metrics_table(
+            version, metrics, shown_systems(version).count(), bool(rated_levels(version, version.main_aspect))
+        ),
     }
 
 
