@@ -8,7 +8,7 @@ import pytest
 from django.utils import timezone
 
 from annotations.importers.problems import Problem
-from annotations.models import AuditEntry, Response, System, Turn
+from annotations.models import AuditEntry, CorpusVersion, Response, System, Turn
 from leaderboard.challenges import execution, uploads, validation
 from leaderboard.challenges.actions import sweeping, work
 from leaderboard.challenges.models import Round, Submission, Team
@@ -163,6 +163,16 @@ def test_a_cancelled_submission_gives_its_place_back_and_takes_back_waiting_runs
     assert present.system.withheld
     entry = AuditEntry.objects.get(action="submission.cancelled")
     assert (entry.actor, entry.details["before"]) == (organiser.username, "scoring")
+
+
+def test_a_published_system_leaves_the_corpus_when_it_is_cancelled(round: Round, team: Team, organiser) -> None:
+    submission = scored(round, team)
+    System.objects.filter(pk=submission.system_id).update(withheld=False)
+    Round.objects.filter(pk=round.pk).update(metrics=["word_f1", "rouge_l"])
+    work.re_evaluate(submission, organiser)
+    work.cancel(submission, organiser)
+    assert System.objects.get(pk=submission.system_id).withheld
+    assert CorpusVersion.objects.get(pk=round.version_id).revision == 1
 
 
 def test_a_run_that_ends_after_the_cancelling_changes_nothing(round: Round, team: Team, organiser) -> None:

@@ -14,6 +14,8 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from annotations import audit
+from annotations.actions import data_changed
+from annotations.models import System
 from annotations.roles import is_organiser
 from leaderboard.challenges.actions.ending import NO_OWNER, board_changed, end
 from leaderboard.challenges.actions.places import lock_team, places_again
@@ -77,7 +79,14 @@ def cancel(submission: Submission, by: Any) -> None:
             raise CannotDo(_("It has ended already."))
         if present.system_id is not None:
             MetricRun.objects.filter(system_id=present.system_id, state=MetricRun.State.PENDING).delete()
+            _withhold(present)
         _record(by, "submission.cancelled", present)
+
+
+def _withhold(submission: Submission) -> None:
+    """A system that was published, then evaluated anew and cancelled at that, leaves the corpus's pages."""
+    if System.objects.filter(pk=submission.system_id, withheld=False).update(withheld=True):
+        data_changed([submission.version_id])
 
 
 # --- trying again ----------------------------------------------------------------------------------------------

@@ -141,7 +141,7 @@ def accept(claim: Claim, responses: Iterable[tuple[int, str]]) -> bool:
         keep_members_from_rating(submission.team_id)
         log(claim.submission_id, f"Accepted: {count:,} responses. The metrics of the round are being computed.")
         runs.request(configurations, [system])
-        settle(claim.submission_id)  # a round without metrics has nothing to wait for
+    settle(claim.submission_id)  # a round without metrics has nothing to wait for
     return True
 
 
