@@ -21,7 +21,6 @@ def submitted_metrics_table(
         Column("metric", _("Metric"), "link"),
         Column("by", _("Handed in by")),
         Column("level", _("Scores of")),
-        Column("better", _("Better")),
         Column("systems", _("Systems"), help=_("How many of the corpus's systems it scores.")),
         Column("received", _("Since (UTC)")),
         Column("link", _("Described at"), "link"),
@@ -35,14 +34,19 @@ def _place(version: CorpusVersion, metric: SubmittedMetric, is_rated: bool) -> s
     return f"{reverse('metric-leaderboard', args=[version.corpus.slug])}?{urlencode(asked)}"
 
 
+def _scores_of(metric: SubmittedMetric) -> str:
+    what = {"turn": _("turns"), "dialogue": _("dialogues"), "system": _("systems")}[metric.level]
+    better = _("higher is better") if metric.higher_is_better else _("lower is better")
+    return f"{what}, {better}"
+
+
 def _row(metric: SubmittedMetric, systems: int, address: str) -> Row:
     return Row(
         f"metric-{metric.name}",
         {
             "metric": Cell(metric.name, href=address),
             "by": Cell(metric.owner.get_username()) if metric.owner else Cell(reason=_("this account is gone")),
-            "level": Cell(str(metric.get_level_display()) + "s"),
-            "better": Cell(_("higher") if metric.higher_is_better else _("lower")),
+            "level": Cell(_scores_of(metric)),
             "systems": Cell(f"{metric.system_count} / {systems}"),
             "received": Cell(metric.created_at.strftime("%Y-%m-%d %H:%M")),
             "link": Cell(metric.link, href=metric.link) if metric.link else Cell(reason=_("nobody said")),
