@@ -97,7 +97,6 @@ class ChallengeForm(forms.Form):
 class RulesForm(forms.Form):
     text = PlainText(
         max_length=LONGEST_RULES,
-        required=False,
         strip=False,
         label=_("Text, in Markdown"),
         widget=forms.Textarea(attrs={"rows": 22, "spellcheck": "true"}),

@@ -29,6 +29,8 @@ from leaderboard.challenges.queries import organising
 from leaderboard.challenges.views.organise import frame
 
 ON_A_PAGE = 200
+LEFT_OUT_AT_FIRST = ("names", "made", "reason")
+"""Columns of the table of teams that the reader may ask for."""
 
 
 @require_safe
@@ -46,6 +48,7 @@ def challenge_teams(request: HttpRequest, slug: str) -> HttpResponse:
         **frame(request, challenge, "teams"),
         "lines": lines,
         "table": table,
+        "shown_columns": ",".join(column.key for column in table.columns if column.key not in LEFT_OUT_AT_FIRST),
         "chosen": chosen,
         "attempts": [] if chosen is None else [(one, chosen.counted.get(one.pk, 0)) for one in rounds],
         "reason_form": ReasonForm(),
