@@ -68,6 +68,18 @@ class Document(OpenAPISchema):
             )
         return details
 
+    def operation_parameters(self, operation: Operation) -> list[dict[str, Any]]:
+        """A parameter is there or not there: there is no null in an address."""
+        found: list[dict[str, Any]] = super().operation_parameters(operation)
+        for parameter in found:
+            schema = parameter["schema"] = dict(parameter["schema"])
+            kinds = [one for one in schema.pop("anyOf", []) if one != {"type": "null"}]
+            if kinds:
+                schema.update(*kinds)
+            if parameter["in"] == "path" and schema.get("type") == "string":
+                schema["pattern"] = "^[-a-zA-Z0-9_]+$"
+        return found
+
     def operation_security(self, operation: Operation) -> list[dict[str, Any]] | None:
         guard = _guard(operation)
         if guard is None:

@@ -142,7 +142,7 @@ def test_a_file_is_received_and_the_same_bytes_are_known(round: Round, ada: Prog
 )
 def test_what_is_not_taken_says_why_and_is_not_stored(fields, data: bytes, status: int, code: str) -> None:
     round = open_round(**fields)
-    team, user = team_with_member(round.challenge)
+    _, user = team_with_member(round.challenge)
     answer = program_of(user).upload(at(round, "/submissions"), data, name="x")
     assert (answer.status_code, answer.json()["code"]) == (status, code)
     assert not Submission.objects.exists()
@@ -289,7 +289,7 @@ def test_the_private_board_is_veiled_until_its_date(team: Team, round: Round, ad
 
 def test_a_disqualified_one_says_so_to_its_team(round: Round, team: Team, ada: Program) -> None:
     submission = scored(round, team)
-    judging.disqualify(submission, made_user("judge", "organiser"), "two accounts")
+    judging.disqualify(submission, "two accounts", made_user("judge", "organiser"))
     document = ada.get(f"/submissions/{submission.public_id}").json()
     assert document["disqualified"]["reason"] == "two accounts"
     assert document["rank"] is None
@@ -313,7 +313,7 @@ def test_a_template_filled_in_is_taken(round: Round, ada: Program, form: str) ->
 
 def test_files_of_a_hidden_round_are_teams(boss: Program) -> None:
     round = open_round(references="hidden")
-    team, user = team_with_member(round.challenge)
+    _, user = team_with_member(round.challenge)
     for part in ("/dialogues", "/template"):
         assert Program().get(at(round, part)).status_code == 401
         assert program_of(made_user(f"nobody{part[1:]}")).get(at(round, part)).status_code == 403

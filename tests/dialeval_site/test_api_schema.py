@@ -1,0 +1,143 @@
+"""schemathesis over the OpenAPI document: no answer is a 5xx, or unlike what the document says."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import timedelta
+from typing import Any
+
+import pytest
+import schemathesis
+from django.contrib.auth import get_user_model
+from django.core.cache import cache
+from django.core.signals import request_finished, request_started
+from django.db import close_old_connections
+from django.utils import timezone
+from hypothesis import HealthCheck, Phase, given, seed
+from hypothesis import settings as hypothesis_settings
+from schemathesis.checks import not_a_server_error
+from schemathesis.specs.openapi.checks import (
+    content_type_conformance,
+    response_headers_conformance,
+    response_schema_conformance,
+    status_code_conformance,
+)
+
+from dialeval_site.wsgi import application
+from tests.api_client import ALL_SCOPES, token_of
+
+CHECKS = [
+    not_a_server_error,
+    status_code_conformance,
+    content_type_conformance,
+    response_headers_conformance,
+    response_schema_conformance,
+]
+CASES = 8
+"""Of one operation for one caller: with 30 operations and 3 callers some 700 requests, in about a minute."""
+
+pytestmark = [pytest.mark.slow, pytest.mark.django_db]
+CALLERS = ("anonymous", "participant", "organiser")
+
+
+@pytest.fixture(scope="module")
+def things(django_db_setup: None, django_db_blocker: Any) -> Iterator[dict[str, dict[str, str]]]:
+    """A site with something of everything, so that addresses lead to rows: what each path parameter may be."""
+    from django.test import TestCase
+
+    from annotations.models import Corpus
+    from tests.campaigns.sets import made_user
+    from tests.challenges.sets import open_challenge, open_round, scored, small_version, submit, team_with_member
+
+    with django_db_blocker.unblock():
+        atomics = TestCase._enter_atomics()
+        try:
+            version = small_version(systems=("one", "two"))
+            Corpus.objects.update(is_public=True)
+            challenge = open_challenge("the-challenge", name="The challenge")
+            round = open_round(version, challenge, public_share=0.5, unveil_at=timezone.now() + timedelta(days=1))
+            open_round(small_version(), challenge, references="hidden")
+            team, _ = team_with_member(challenge, "the-participant")
+            first = scored(round, team)
+            submit(round, team)
+            made_user("the-organiser", "organiser")
+            yield {
+                "challenges": {"slug": challenge.slug, "round": round.slug},
+                "corpora": {"slug": version.corpus.slug, "position": "0"},
+                "submissions": {"id": first.public_id},
+            }
+        finally:
+            TestCase._rollback_atomics(atomics)
+
+
+@pytest.fixture(autouse=True)
+def _connections_stay(db: None) -> Iterator[None]:
+    """A web server's request closes connections that are in the middle of something, as a test's is."""
+    for signal in (request_started, request_finished):
+        signal.disconnect(close_old_connections)
+    yield
+    for signal in (request_started, request_finished):
+        signal.connect(close_old_connections)
+
+
+@pytest.fixture
+def schema(_connections_stay: None, settings: Any) -> Any:
+    settings.API_RATE = 1_000_000
+    cache.clear()
+    return schemathesis.openapi.from_wsgi("/api/v1/openapi.json", application)
+
+
+@pytest.fixture
+def tokens(things: Any) -> dict[str, str]:
+    users = get_user_model().objects
+    return {
+        "anonymous": "",
+        "participant": token_of(users.get(username="the-participant"), *ALL_SCOPES[:3]),
+        "organiser": token_of(users.get(username="the-organiser"), *ALL_SCOPES),
+    }
+
+
+@pytest.mark.parametrize("caller", CALLERS)
+def test_every_operation_answers_as_the_document_says(
+    caller: str, schema: Any, things: Any, tokens: dict[str, str]
+) -> None:
+    headers = {"Accept-Encoding": "identity"}
+    if tokens[caller]:
+        headers["Authorization"] = f"Bearer {tokens[caller]}"
+    answered: dict[str, set[int]] = {}
+    for result in schema.get_all_operations():
+        operation = result.ok()
+        answered[operation.label] = tried(operation, headers, things)
+    assert len(answered) >= 30
+    good = {label for label, statuses in answered.items() if any(status < 300 for status in statuses)}
+    enough = {"anonymous": 14, "participant": 20, "organiser": 20}[caller]
+    assert len(good) >= enough, sorted(set(answered) - good)
+
+
+def tried(operation: Any, headers: dict[str, str], things: Any) -> set[int]:
+    """The statuses that the operation answered with; half of the cases name rows that exist."""
+    statuses: set[int] = set()
+    known = things.get(operation.path.split("/")[3], {})
+    names = {parameter.name for parameter in operation.path_parameters}
+
+    @seed(20261121)
+    @hypothesis_settings(
+        max_examples=CASES,
+        deadline=None,
+        database=None,
+        phases=[Phase.explicit, Phase.generate],
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(case=operation.as_strategy())
+    def run(case: Any) -> None:
+        for path in ({}, {name: value for name, value in known.items() if name in names}):
+            if path:
+                case.path_parameters = {**(case.path_parameters or {}), **path}
+            if "DELETE" in operation.label.upper():
+                return  # the token is needed for the rest
+            response = case.call(headers=headers)
+            case.validate_response(response, checks=CHECKS)
+            statuses.add(response.status_code)
+
+    run()
+    return statuses
