@@ -46,6 +46,9 @@ RETRIES = 5
 """After errors that pass (429, 5xx, no answer in time), with pauses of 0.5 s, 1 s, 2 s, … or as long as it is told."""
 SHARE_OF_TASK = 0.8
 """Of the longest time of a task: then no turn is begun any more, and those in flight have the rest to end."""
+LEAST_SECONDS, LOOK_SECONDS = 20.0, 2.0
+"""Chats of raters are answered by the same workers, and people come first: a run that has had its 20 s makes way for
+one that has waited for 2 s."""
 
 
 def generate(submission: Submission, claim: work.Claim) -> None:
@@ -117,6 +120,8 @@ class _Run:
     said_at_first: int = 0
     said: int = 0
     total: int = 0
+    stops: bool = False
+    looked_at: float = 0.0
 
     # --- asking ------------------------------------------------------------------------------------------------
 
@@ -180,7 +185,19 @@ class _Run:
             raise NoLongerOurs
 
     def _time_is_up(self) -> bool:
-        return time.monotonic() - self.begun_at > settings.TASK_SECONDS * SHARE_OF_TASK
+        """Whether no turn is to be begun any more: the task ends soon, or a rater waits for a chat's answer that no
+        worker is free to give. Once it is, it stays so."""
+        if not self.stops:
+            seconds = time.monotonic() - self.begun_at
+            long_enough = seconds > LEAST_SECONDS and self.said > self.said_at_first
+            self.stops = seconds > settings.TASK_SECONDS * SHARE_OF_TASK or (long_enough and self._somebody_waits())
+        return self.stops
+
+    def _somebody_waits(self) -> bool:
+        if time.monotonic() - self.looked_at < LOOK_SECONDS:
+            return False
+        self.looked_at = time.monotonic()
+        return prompting.raters_wait(LOOK_SECONDS)
 
     @contextmanager
     def _questioner(self) -> Iterator[Questioner]:
@@ -200,10 +217,11 @@ class _Run:
             raise NoLongerOurs
 
     def pause(self) -> None:
-        """Time is up. What was said is kept, and the next worker goes on; but not for ever where nothing is said."""
+        """Time is up. What was said is kept, and the next worker goes on. Where nothing was said it is an attempt that
+        failed, so that it does not go on for ever."""
         if self.said == self.said_at_first:
             seconds = f"{settings.TASK_SECONDS:g} s (DIALEVAL_TASK_SECONDS)"
-            work.fail(self.claim, f"the endpoint gave no answer in the {seconds} that a worker may take.")
+            work.try_again(self.claim, f"the endpoint gave no answer in the {seconds} that a worker may take.")
             return
         if not work.give_back(self.claim):
             raise NoLongerOurs

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
+from datetime import timedelta
 from decimal import Decimal
 from typing import Any
 
 import pytest
 from billiard.exceptions import SoftTimeLimitExceeded
+from django.utils import timezone
 
+from annotations.campaigns.actions.chat import say
 from annotations.models import Response, Turn
 from leaderboard.challenges import execution, generation
 from leaderboard.challenges.actions import interventions, telling
@@ -19,6 +22,7 @@ from tests.campaigns.sets import made_user
 from tests.challenges.prompted import hand_in, last_line, prompt_endpoint, prompt_round, said, tokens, told
 from tests.challenges.sets import computed, small_version, taken_in
 from tests.services import free_port
+from tests.workers.chats import made_chat
 
 pytestmark = pytest.mark.django_db
 
@@ -386,15 +390,41 @@ def test_a_soft_time_limit_pauses_what_has_answers(monkeypatch: pytest.MonkeyPat
     assert (paused.state, paused.attempts, len(said(paused))) == ("received", 0, 1)
 
 
-def test_a_soft_time_limit_in_which_nothing_was_said_fails(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_soft_time_limit_in_which_nothing_was_said_is_an_attempt_that_failed(
+    monkeypatch: pytest.MonkeyPatch, settings: Any
+) -> None:
+    settings.MAX_ATTEMPTS = 2
+
     def out_of_time(*_: Any) -> None:
         raise SoftTimeLimitExceeded
 
     monkeypatch.setattr(generation._Run, "_keep", out_of_time)
     with prompt_endpoint() as stub:
         submission = taken_in(hand_in(prompt_round(stub, small_version(1, 1))))
+        assert (submission.state, submission.attempts) == ("received", 1)
+        submission = taken_in(submission)
     assert submission.state == "failed"
     assert "gave no answer in the 3600 s (DIALEVAL_TASK_SECONDS) that a worker may take" in submission.error
+
+
+@pytest.mark.parametrize(("waited", "makes_way"), [(3, True), (1, False), (600, False)])
+def test_a_run_makes_way_for_a_rater_who_waits_for_a_chat_s_answer(
+    monkeypatch: pytest.MonkeyPatch, waited: int, makes_way: bool
+) -> None:
+    monkeypatch.setattr(generation, "LEAST_SECONDS", 0.0)
+    answer = say(made_chat(), "Hello.", "k1").answer
+    type(answer).objects.filter(pk=answer.pk).update(created_at=timezone.now() - timedelta(seconds=waited))
+    with prompt_endpoint() as stub:
+        submission = taken_in(hand_in(prompt_round(stub, small_version(dialogues=1, turns=3))))
+    assert submission.state == ("received" if makes_way else "scoring")
+    assert len(said(submission)) == (1 if makes_way else 3)  # never less than one: two runs cannot keep each other up
+
+
+def test_a_model_s_name_that_is_none_is_not_kept() -> None:
+    with prompt_endpoint() as stub:
+        stub.calls_itself = "A: what you asked me"
+        submission = taken_in(hand_in(prompt_round(stub, small_version(1, 1))))
+    assert "|reported:nothing|" in submission.system.description
 
 
 def test_cancelling_stops_it_at_the_next_turn_and_no_answer_is_kept_after() -> None:

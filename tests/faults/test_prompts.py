@@ -136,18 +136,23 @@ def test_a_run_whose_worker_is_killed_is_finished_by_the_next_and_only_turns_in_
     assert site.python(f"{SUBMISSION}print(s.generated.count(), s.system.responses.count(), s.calls)") == "30 30 30"
 
 
-def test_a_run_that_outlives_a_task_is_given_back_and_finished_within_one_attempt(site: Site) -> None:
+@pytest.mark.parametrize(("seconds", "turns", "asked"), [(1.5, 12, 12), (5, 3, None)])
+def test_a_run_that_outlives_a_task_is_given_back_and_finished_within_one_attempt(
+    site: Site, seconds: float, turns: int, asked: int | None
+) -> None:
+    """In the second case the soft limit of 10 s comes while a turn is in flight, on a machine that is not too slow
+    to begin it: that one is asked again."""
     with prompt_endpoint() as stub:
-        stub.seconds = 0.4
-        set_up(site, stub.base_url, dialogues=1, turns=12)  # about 5 s
-        site.settings |= {"DIALEVAL_TASK_SECONDS": "3", "DIALEVAL_MAX_ATTEMPTS": "1"}
+        stub.seconds = seconds
+        set_up(site, stub.base_url, dialogues=1, turns=turns)
+        site.settings |= {"DIALEVAL_TASK_SECONDS": "10", "DIALEVAL_MAX_ATTEMPTS": "1"}
         site.start_worker()
         hand_in(site)
         wait_until(lambda: ended(site), 120, "it is finished in several tasks")
-    assert state(site) == "scored", site.logs()
+    assert site.python(f"{SUBMISSION}print(s.state, s.error)") == "scored"
     assert site.python(f"{SUBMISSION}print(s.attempts)") == "1"
     assert "Paused after" in site.python(f"{SUBMISSION}print([l.text for l in s.log.all()])")
-    assert len(stub.asked) == 12
+    assert len(stub.asked) == asked or (asked is None and turns <= len(stub.asked) <= 2 * turns)
 
 
 def test_a_key_that_an_endpoint_says_back_reaches_no_page_log_or_row(site: Site) -> None:

@@ -7,6 +7,7 @@ are told apart from ours, because they may repeat what it was asked.
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from urllib.parse import quote
@@ -22,6 +23,7 @@ SHORTEST_KEY = 4
 """Anything shorter is no secret, and taking it out would take words apart."""
 LONGEST_WORDS = 500
 NOT_KEPT = "(its words repeat what it was asked, and are not kept)"
+_MODEL_NAME = re.compile(r"[A-Za-z0-9._:/@+-]{1,100}")
 TELLING = 16
 """Characters in a row that an error shares with what was asked: then it repeats it."""
 
@@ -66,9 +68,9 @@ class Questioner:
             completion = self._call(asked, room, self.seed(dialogue, number, call), usage)
             usage = usage + _usage_of(completion, usage)
             if over := exceeded(used + usage, self.limits):
-                return Said("", usage, over, self._without_key(completion.reported_model))
+                return Said("", usage, over, self._reported(completion))
             answer = self._without_key(completion.text)
-        return Said(response_of(answer), usage, "", self._without_key(completion.reported_model)[:200])
+        return Said(response_of(answer), usage, "", self._reported(completion))
 
     def seed(self, dialogue: str, number: int, call: int) -> int:
         """Another for every prompt, dialogue, turn and call, and always the same for the same."""
@@ -89,6 +91,11 @@ class Questioner:
             if repeats(words, "\n".join(message.text for message in asked)):
                 words = NOT_KEPT
             raise AskFailed(reason_of(problem), words, usage) from None
+
+    def _reported(self, completion: Completion) -> str:
+        """What the endpoint calls its model, where that looks like a name: anything else could be what it was asked."""
+        name = self._without_key(completion.reported_model)
+        return name if _MODEL_NAME.fullmatch(name) else ""
 
     def _without_key(self, text: str) -> str:
         return without_key(text, self.model.endpoint)
