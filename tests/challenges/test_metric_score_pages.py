@@ -206,3 +206,20 @@ def test_a_metric_of_a_corpus_that_one_may_not_see_is_not_there(version, ann) ->
     version.corpus.is_public = False
     version.corpus.save()
     assert logged_in(ann).post(f"/metric-scores/{metric.pk}/withdraw/", {"reason": "x"}).status_code == 404
+
+
+# --- organisers --------------------------------------------------------------------------------------------------
+
+
+def test_an_organiser_sees_whose_files_wait_and_tries_one_again(version, ann) -> None:
+    failed = processed(send(version, ann, b"no scores", name="broken"))
+    organiser = logged_in(made_user("olga", "organiser"))
+    shown = organiser.get(page_of(version)).content.decode()
+    assert "broken</a>" in shown
+    assert "ann</bdi>" in shown
+    assert "broken</a>" not in logged_in(made_user("bob")).get(page_of(version)).content.decode()
+    page = organiser.get(f"/submissions/{failed.public_id}/").content.decode()
+    assert f"/submissions/{failed.public_id}/retry/" in page
+    assert organiser.post(f"/submissions/{failed.public_id}/retry/").status_code == 302
+    failed.refresh_from_db()
+    assert failed.state == "received"

@@ -11,10 +11,11 @@ from django.db.models import Count
 
 from annotations.models import CorpusVersion
 from annotations.queries import corpora_with_hidden_references, select_systems
+from annotations.roles import is_organiser
 from leaderboard.challenges.files.formats import Format
 from leaderboard.challenges.files.scores import MetricLevel
 from leaderboard.challenges.files.template import score_template
-from leaderboard.challenges.models import AT_WORK, Submission
+from leaderboard.challenges.models import Submission
 from leaderboard.challenges.queries.attempts import day_of
 from leaderboard.challenges.validation import layout_of
 from leaderboard.models import SubmittedMetric
@@ -27,15 +28,13 @@ def submitted_metrics(version: CorpusVersion) -> list[SubmittedMetric]:
 
 
 def files_under_way(version: CorpusVersion, user: Any) -> list[Submission]:
-    """The user's own files of this version that have not become a metric: at work, or ended without one."""
+    """Files of this version that have not become a metric, at work or ended without one, newest first: the user's own;
+    for organisers everybody's."""
     if not user.is_authenticated:
         return []
-    own = Submission.objects.filter(kind=Submission.Kind.SCORES, version=version, user=user)
-    return list(own.exclude(state=Submission.State.SCORED).order_by("-pk")[:20])
-
-
-def is_under_way(submission: Submission) -> bool:
-    return submission.state in AT_WORK
+    sent = Submission.objects.filter(kind=Submission.Kind.SCORES, version=version).select_related("user")
+    seen = sent if is_organiser(user) else sent.filter(user=user)
+    return list(seen.exclude(state=Submission.State.SCORED).order_by("-pk")[:20])
 
 
 def score_files_left(user: Any, now: datetime) -> int:
