@@ -11,6 +11,7 @@ from django.utils.translation import gettext as _
 from annotations.models import CorpusVersion
 from annotations.tables import Cell, Column, Row, Table
 from leaderboard.models import SubmittedMetric
+from leaderboard.queries.submitted import HandedIn
 
 
 def submitted_metrics_table(
@@ -26,7 +27,8 @@ def submitted_metrics_table(
         Column("link", _("Described at"), "link"),
     )
     rows = tuple(_row(metric, systems, _place(version, metric, is_rated)) for metric in metrics)
-    return Table("submitted-metrics", _("Metrics whose scores were handed in"), columns, rows)
+    signature = f"corpus:{version.corpus.slug}|corpus_version:{version.label}"
+    return Table("submitted-metrics", _("Metrics whose scores were handed in"), columns, rows, signature=signature)
 
 
 def _place(version: CorpusVersion, metric: SubmittedMetric, is_rated: bool) -> str:
@@ -51,5 +53,5 @@ def _row(metric: SubmittedMetric, systems: int, address: str) -> Row:
             "received": Cell(metric.created_at.strftime("%Y-%m-%d %H:%M")),
             "link": Cell(metric.link, href=metric.link) if metric.link else Cell(reason=_("nobody said")),
         },
-        signature=f"file_sha256:{metric.sha256}",
+        signature=HandedIn.of(metric).signature(corpus=metric.version.corpus.slug, corpus_version=metric.version.label),
     )

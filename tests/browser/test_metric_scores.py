@@ -15,10 +15,11 @@ PAGE = "/corpora/demo/metric-scores/"
 
 
 def filled_template(visit: Visit) -> bytes:
-    """The template of turn scores as the page offers it, with the number of a row's letters as its score."""
+    """The template of turn scores as the page offers it, with a score in every row."""
     with visit.page.expect_download() as download:
         visit.page.get_by_label("Template for single responses (turns) as CSV").click()
-    rows = list(csv.DictReader(io.StringIO(Path(download.value.path()).read_text(encoding="utf-8", newline=""))))
+    with Path(download.value.path()).open(encoding="utf-8", newline="") as template:
+        rows = list(csv.DictReader(template))
     file = io.StringIO()
     writer = csv.DictWriter(file, fieldnames=list(rows[0]))
     writer.writeheader()

@@ -23,7 +23,7 @@ from leaderboard.models import SubmittedMetric
 
 def submitted_metrics(version: CorpusVersion) -> list[SubmittedMetric]:
     """Those that are shown, in the order in which they came, each with ``system_count``."""
-    shown = version.submitted_metrics.filter(withdrawn_at__isnull=True).select_related("owner")
+    shown = version.submitted_metrics.filter(withdrawn_at__isnull=True).select_related("owner", "version__corpus")
     return list(shown.annotate(system_count=Count("scores")).order_by("pk"))
 
 
