@@ -34,7 +34,7 @@ METRIC = "word_f1"
 
 @pytest.fixture
 def version() -> CorpusVersion:
-    """A public corpus of three systems that is rated and scored, and a withheld fourth, which has a rater of its own."""
+    """A public corpus of three systems that is rated and scored, and a withheld fourth with a rater of its own."""
     round = board_round()
     version = round.version
     for name in ("north", "south", "west"):

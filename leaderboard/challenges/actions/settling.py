@@ -7,6 +7,7 @@ from django.db import transaction
 from leaderboard.challenges.actions.ending import end
 from leaderboard.challenges.actions.telling import log
 from leaderboard.challenges.models import Round, Submission
+from leaderboard.challenges.queries.downloads import hides_references
 from workers import queries, runs
 from workers.metrics.configuration import Configuration, ConfigurationError, parse
 from workers.models import MetricRun
@@ -80,9 +81,9 @@ def _being_scored(submission_id: int) -> Submission | None:
 
 def _why(failed: list[MetricRun], round: Round) -> str:
     """For the team: the metrics that it may know of, each with its error; but an error may repeat a text that it was
-    computed from, so in a round with hidden references it stays with organisers."""
+    computed from, so where a round hides the corpus's references it stays with organisers."""
     public = {parse(written).text for written in round.metrics}
-    hidden = round.references == Round.References.HIDDEN
+    hidden = hides_references(round)
     named = [
         f"{run.configuration} could not be computed" + ("" if hidden else f" ({run.error[:LONGEST_ERROR_OF_A_METRIC]})")
         for run in failed

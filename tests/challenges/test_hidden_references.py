@@ -1,0 +1,294 @@
+"""Nobody who takes part learns the gold answers of a hidden round, nor a score of a single turn, at any address.
+
+A walk over every address of the site, pages and API, with all that an address can name; it follows the links of what it
+gets, and sends forms, too. An address that the walk cannot fill in, or that not even an organiser reaches, fails the
+test: whoever adds an address teaches ``hidden_stage`` what stands in it.
+"""
+
+from __future__ import annotations
+
+import html
+import io
+import itertools
+import json
+import logging
+import re
+import zipfile
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.db import transaction
+from django.urls import URLPattern, get_resolver
+
+from annotations.models import Corpus
+from leaderboard.challenges.models import Round
+from leaderboard.challenges.queries.board import board_answer
+from tests.challenges import hidden_stage
+from tests.challenges.hidden_stage import PROMPT, ROLES, TURN_SCORE, Stage
+from workers.models import MetricRun
+
+pytestmark = pytest.mark.django_db
+
+WISHES = (
+    "part=private", "part=public", "format=json", "format=jsonl", "format=csv", "format=mt-metrics-eval", "turn=0",
+    "turn=2", "level=turn", "level=system", "version=1", "aspect=overall", "metric=word_f1", "state=scored",
+)  # fmt: skip
+"""Queries that some address understands. Others come with the links of pages."""
+WISHED_OF_A_NAME, LINKS_OF_A_PATH = 2, 12
+NEXT_ITEM = {"rating-work", "rating-submit", "rating-skip"}
+"""A rater reads what was said before the response that is rated. Members of the round's teams cannot be raters."""
+NOT_STAGED = {
+    # chats and rooms: their conversations are what people and models say there, and not of a corpus
+    "chat", "chat-say", "chat-messages", "chat-again", "chat-end", "meet", "room", "room-lines", "room-say",
+    "room-leave", "campaign-dialogues", "chat-system", "chat-system-try",
+    # pages of the rater's own work, which an organiser who does not take part has not
+    "rate", "rating-start", "rating-guidelines", "rating-work", "rating-submit", "rating-skip", "rating-heartbeat",
+    "rating-leave",
+}  # fmt: skip
+
+
+# --- addresses -------------------------------------------------------------------------------------------------
+
+
+def patterns() -> Iterator[tuple[str, URLPattern]]:
+    """(route, pattern) of every address but the admin's, which lets in nobody but staff."""
+    waiting: list[tuple[str, Any]] = [("", one) for one in get_resolver().url_patterns]
+    while waiting:
+        prefix, pattern = waiting.pop()
+        if isinstance(pattern, URLPattern):
+            yield prefix + str(pattern.pattern), pattern
+        elif pattern.namespace != "admin":
+            waiting += [(prefix + str(pattern.pattern), one) for one in pattern.url_patterns]
+
+
+def addresses(stage: Stage, only: set[str] | None = None) -> Iterator[tuple[str, str]]:
+    """(name, address), with each thing that may stand in it."""
+    for route, pattern in patterns():
+        assert pattern.name, f"the walk does not know {route}: give it a name"
+        if only is not None and pattern.name not in only:
+            continue
+        if route.startswith("^"):
+            yield pattern.name, "/" + route.strip("^$")
+            continue
+        part = route.removeprefix("api/v1/").partition("/")[0]
+        wanted = re.findall(r"<(?:\w+:)?(\w+)>", route)
+        for name in wanted:
+            assert (part, name) in stage.names, f"the walk does not know what stands for {name} in {route}"
+        for values in itertools.product(*(stage.names[part, name] for name in wanted)):
+            address = route
+            for name, value in zip(wanted, values, strict=True):
+                address = re.sub(rf"<(?:\w+:)?{name}>", str(value), address, count=1)
+            yield pattern.name, "/" + address
+
+
+# --- the walk --------------------------------------------------------------------------------------------------
+
+
+class Walk:
+    def __init__(self, stage: Stage, role: str, bare: bool = False) -> None:
+        """``bare``: the addresses alone, without wishes and links."""
+        self.stage, self.role, self.bare, self.client = stage, role, bare, stage.client(role)
+        self.found: list[str] = []
+        self.statuses: dict[str, set[int]] = {}
+        self.seen: set[str] = set()
+        self.waiting: list[tuple[str, str]] = []
+        self.wished: Counter[str] = Counter()
+        self.linked: Counter[str] = Counter()
+
+    def walk(self, only: set[str] | None = None) -> Walk:
+        for name, address in addresses(self.stage, only):
+            self.get(name, address)
+            self.send(name, address)
+        while self.waiting:
+            self.get(*self.waiting.pop(), wishes=False)
+        return self
+
+    def get(self, name: str, address: str, wishes: bool = True) -> None:
+        """Wishes are added to the first addresses of a name that show something: each part and file is a link, too."""
+        if address in self.seen:
+            return
+        self.seen.add(address)
+        status = self._ask("GET", name, address, follow=True)
+        if self.bare or not wishes or status in (302, 401, 403, 404, 405) or self.wished[name] >= WISHED_OF_A_NAME:
+            return
+        self.wished[name] += 1
+        for wish in WISHES:
+            self._ask("GET", name, f"{address}?{wish}", follow=wish == "part=private")
+        for header in ({"HX-Request": "true"}, {"Accept": "application/json"}):
+            self._ask("GET", name, address, headers=header)
+
+    def send(self, name: str, address: str) -> None:
+        """Forms, each undone at once."""
+        if name == "logout":
+            return
+        for data, content_type in _payloads(name, self.stage):
+            kind = {"content_type": content_type} if content_type else {}
+            self._ask("POST", name, address, data=data, **kind)
+        if address.startswith("/api/"):
+            self._ask("DELETE", name, address)
+
+    def _ask(
+        self,
+        method: str,
+        name: str,
+        address: str,
+        headers: dict[str, str] | None = None,
+        follow: bool = False,
+        **sent: Any,
+    ) -> int:
+        headers = {**(headers or {})}
+        if address.startswith("/api/") and self.role in self.stage.bearers:
+            headers["Authorization"] = f"Bearer {self.stage.bearers[self.role]}"
+        cookies = self.client.cookies.copy()
+        with transaction.atomic():
+            answer = (
+                self.client.generic(method, address, headers=headers)
+                if not sent
+                else self.client.post(address, headers=headers, **sent)
+            )
+            body = b"".join(answer.streaming_content) if answer.streaming else answer.content
+            transaction.set_rollback(True)
+        self.client.cookies = cookies
+        self.statuses.setdefault(name, set()).add(answer.status_code)
+        self._look(name, f"{method} {address}", str(answer.headers) + str(answer.cookies), body)
+        if follow and not self.bare and "html" in answer.headers.get("Content-Type", ""):
+            self._follow(name, address, body.decode())
+        return answer.status_code
+
+    def _follow(self, name: str, address: str, page: str) -> None:
+        for link in re.findall(r'(?:href|src|hx-get|data-[a-z-]+)="([^"]+)"', page):
+            link = html.unescape(link).partition("#")[0]
+            if link.startswith("?"):
+                link = address.partition("?")[0] + link
+            if link.startswith("/") and not link.startswith(("//", "/static/", "/accounts/logout", "/admin/")):
+                self._enqueue(name, link)
+
+    def _enqueue(self, name: str, link: str) -> None:
+        """Another order of the same rows tells nothing new, nor does the log-in page on the way to any other."""
+        skips = "sort=" in link or "next=" in link or link.startswith("/accounts/")
+        path = link.partition("?")[0]
+        if link not in self.seen and not skips and self.linked[path] < LINKS_OF_A_PATH:
+            self.linked[path] += 1
+            self.waiting.append((name, link))
+
+    def _look(self, name: str, address: str, head: str, body: bytes) -> None:
+        text = head + _text_of(body)
+        rates = self.role == "rater" and name in NEXT_ITEM and "/rate/" in address
+        golds = self.stage.last_golds if rates else self.stage.golds
+        if any(gold in text for gold in golds):
+            self.found.append(f"{name}: {self.role} reads a gold answer at {address}")
+        if score := re.search(TURN_SCORE, text):
+            self.found.append(f"{name}: {self.role} reads the score {score[0]} of a turn at {address}")
+
+
+def _text_of(body: bytes) -> str:
+    if body.startswith(b"PK"):
+        with zipfile.ZipFile(io.BytesIO(body)) as archive:
+            return "\n".join(name + "\n" + archive.read(name).decode("utf-8", "replace") for name in archive.namelist())
+    return html.unescape(body.decode("utf-8", "replace"))
+
+
+def _payloads(name: str, stage: Stage) -> Iterator[tuple[Any, str | None]]:
+    """What a form may hold that comes through, besides nothing."""
+    yield {}, None
+    prompt = json.dumps(PROMPT)
+    responses = json.dumps([{"dialog_id": "talk-0", "turn_0": "hm"}]).encode()
+    filled = {
+        "round-submit": {"name": "mine", "description": "", "file": SimpleUploadedFile("a.json", responses)},
+        "submit": {"name": "mine", "track": "gpu", "file": SimpleUploadedFile("a.json", responses)},
+        "prompt-new": {"name": "mine", "user": PROMPT["user"], "max_tokens": "100", "temperature": "0", "top_p": "1"},
+        "prompt-try": {"name": "mine", "user": PROMPT["user"], "max_tokens": "100", "temperature": "0", "top_p": "1"},
+        "team-new": {"name": "A new team"},
+        "sign-up": {"username": "new", "password1": "correct horse battery", "password2": "correct horse battery"},
+        "rating-submit": {"score": "3", "key": "a-key"},
+        "rating-skip": {"reason": "cannot be judged"},
+    }
+    if name in filled:
+        yield filled[name], None
+    if name == "submit":
+        yield {"name": "p", "track": "prompt", "file": SimpleUploadedFile("p.json", prompt.encode())}, None
+    yield "{}", "application/json"
+
+
+@pytest.fixture
+def stage(settings, caplog) -> Stage:
+    logging.getLogger("django.request").setLevel(logging.CRITICAL)
+    settings.API_RATE = 10**9
+    return hidden_stage.stage()
+
+
+# --- tests -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("role", ROLES)
+def test_nobody_reads_a_gold_answer_or_the_score_of_a_turn(stage, role) -> None:
+    assert Walk(stage, role).walk().found == []
+
+
+def test_every_address_is_one_that_the_walk_reaches(stage) -> None:
+    """What neither an organiser nor a member of a team gets at says nothing when others do not. 405 is an address of
+    forms alone; 409 and 422 tell that the form came through."""
+    statuses: dict[str, set[int]] = {}
+    for role in ("organiser", "participant"):
+        for name, got in Walk(stage, role, bare=True).walk().statuses.items():
+            statuses.setdefault(name, set()).update(got)
+    reached = {200, 201, 204, 302, 409, 413, 415, 422, 429}
+    unreached = {name for name, got in statuses.items() if not got & reached and name not in NOT_STAGED}
+    assert unreached == {"logout", "no-such-api-address", "api-root"}
+    assert not {name: got for name, got in statuses.items() if max(got) >= 500}
+
+
+@pytest.mark.parametrize(
+    ("hole", "answer", "names", "role", "found"),
+    [
+        (
+            "leaderboard.challenges.queries.downloads.hides_references",
+            False,
+            {"round-dialogues"},
+            "participant",
+            "gold",
+        ),
+        ("annotations.queries.corpora_with_hidden_references", None, {"dialogue"}, "anonymous", "gold"),
+        ("annotations.queries.corpora_with_hidden_references", None, {"export_corpus"}, "participant", "gold"),
+        ("leaderboard.challenges.queries.submissions.is_organiser", True, {"submission"}, "participant", "gold"),
+        (
+            "leaderboard.challenges.queries.board.board_answer",
+            "turns",
+            {"board", "get_leaderboard"},
+            "anonymous",
+            "score",
+        ),
+        ("leaderboard.challenges.queries.board_entries.hides_references", False, {"board"}, "participant", "gold"),
+    ],
+    ids=["dialogues", "corpus page", "export", "log", "board", "a metric's reason"],
+)
+def test_the_walk_finds_a_hole(stage, monkeypatch, hole, answer, names, role, found) -> None:
+    monkeypatch.setattr(hole, _opened(hole, answer))
+    assert any(found in one for one in Walk(stage, role).walk(names).found), "the walk does not see what this shows"
+
+
+def _opened(hole: str, answer: Any) -> Any:
+    """The function at ``hole`` as it is when somebody forgot what it is for."""
+    if answer is None:
+        return Corpus.objects.none
+    if answer == "turns":
+        return _board_with_the_score_of_a_turn
+    return lambda *_given, **_named: answer
+
+
+def _board_with_the_score_of_a_turn(round: Round, part: str) -> dict[str, Any]:
+    document = board_answer(round, part)
+    entry = next(one for one in document["entries"] if one["submission"])
+    run = MetricRun.objects.filter(system__submission__public_id=entry["submission"], configuration="word_f1").get()
+    entry["scores"][0] = {"value": run.turn_scores[0], "scored": 1, "turns": 1}
+    return document
+
+
+def test_organisers_do_read_them(stage) -> None:
+    """So the walk can find what there is to be found."""
+    found = Walk(stage, "organiser").walk({"dialogue", "submission", "corpus-runs"}).found
+    assert any("a gold answer at GET /corpora/harbour/dialogues/0/" in one for one in found)
+    assert any("a gold answer at GET /submissions/" in one for one in found)
