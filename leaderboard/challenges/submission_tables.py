@@ -14,7 +14,7 @@ from leaderboard.challenges.queries.submissions import Part, ScoreLine
 ENDED_WITHOUT_SCORE = (Submission.State.INVALID, Submission.State.FAILED, Submission.State.CANCELLED)
 
 
-def submissions_table(submissions: Sequence[Submission], with_round: bool = False) -> Table:
+def submissions_table(submissions: Sequence[Submission], caption: str, with_round: bool = False) -> Table:
     """Newest first. ``submissions`` carry round, team and user."""
     columns = (
         Column("submission", _("Submission"), "link"),
@@ -25,7 +25,7 @@ def submissions_table(submissions: Sequence[Submission], with_round: bool = Fals
         Column("by", _("By")),
         Column("attempt", _("Attempt"), "number", decimals=0, help=_("Its place among the counted ones of the round.")),
     )
-    return Table("submissions", _("Submissions"), columns, tuple(_row(one, with_round) for one in submissions))
+    return Table("submissions", caption, columns, tuple(_row(one, with_round) for one in submissions))
 
 
 def _row(one: Submission, with_round: bool) -> Row:

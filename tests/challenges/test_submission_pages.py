@@ -73,6 +73,7 @@ def test_the_stages_of_a_file_from_its_arrival_to_its_score(round: Round, team: 
 def test_the_stages_of_an_invalid_file_stop_at_the_check(round: Round, team: Team) -> None:
     one = taken_in(submit(round, team, data=b'{"dialog_id": "nobody", "turn": 0, "response": "x"}\n'))
     assert marks(one) == [("received", "done"), ("validating", "done"), ("invalid", "stopped")]
+    assert [str(stage.label) for stage in stages_of(one)] == ["received", "checked", "invalid"]
 
 
 def test_a_prompt_has_a_stage_of_being_run(round: Round, team: Team) -> None:

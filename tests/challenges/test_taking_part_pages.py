@@ -423,8 +423,10 @@ def test_submissions_of_the_team_are_on_the_page_and_in_its_files(member: Client
     page = text_of(member.get(address("round", round)))
     assert "=1+1" in page
     assert "theirs" not in page
-    csv = text_of(member.get(address("round", round, download="submissions.csv")))
-    assert "'=1+1" in csv, "no spreadsheet takes it for a formula"
+    for listing in (address("round", round), reverse("team", args=[round.challenge.slug]), reverse("my-submissions")):
+        csv = text_of(member.get(listing, {"download": "submissions.csv"}))
+        assert csv.startswith("submission,state,")
+        assert "'=1+1" in csv, "no spreadsheet takes it for a formula"
 
 
 def test_a_round_of_a_hidden_corpus_links_no_page_of_it(client: Client) -> None:

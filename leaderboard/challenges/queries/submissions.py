@@ -65,7 +65,7 @@ PASSED: dict[str, Any] = {
     State.RECEIVED: _("received"),
     State.VALIDATING: _("checked"),
     State.GENERATING: _("run"),
-    State.SCORING: _("scored by every metric"),
+    State.SCORING: _("metrics computed"),
 }
 
 
@@ -88,7 +88,14 @@ def stages_of(submission: Submission) -> list[Stage]:
             "done" if submission.state == State.SCORED else "stopped",
             submission.ended_at,
         )
-        return [_passed(state, times[state], submission.state == State.SCORED) for state in reached] + [ended]
+        finished = submission.state in (State.SCORED, State.INVALID)  # others ended in the middle of their last stage
+        return [
+            *(
+                _passed(state, times[state], finished or state != reached[-1] or state == State.RECEIVED)
+                for state in reached
+            ),
+            ended,
+        ]
     here = path.index(State(submission.state)) if submission.state in path else 0
     stages = [
         _passed(state, times[state], True)

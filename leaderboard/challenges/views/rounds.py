@@ -72,7 +72,7 @@ def round_context(request: HttpRequest, one: Round, form: SubmissionForm | None 
         "largest_bytes": settings.MAX_UPLOAD_BYTES,
         "largest_mb": settings.MAX_UPLOAD_BYTES // 1_000_000,
         "submissions": own,
-        "table": submissions_table(own),
+        "table": submissions_table(own, _("Submissions of your team")),
     }
 
 

@@ -11,6 +11,7 @@ from django.http import FileResponse, Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
@@ -36,7 +37,7 @@ SEEN = "X-Seen"
 @login_required
 def my_submissions(request: HttpRequest) -> HttpResponse:
     found = queries.submissions_seen_by(request.user)
-    table = submissions_table(found, with_round=True)
+    table = submissions_table(found, _("Submissions"), with_round=True)
     context = {"section": "challenges", "submissions": found, "table": table}
     return page.page(request, "challenges/my_submissions.html", context, [table])
 

@@ -12,6 +12,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
+from annotations import page
 from leaderboard.challenges.access import challenge_or_404, team_of
 from leaderboard.challenges.actions import teams
 from leaderboard.challenges.forms.team import TeamForm
@@ -44,9 +45,9 @@ def team(request: HttpRequest, slug: str) -> HttpResponse:
         "why_not_leave": queries.why_not_leave(challenge, members, submitters, request.user),
         "would_be_gone": len(members) == 1,
         "submissions": handed_in,
-        "table": submissions_table(handed_in, with_round=True),
+        "table": submissions_table(handed_in, _("Submissions of your team"), with_round=True),
     }
-    return render(request, "challenges/team.html", context)
+    return page.page(request, "challenges/team.html", context, [context["table"]])
 
 
 @require_POST
