@@ -64,14 +64,18 @@ def test_the_round_follows_the_corpus_and_warns_of_hiding_it(visit: Callable[...
         "from leaderboard.challenges.actions import setup\n"
         "setup.create(setup.ChallengeAsked('Organised round', 'organised-round'))"
     )
-    page = visit(role="organiser").go("/challenges/organised-round/rounds/new/")
+    organiser = visit(role="organiser")
+    page = organiser.go("/challenges/organised-round/rounds/new/")
     page.get_by_label("Name", exact=True).fill("First")
+    page.evaluate("document.getElementById('round-form').dataset.before = 'yes'")
     page.get_by_label("Corpus", exact=True).select_option(label="Demo (simulated ratings) (demo v1)")
+    expect(page.locator("#round-form[data-before]")).to_have_count(0)  # the form of that corpus is there
     expect(page.get_by_label("Name", exact=True)).to_have_value("First")
     page.get_by_role("radio", name="Hidden").check()
     expect(page.locator(".notice.warn").first).to_contain_text("Everybody can read the pages of Demo")
     page.get_by_role("radio", name="Public").check()
     expect(page.locator(".notice.warn")).to_have_count(0)
+    organiser.expected_status = {422}
     page.get_by_label("Submissions of a team in all").fill("0")
     page.get_by_role("button", name="Add the round").click()
     expect(page.get_by_role("alert").first).to_contain_text("Nothing was stored")
