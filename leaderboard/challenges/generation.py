@@ -17,7 +17,7 @@ from collections import deque
 from collections.abc import Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from billiard.exceptions import SoftTimeLimitExceeded
 from django.conf import settings
@@ -116,7 +116,7 @@ class _Run:
     claim: work.Claim
     prompt: Prompt
     endpoint: Endpoint
-    begun_at: float = field(default_factory=time.monotonic)
+    begun_at: float = 0.0
     said_at_first: int = 0
     said: int = 0
     total: int = 0
@@ -137,6 +137,7 @@ class _Run:
         return self.said == self.total
 
     def _ask(self, waiting: deque[int], questioner: Questioner, threads: ThreadPoolExecutor) -> None:
+        self.begun_at = time.monotonic()  # the client was made: loading it takes seconds on a busy machine
         under_way: dict[Future[Said], _Dialogue] = {}
         failure: AskFailed | None = None
         while True:

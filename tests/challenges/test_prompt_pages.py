@@ -299,6 +299,19 @@ def test_an_earlier_prompt_can_be_gone_on_from_by_its_team_alone() -> None:
     assert client.get(f"{address(round)}?from=nonsense%00").status_code == 404
 
 
+def test_going_on_from_what_is_no_prompt_begins_with_the_starting_text() -> None:
+    round = open_round()
+    team, user = team_with_member(round.challenge)
+    broken = submit(round, team, user, b'{"user": 7}', track="prompt", name="broken")
+    client = Client()
+    client.force_login(user)
+    page = client.get(f"{address(round)}?from={broken.public_id}").content.decode()
+    assert "That prompt cannot be read" in page
+    assert 'value="broken"' in page
+    responses = submit(round, team, user)
+    assert client.get(f"{address(round)}?from={responses.public_id}").status_code == 404
+
+
 @pytest.mark.parametrize("method", ["put", "delete"])
 def test_other_methods_are_refused(method: str) -> None:
     round = open_round()

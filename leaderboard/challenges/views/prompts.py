@@ -135,10 +135,14 @@ def _initial(request: HttpRequest) -> dict[str, Any]:
     if not known:
         return starting_values()
     submission = submission_or_404(request.user, known)
+    if submission.kind != Submission.Kind.PROMPT:
+        raise Http404(f"{known} is no prompt")
+    named = {"name": submission.name, "description": submission.description}
     prompt = prompting.prompt_of(submission)
-    if submission.kind != Submission.Kind.PROMPT or prompt is None:
-        raise Http404(f"{known} is no prompt that can be read")
-    return {**initial_of(prompt), "name": submission.name, "description": submission.description}
+    if prompt is None:
+        messages.warning(request, _("That prompt cannot be read; this is the text to start from."))
+        return {**starting_values(), **named}
+    return {**initial_of(prompt), **named}
 
 
 def _page(
