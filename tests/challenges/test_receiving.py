@@ -208,7 +208,9 @@ def test_what_ended_without_a_score_may_be_handed_in_again(round: Round, team: T
     first = submit(round, team, data=b"the same")
     places = {"day_place": None, "total_place": None}
     Submission.objects.filter(pk=first.pk).update(state="invalid", ended_at=timezone.now(), **places)
-    assert submit(round, team, data=b"the same") != first
+    again = submit(round, team, data=b"the same")
+    assert again != first
+    assert again.twin is None  # a twin is another team's
 
 
 def test_the_same_bytes_of_another_team_are_noted(round: Round, team: Team) -> None:
