@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
+
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
 
 from annotations.campaigns.markdown import to_html
 from dialeval_site.api import document
@@ -20,15 +24,16 @@ class FieldLine:
     where: str
     type: str
     is_required: bool
-    description: str
+    description: SafeString
 
 
 @dataclass(frozen=True, slots=True)
 class AnswerLine:
     status: str
-    description: str
+    description: SafeString
     media_type: str
     schema: str
+    schema_label: str
     is_problem: bool
 
 
@@ -50,6 +55,7 @@ class OperationPage:
 @dataclass(frozen=True, slots=True)
 class SchemaPage:
     name: str
+    label: str
     description: str
     fields: tuple[FieldLine, ...]
     example: str
@@ -74,7 +80,7 @@ class Pages:
 def pages_of(address: str) -> Pages:
     """``address`` is the site's own, as the reader's browser knows it: example calls name it."""
     whole: dict[str, Any] = json.loads(json.dumps(document()))
-    groups = {tag["name"]: Group(tag["name"], tag["description"]) for tag in whole["tags"]}
+    groups = {tag["name"]: Group(tag["name"], tag["description"].rstrip(".")) for tag in whole["tags"]}
     for path, methods in whole["paths"].items():
         for method in METHODS:
             if method in methods:
@@ -89,7 +95,7 @@ def _operation(whole: dict[str, Any], address: str, path: str, method: str, deta
     media_type = next(iter(body), "")
     schema = _resolved(whole, body[media_type]["schema"]) if media_type else {}
     fields = [
-        FieldLine(one["name"], one["in"], _type(one["schema"]), one["required"], one.get("description", ""))
+        FieldLine(one["name"], one["in"], _type(one["schema"]), one["required"], _inline(one.get("description", "")))
         for one in details["parameters"]
     ]
     return OperationPage(
@@ -110,20 +116,35 @@ def _operation(whole: dict[str, Any], address: str, path: str, method: str, deta
 def _answer(status: str, details: dict[str, Any]) -> AnswerLine:
     media_type = ", ".join(details.get("content", {}))
     schema = next(iter(details.get("content", {}).values()), {}).get("schema", {})
-    return AnswerLine(status, details["description"], media_type, _reference(schema), "problem+json" in media_type)
+    name = _reference(schema)
+    words = _inline(details["description"])
+    return AnswerLine(status, words, media_type, name, _label(name), "problem+json" in media_type)
+
+
+def _inline(text: str) -> SafeString:
+    """Text whose parts between backticks are code."""
+    parts = text.split("`")
+    return format_html_join(
+        "", "{}", ((format_html("<code>{}</code>", part) if place % 2 else part,) for place, part in enumerate(parts))
+    )
+
+
+def _label(schema: str) -> str:
+    """`Page_SubmissionLine_` is what a generic schema's name becomes in the document."""
+    return re.sub(r"^Page_(\w+)_$", r"Page of \1", schema)
 
 
 def _schema(whole: dict[str, Any], name: str) -> SchemaPage:
     schema = whole["components"]["schemas"][name]
     examples = schema.get("examples", [])
     example = json.dumps(examples[0], indent=2, ensure_ascii=False) if examples else ""
-    return SchemaPage(name, to_html(schema.get("description", "")), tuple(_fields(schema, "")), example)
+    return SchemaPage(name, _label(name), to_html(schema.get("description", "")), tuple(_fields(schema, "")), example)
 
 
 def _fields(schema: dict[str, Any], where: str) -> list[FieldLine]:
     required = schema.get("required", [])
     return [
-        FieldLine(name, where, _type(one), name in required, one.get("description", ""))
+        FieldLine(name, where, _type(one), name in required, _inline(one.get("description", "")))
         for name, one in schema.get("properties", {}).items()
     ]
 
