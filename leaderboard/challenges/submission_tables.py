@@ -38,7 +38,11 @@ def _row(one: Submission, with_round: bool) -> Row:
         "attempt": _attempt(one),
     }
     if with_round:
-        cells["round"] = Cell(one.round.name) if one.round else Cell(reason=_("metric scores go to a corpus"))
+        cells["round"] = (
+            Cell(f"{one.round.challenge.name} · {one.round.name}")
+            if one.round
+            else Cell(reason=_("metric scores go to a corpus"))
+        )
     badges = (_("disqualified"),) if one.disqualified_at else ()
     return Row(one.public_id, cells, badges)
 
