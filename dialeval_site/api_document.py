@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 from ninja import NinjaAPI
@@ -34,6 +35,14 @@ class Document(OpenAPISchema):
     def __init__(self, api: NinjaAPI, path_prefix: str) -> None:
         super().__init__(api, path_prefix)
         self["tags"] = [{"name": name, "description": words} for name, words in TAGS.items()]
+        self._drop_unused_schemas()
+
+    def _drop_unused_schemas(self) -> None:
+        """Parameters stand in their operations one by one; the classes that hold them are nobody's business."""
+        schemas = self["components"]["schemas"]
+        while unused := [name for name in schemas if f'"#/components/schemas/{name}"' not in json.dumps(self)]:
+            for name in unused:
+                del schemas[name]
 
     def get_components(self) -> dict[str, Any]:
         schema = Problem.model_json_schema(ref_template="#/components/schemas/{model}")

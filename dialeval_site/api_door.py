@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Callable
 
 from django.conf import settings
+from django.db import DatabaseError
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.utils.translation import gettext as _
 
 from annotations.rest.problems import MEDIA_TYPE, problem_response
 from dialeval_site import rates, tokens
+
+log = logging.getLogger(__name__)
 
 API_PATH = "/api/v1/"
 MINUTE = 60
@@ -34,7 +38,11 @@ class ApiDoor:
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         if not request.path_info.startswith(API_PATH):
             return self.get_response(request)
-        caller = tokens.caller_of(request)
+        try:
+            caller = tokens.caller_of(request)
+        except DatabaseError:
+            log.exception("the token of a request could not be looked up")
+            return problem_response(503, _("The site cannot reach its database. Try again later."))
         whom = f"token {caller.token_id}" if caller.token_id is not None else f"address {rates.address_of(request)}"
         count = rates.counted("api", whom, MINUTE)
         if count > settings.API_RATE:

@@ -11,6 +11,7 @@ from django.utils import timezone
 
 from leaderboard.challenges.actions import judging
 from leaderboard.challenges.models import Round, Submission, Team
+from leaderboard.challenges.uploads import incoming_folder
 from tests.api_client import Program, all_items, program_of
 from tests.campaigns.sets import made_user
 from tests.challenges.sets import (
@@ -377,3 +378,15 @@ def test_metric_scores_are_handed_in_and_compared() -> None:
     assert program.get(f"/submissions/{made.json()['id']}").json()["state"] == "scored"
     wrong = program.upload(path, data, "scores.jsonl", name="bleu_4", level="system")
     assert wrong.status_code == 422
+
+
+def test_nothing_is_left_of_a_file_that_was_refused(round: Round, ada: Program) -> None:
+    outsider = program_of(made_user("bo"))
+    data = good_file(round.version)
+    assert outsider.upload(at(round, "/submissions"), data, name="x").status_code == 403
+    assert ada.upload(at(round, "/submissions"), data, name="").status_code == 422
+    assert ada.upload(at(round, "/submissions"), data, name="x", track="both").status_code == 422
+    assert Program().upload(at(round, "/submissions"), data, name="x").status_code == 401
+    Round.objects.update(closes_at=timezone.now())
+    assert ada.upload(at(round, "/submissions"), data, name="x").status_code == 409
+    assert list(incoming_folder().iterdir()) == []

@@ -8,6 +8,7 @@ import pytest
 from django.contrib.auth import get_user_model
 from django.contrib.auth.models import Group
 from django.core.cache import cache
+from django.db import OperationalError
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
@@ -157,7 +158,24 @@ def test_a_browser_session_counts_for_nothing(ada) -> None:
     assert Program(client=browser).get("/me").status_code == 401
 
 
-def test_its_use_is_noted_at_most_once_a_minute(ada, django_assert_num_queries) -> None:
+def test_a_program_needs_no_csrf_token(ada) -> None:
+    strict = Client(enforce_csrf_checks=True)
+    asked = {"username": "ada", "password": "a long pass word"}
+    assert Program(client=strict).post("/tokens", asked).status_code == 201
+    assert Program(token_of(ada), strict).delete("/tokens/current").status_code == 204
+
+
+def test_where_the_database_is_away_the_answer_is_a_problem(ada, monkeypatch: pytest.MonkeyPatch) -> None:
+    program = program_of(ada)
+
+    def away(*_: object) -> None:
+        raise OperationalError("no database")
+
+    monkeypatch.setattr(tokens, "_note_use", away)
+    assert program.get("/me").status_code == 503
+
+
+def test_its_use_is_noted_at_most_once_a_minute(ada) -> None:
     program = program_of(ada)
     program.get("/me")
     first = ApiToken.objects.get().used_at
