@@ -11,6 +11,7 @@ from leaderboard.client import terminal
 from leaderboard.client.texts import one_line
 
 UNDEFINED = "–"
+LARGEST = 1e300
 
 
 def show(board: dict[str, Any]) -> None:
@@ -56,7 +57,7 @@ def as_csv(board: dict[str, Any]) -> str:
                 _safe(entry.get("track")),
                 1 if entry.get("is_baseline") else 0,
                 _safe(entry.get("reason")),
-                *(value if isinstance(value, int | float) else None for value in values),
+                *(value if _is_number(value) else None for value in values),
             ]
         )
     return text.getvalue()
@@ -83,12 +84,16 @@ def _scores(entry: dict[str, Any], count: int) -> list[dict[str, Any]]:
 def value_of(score: dict[str, Any]) -> str:
     """Four digits with the interval, or – where it is undefined."""
     value = score.get("value")
-    if isinstance(value, bool) or not isinstance(value, int | float):
+    if not _is_number(value):
         return UNDEFINED
     ends = score.get("ci")
-    if isinstance(ends, list) and len(ends) == 2 and all(isinstance(end, int | float) for end in ends):
+    if isinstance(ends, list) and len(ends) == 2 and all(map(_is_number, ends)):
         return f"{value:.4f} [{ends[0]:.4f}, {ends[1]:.4f}]"
     return f"{value:.4f}"
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= LARGEST
 
 
 def _safe(value: Any) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -216,7 +215,7 @@ def _fields(problem: dict[str, Any]) -> list[str]:
 
 
 def _problem(response: httpx2.Response) -> dict[str, Any]:
-    with contextlib.suppress(ValueError):
+    with contextlib.suppress(ValueError, RecursionError):
         document = response.json()
         if isinstance(document, dict):
             return document
@@ -228,7 +227,7 @@ def _parsed(response: httpx2.Response) -> dict[str, Any]:
         return {}
     try:
         document = response.json()
-    except (json.JSONDecodeError, UnicodeDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:  # no JSON, no UTF-8, numbers of thousands of digits
         raise ClientError("the server's answer is no JSON: is this the address of a dialeval site?") from error
     if not isinstance(document, dict):
         raise ClientError("the server's answer is no JSON object")

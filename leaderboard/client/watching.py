@@ -14,6 +14,7 @@ from leaderboard.client.texts import one_line
 ENDED = ("scored", "invalid", "failed", "cancelled")
 FIRST_PAUSE, LONGEST_PAUSE = 0.5, 5.0
 """Seconds between two questions; each is half as long again as the one before."""
+MOST_COUNTED = 10**12
 
 
 def until_ended(server: Server, submission_id: str) -> dict[str, Any]:
@@ -21,14 +22,13 @@ def until_ended(server: Server, submission_id: str) -> dict[str, Any]:
     from tqdm import tqdm
 
     pause, state = FIRST_PAUSE, ""
-    with tqdm(
-        total=None, file=sys.stderr, disable=None, leave=False, bar_format="{desc} {bar} {n_fmt}/{total_fmt}"
-    ) as bar:
+    with tqdm(total=None, file=sys.stderr, disable=None, leave=False, bar_format="{desc}") as bar:
         while True:
             submission = server.get(f"submissions/{part(submission_id)}")
             now = one_line(submission.get("state"), 40)
             if now != state:
                 state, pause = now, FIRST_PAUSE
+                bar.bar_format = "{desc}"
                 bar.write(now, file=sys.stderr)
             if now in ENDED:
                 return submission
@@ -41,7 +41,8 @@ def _show_progress(bar: Any, state: str, progress: Any) -> None:
     if not isinstance(progress, dict):
         return
     done, total = progress.get("done"), progress.get("total")
-    if isinstance(done, int) and isinstance(total, int) and total > 0:
+    if isinstance(done, int) and isinstance(total, int) and 0 < total < MOST_COUNTED:
+        bar.bar_format = "{desc} {bar} {n_fmt}/{total_fmt}"
         bar.set_description_str(state, refresh=False)
         bar.total, bar.n = total, min(done, total)
         bar.refresh()

@@ -171,6 +171,17 @@ def test_a_leaderboard_shows_undefined_as_a_dash_and_says_why_something_has_no_r
     assert lines[5] == ["[1]", "a", "baseline"]
 
 
+@pytest.mark.parametrize("nonsense", ["1", True, 10**400, [1], {}, None])
+@pytest.mark.parametrize("format", ["table", "csv"])
+def test_a_score_that_is_no_number_is_undefined(dialeval: Run, server: StandIn, nonsense: Any, format: str) -> None:
+    entry = {"rank": 1, "team": "t", "name": "n", "scores": [{"value": nonsense, "ci": [nonsense, 1]}, nonsense]}
+    server.gives("challenges/cup/rounds/one/leaderboard", {**BOARD, "entries": [entry]})
+    status, out, _ = dialeval("leaderboard", "cup", "one", "--format", format)
+    assert status == 0
+    last = out.splitlines()[-1]
+    assert last.split() == ["1", "t", "n", "–", "–"] if format == "table" else last == "1,t,n,,0,,,"
+
+
 def test_a_leaderboard_as_csv_has_empty_cells_and_no_formula(dialeval: Run, server: StandIn) -> None:
     server.gives("challenges/cup/rounds/one/leaderboard", BOARD)
     status, out, _ = dialeval("leaderboard", "cup", "one", "--format", "csv")

@@ -104,7 +104,7 @@ def test_wrong_fields_are_named(server: StandIn, connection: Server) -> None:
         connection.post("tokens", {})
 
 
-@pytest.mark.parametrize("body", [b"<html>", b"[]", b"\xff", b"", b"[" * 100_000])
+@pytest.mark.parametrize("body", [b"<html>", b"[]", b"\xff", b"", b"[" * 100_000, b"[" + b"1" * 9_000 + b"]"])
 def test_what_is_no_dialeval_site_is_said(server: StandIn, connection: Server, body: bytes) -> None:
     server.gives("me", Answer(body))
     with pytest.raises(ClientError, match="the server's answer is no JSON"):
