@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import io
 import json
@@ -13,9 +14,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from annotations.importers.problems import ImportFailed
+from leaderboard.challenges.files.layout_file import layout_of
 from leaderboard.challenges.files.responses import check_responses, read_responses
 from leaderboard.challenges.files.scores import COLUMNS_OF_LEVEL, check_scores, read_scores
 from tests.challenges.files.helpers import SMALL, good_csv, good_lines, good_list, small_layout
+from workers.baselines.dialogue_file import read_dialogues
 
 SYSTEMS = ("s", "=t")
 ids = st.sampled_from(["d1", "d2", "d3", "", " d1", "'d1"]) | st.text(max_size=5)
@@ -110,3 +114,12 @@ def test_any_text_survives_the_way_through_each_format(path: Path, said: list[st
     for data in (as_lines(as_objects), as_csv(rows)):
         path.write_bytes(data)
         assert list(read_responses(path, small_layout())) == answers
+
+
+@settings(max_examples=500, deadline=2_000, derandomize=True)
+@given(files)
+def test_templates_and_dialogues(path: Path, data: bytes) -> None:
+    path.write_bytes(data)
+    for read in (layout_of, read_dialogues):
+        with contextlib.suppress(ImportFailed):
+            read(path)
