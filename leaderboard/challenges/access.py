@@ -38,6 +38,8 @@ def team_of(user: Any, challenge: Challenge) -> Team | None:
 
 def submission_or_404(user: Any, public_id: str) -> Submission:
     """A submission exists for its team, its sender and organisers."""
+    if "\0" in public_id:  # PostgreSQL would refuse the question
+        raise Http404("there is no such submission")
     submission = (
         Submission.objects.select_related("round__challenge", "team", "version__corpus", "system", "metric", "user")
         .filter(public_id=public_id)

@@ -16,7 +16,16 @@ from annotations.models import AuditEntry, System
 from leaderboard.challenges.models import Challenge, Member, Round, Submission, Team
 from leaderboard.challenges.urls import organising
 from tests.campaigns.sets import made_user
-from tests.challenges.sets import good_file, open_challenge, open_round, scored, small_version, submit, team_with_member
+from tests.challenges.sets import (
+    good_file,
+    open_challenge,
+    open_round,
+    scored,
+    small_version,
+    submit,
+    taken_in,
+    team_with_member,
+)
 
 pytestmark = pytest.mark.django_db
 
@@ -394,7 +403,10 @@ def test_a_team_is_disqualified_with_a_reason_and_reinstated(organiser: Client) 
 def test_a_team_that_nobody_knows_is_not_found(organiser: Client) -> None:
     challenge = open_challenge()
     assert organiser.get(reverse("challenge-teams", args=[challenge.slug]), {"team": "x"}).status_code == 404
-    assert organiser.post(reverse("team-disqualify", args=["x\0"]), {"reason": "No."}).status_code == 404
+    for public_id in ("x", "%00", "x%00"):
+        for button in (f"/teams/{public_id}/disqualify/", f"/submissions/{public_id}/baseline/"):
+            assert organiser.post(button, {"reason": "No."}).status_code == 404
+        assert organiser.get(f"/submissions/{public_id}/").status_code == 404
 
 
 # --- submissions -----------------------------------------------------------------------------------------------
@@ -496,3 +508,12 @@ def test_deleting_a_challenge_with_submissions_is_refused_with_the_reason(organi
     empty = open_challenge("empty")
     assert "is deleted" in said(organiser, "challenge-delete", empty.slug)
     assert list(Challenge.objects.values_list("pk", flat=True)) == [round.challenge_id]
+
+
+def test_an_invalid_submission_says_its_first_problem_and_where_the_report_is(organiser: Client) -> None:
+    """An empty list answers none of three dialogues."""
+    round = open_round()
+    one = taken_in(submit(round, team_with_member(round.challenge)[0], data=b"[]"))
+    page = page_of(organiser, "challenge-submissions", round.challenge.slug, chosen=one.public_id)
+    assert "The report names 3 problems" in page
+    assert '<p dir="auto">has no response for the dialogue' in page

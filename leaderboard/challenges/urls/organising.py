@@ -5,7 +5,7 @@ from django.urls import path
 from leaderboard.challenges.views import organise, organise_rounds, organise_teams
 
 CHALLENGE, ROUND = "challenges/<slug:slug>", "challenges/<slug:slug>/rounds/<slug:round_slug>"
-TEAM, SUBMISSION = "teams/<str:public_id>", "submissions/<str:public_id>"
+TEAM, SUBMISSION = "teams/<slug:public_id>", "submissions/<slug:public_id>"
 
 urlpatterns = [
     path("challenges/new/", organise.challenge_new, name="challenge-new"),
