@@ -91,6 +91,8 @@ def round_submit(request: HttpRequest, slug: str, round_slug: str) -> HttpRespon
         return _refused(request, one, form, 422)
     try:
         received = _take(request, one, team, form)
+    except Team.DoesNotExist:  # its last member left it in this moment
+        return _refused(request, one, SubmissionForm(), 403, _("Make or join a team first."))
     except NotTaken as refusal:
         form.add_error(FIELD_OF.get(refusal.code), refusal.message)
         status = STATUS_OF.get(refusal.code, 422 if refusal.code in FIELD_OF else 409)
