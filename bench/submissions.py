@@ -33,7 +33,7 @@ LEXICAL = [
 ]
 TURNS = 7
 WARM_UP = 12
-PATIENCE_SECONDS = 60
+PATIENCE_SECONDS = 300
 FORMATS = ("jsonl", "json", "csv")
 
 

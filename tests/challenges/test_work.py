@@ -118,6 +118,14 @@ def test_who_kills_every_worker_is_given_up_with_a_reason_and_gets_the_place_bac
     assert work.claim(submission.pk) is None
 
 
+def test_a_submission_that_has_no_attempt_left_does_not_wait_for_ever(round: Round, team: Team, settings) -> None:
+    submission = submit(round, team)
+    Submission.objects.filter(pk=submission.pk).update(attempts=2)
+    settings.MAX_ATTEMPTS = 2  # lowered since
+    assert work.sweep().given_up == 1
+    assert (now(submission).state, now(submission).total_place) == ("failed", None)
+
+
 def test_what_goes_wrong_here_is_tried_again_and_the_team_reads_no_paths(
     round: Round, team: Team, settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import F
+from django.db.models import F, QuerySet
 from django.utils import timezone
 
 from leaderboard.challenges import uploads
@@ -43,6 +43,7 @@ def sweep() -> Swept:
             given_up += _give_up(pk)
         else:
             given_back += _give_back(pk)
+    given_up += sum(_give_up_waiting(pk) for pk in list(_used_up().values_list("pk", flat=True)))
     waiting = (
         Submission.objects.filter(state=State.RECEIVED)
         .order_by(F("hinted_at").asc(nulls_first=True))
@@ -54,7 +55,7 @@ def sweep() -> Swept:
     return Swept(given_back, given_up, hinted, settled, _forgotten_files())
 
 
-def _silent(pk: int):  # the type is a query of submissions
+def _silent(pk: int) -> QuerySet[Submission]:
     return Submission.objects.filter(pk=pk, state__in=OWNED, lease_expires_at__lt=timezone.now())
 
 
@@ -70,6 +71,19 @@ def _give_up(pk: int) -> bool:
     error = f"the worker stopped without a word {settings.MAX_ATTEMPTS} times; the file may need more memory or time"
     with transaction.atomic():
         return end(_silent(pk), State.FAILED, f"Failed: {error}. It is not counted as an attempt.", error=error)
+
+
+def _used_up() -> QuerySet[Submission]:
+    """Waiting with no attempt left, as when MAX_ATTEMPTS was lowered: no worker would ever claim them."""
+    return Submission.objects.filter(state=State.RECEIVED, attempts__gte=settings.MAX_ATTEMPTS)
+
+
+def _give_up_waiting(pk: int) -> bool:
+    error = f"it was tried {settings.MAX_ATTEMPTS} times"
+    with transaction.atomic():
+        return end(
+            _used_up().filter(pk=pk), State.FAILED, f"Failed: {error}. It is not counted as an attempt.", error=error
+        )
 
 
 def _forgotten_files() -> int:
