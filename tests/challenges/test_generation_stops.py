@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from datetime import timedelta
+from threading import Barrier
 from typing import Any
 
 import pytest
@@ -15,7 +16,7 @@ from leaderboard.challenges import execution, generation
 from leaderboard.challenges.actions import interventions, telling
 from leaderboard.challenges.models import GeneratedResponse, Submission
 from tests.campaigns.sets import made_user
-from tests.challenges.prompted import hand_in, last_line, prompt_endpoint, prompt_round, said, tokens, told
+from tests.challenges.prompted import hand_in, last_line, prompt_endpoint, prompt_round, said, told
 from tests.challenges.sets import small_version, taken_in
 from tests.services import free_port
 from tests.workers.chats import made_chat
@@ -291,12 +292,17 @@ def test_progress_is_told_in_turns() -> None:
     assert seen == [(0, 4), (1, 4), (2, 4), (3, 4), (4, 4)]
 
 
-def test_dialogues_are_asked_at_the_same_time_and_turns_of_one_in_order() -> None:
-    with prompt_endpoint() as stub:
-        stub.seconds = 0.15
-        submission = hand_in(prompt_round(stub, small_version(dialogues=4, turns=2)))
-        taken_in(submission)
-    # 8 calls of 0.15 s, four at a time: about 0.3 s; one after the other 1.2 s
-    first_asked = [asked.count("A: ") for asked in prompts_asked(stub)]
-    assert first_asked == [1, 1, 1, 1, 2, 2, 2, 2]
-    assert tokens(stub.asked[0])["prompt_tokens"] == 20
+def test_four_dialogues_are_asked_at_the_same_time_and_turns_of_one_in_order() -> None:
+    all_four = Barrier(4, timeout=20)  # nobody is answered before four ask
+
+    def together(asked: dict[str, Any]) -> str:
+        all_four.wait()
+        return last_line(asked)
+
+    with prompt_endpoint(together) as stub:
+        submission = taken_in(hand_in(prompt_round(stub, small_version(dialogues=4, turns=2))))
+    assert submission.state == "scoring"
+    asked_of: dict[str, list[int]] = {}
+    for asked in stub.asked:
+        asked_of.setdefault(asked["messages"][0]["content"], []).append(asked["messages"][1]["content"].count("A: "))
+    assert list(asked_of.values()) == [[1, 2]] * 4
