@@ -12,7 +12,7 @@ from django.test import Client
 from django.utils import timezone
 
 from annotations.campaigns.models import Campaign, Invitation, Item
-from annotations.models import Corpus, CorpusVersion, Dialogue, Response, System, Turn
+from annotations.models import Corpus, CorpusVersion, Dialogue, Rater, Rating, Response, System, Turn
 from dialeval_site import tokens
 from leaderboard.challenges.actions.settling import settle
 from leaderboard.challenges.actions.work import log
@@ -124,8 +124,10 @@ def _version(random: Random) -> tuple[CorpusVersion, list[str], list[str]]:
             )
             said.append(["B", references[0]])
     baseline = System.objects.create(version=version, position=0, name="echo", kind="baseline")
+    rater = Rater.objects.create(version=version, position=0, name="rater")
     for turn in Turn.objects.filter(dialogue__version=version):
-        Response.objects.create(system=baseline, turn=turn, text="You asked me.")
+        response = Response.objects.create(system=baseline, turn=turn, text="You asked me.")
+        Rating.objects.create(rater=rater, response=response, aspect="overall", score=1 + turn.number)
     return version, golds, last
 
 
