@@ -60,7 +60,8 @@ def post(url: str, body: bytes, headers: Mapping[str, str], private_allowed: boo
         raise NotAllowed("the address is not https://")
     address, port = _resolved(parts, private_allowed, seconds)
     connection = _connection(parts, address, port, seconds)
-    clock = threading.Timer(seconds, _cut_off, [connection])  # a socket's own time-out begins anew with each byte
+    late = threading.Event()
+    clock = threading.Timer(seconds, _cut_off, [connection, late])  # a socket's own time-out begins anew with each byte
     clock.daemon = True
     clock.start()
     try:
@@ -72,7 +73,7 @@ def post(url: str, body: bytes, headers: Mapping[str, str], private_allowed: boo
     except TimeoutError:
         raise NotReached(f"no answer within {seconds:g} s") from None
     except (OSError, http.client.HTTPException, ValueError) as problem:
-        if not clock.is_alive():
+        if late.is_set():
             raise NotReached(f"no answer within {seconds:g} s") from None
         raise NotReached(f"no connection: {_in_words(problem)}") from None
     finally:
@@ -129,7 +130,8 @@ class _PinnedHttps(_PinnedHttp):
         self.sock = ssl.create_default_context().wrap_socket(self.sock, server_hostname=self.host)
 
 
-def _cut_off(connection: http.client.HTTPConnection) -> None:
+def _cut_off(connection: http.client.HTTPConnection, late: threading.Event) -> None:
+    late.set()
     sock = connection.sock
     if sock is not None:
         with suppress(OSError):

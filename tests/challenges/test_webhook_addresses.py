@@ -1,0 +1,155 @@
+"""Where a webhook may lead: nowhere but to the public internet, and to what was checked."""
+
+from __future__ import annotations
+
+import ipaddress
+import socket
+import time
+from typing import Any
+
+import pytest
+
+from leaderboard.challenges import notices as delivery
+from leaderboard.challenges.actions import notices
+from leaderboard.challenges.models import Notice, Webhook
+from leaderboard.challenges.pinned_http import NotAllowed, NotReached, is_public, post
+from tests.challenges.receivers import closed_port, http_receiver
+from tests.challenges.sets import open_round, scored, team_with_member
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(autouse=True)
+def _loopback_is_allowed(settings) -> None:
+    settings.WEBHOOK_PRIVATE = True
+    settings.SITE_URL = "https://dialeval.example.org"
+
+
+@pytest.fixture
+def round():
+    return open_round()
+
+
+@pytest.fixture
+def team(round):
+    return team_with_member(round.challenge, "ada")[0]
+
+
+@pytest.fixture
+def ada(team) -> Any:
+    return team.members.get().user
+
+
+def hook(user: Any, url: str = "http://127.0.0.1:9/hook") -> Webhook:
+    return notices.add_webhook(user, url)
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "127.0.0.1", "0.0.0.0", "10.0.0.1", "172.16.5.5", "192.168.1.1", "169.254.169.254", "100.64.0.1", "224.0.0.1",
+        "255.255.255.255", "198.18.0.1", "240.0.0.1", "::1", "::", "fe80::1", "fd00::1", "ff02::1", "::ffff:10.0.0.1",
+        "::ffff:169.254.169.254", "64:ff9b::a00:1", "2002:a00:1::", "2001:0:a00:1::", "fd00:ec2::254",
+    ],
+)  # fmt: skip
+def test_an_address_that_is_not_of_the_internet_at_large(address: str) -> None:
+    assert is_public(ipaddress.ip_address(address)) is False
+
+
+@pytest.mark.parametrize("address", ["1.1.1.1", "93.184.216.34", "2606:4700::1111", "::ffff:1.1.1.1"])
+def test_an_address_of_the_internet(address: str) -> None:
+    assert is_public(ipaddress.ip_address(address)) is True
+
+
+def test_a_private_address_is_not_called_whatever_its_name(round, team, ada, settings) -> None:
+    with http_receiver() as receiver:
+        hook(ada, receiver.url)
+        scored(round, team)
+        settings.WEBHOOK_PRIVATE = False
+        Webhook.objects.update(url=receiver.url.replace("http://127.0.0.1", "https://localhost"))
+        assert delivery.deliver(Notice.objects.get().pk) is False
+    notice = Notice.objects.get()
+    assert (notice.state, notice.attempts) == ("failed", 1)
+    assert "public internet" in notice.answer
+    assert receiver.got == []
+
+
+def test_a_name_is_looked_up_once_and_what_was_checked_is_called(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A name server that says a public address first and a private one then."""
+    asked: list[str] = []
+    called: list[tuple[str, int]] = []
+    answers = iter(["93.184.216.34", "127.0.0.1"])
+
+    def lookup(host: str, port: int, **_: object) -> list[Any]:
+        asked.append(host)
+        return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (next(answers), port))]
+
+    def connect(address: tuple[str, int], _timeout: object = None) -> Any:
+        called.append(address)
+        raise OSError("this test goes nowhere")
+
+    monkeypatch.setattr("leaderboard.challenges.pinned_http.socket.getaddrinfo", lookup)
+    monkeypatch.setattr("leaderboard.challenges.pinned_http.socket.create_connection", connect)
+    with pytest.raises(NotReached):
+        post("https://rebinding.example/hook", b"{}", {}, private_allowed=False)
+    assert asked == ["rebinding.example"]
+    assert called == [("93.184.216.34", 443)]
+
+
+def test_one_private_address_among_public_ones_is_enough_to_refuse(monkeypatch: pytest.MonkeyPatch) -> None:
+    def lookup(_host: str, port: int, **_: object) -> list[Any]:
+        found = ("93.184.216.34", "10.0.0.1")
+        return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (one, port)) for one in found]
+
+    monkeypatch.setattr("leaderboard.challenges.pinned_http.socket.getaddrinfo", lookup)
+    with pytest.raises(NotAllowed):
+        post("https://two.example/hook", b"{}", {}, private_allowed=False)
+
+
+def test_a_receiver_that_drips_is_hung_up_on() -> None:
+    with http_receiver(drip=True) as receiver:
+        started = time.monotonic()
+        with pytest.raises(NotReached, match="no answer within 1 s"):
+            post(receiver.url, b"{}", {}, private_allowed=True, seconds=1)
+        assert time.monotonic() - started < 3
+
+
+def test_nobody_there() -> None:
+    with pytest.raises(NotReached):
+        post(f"http://127.0.0.1:{closed_port()}/", b"{}", {}, private_allowed=True)
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "", "ftp://example.org/", "file:///etc/passwd", "http://example.org/", "https://", "https://user:pw@example.org/",
+        "https://example.org:99999/", "https://[::1/", "https://example.org/\r\nX: y", "https://example.org/a b",
+        "javascript:alert(1)", "https://example.org/" + "a" * 300, "https://example.org/\0",
+    ],
+)  # fmt: skip
+def test_what_cannot_be_a_webhook(ada, settings, url: str) -> None:
+    settings.WEBHOOK_PRIVATE = False
+    with pytest.raises(notices.NotAccepted):
+        notices.add_webhook(ada, url)
+    assert not Webhook.objects.exists()
+
+
+def test_no_second_line_in_the_request() -> None:
+    with http_receiver() as receiver:
+        post(receiver.url + "?a=\u00e9\u2028b", b"{}", {}, private_allowed=True)
+    assert len(receiver.got) == 1
+
+
+def test_nobody_has_endless_webhooks(ada) -> None:
+    for number in range(notices.MOST_WEBHOOKS):
+        hook(ada, f"http://127.0.0.1/{number}")
+    with pytest.raises(notices.NotAccepted):
+        hook(ada, "http://127.0.0.1/more")
+
+
+def test_tests_are_few(ada) -> None:
+    webhook = hook(ada)
+    for _ in range(notices.TESTS_AN_HOUR):
+        notices.try_webhook(webhook)
+    with pytest.raises(notices.NotAccepted):
+        notices.try_webhook(webhook)
