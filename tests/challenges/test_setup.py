@@ -11,7 +11,7 @@ import pytest
 from django.db import connection
 from django.utils import timezone
 
-from annotations.models import AuditEntry, CorpusVersion, Turn
+from annotations.models import AuditEntry, CorpusVersion, System, Turn
 from leaderboard.challenges.actions import rounds, setup
 from leaderboard.challenges.actions.plan import create_from_plan
 from leaderboard.challenges.actions.refusal import Refused
@@ -21,6 +21,7 @@ from leaderboard.challenges.forms.zones import NoSuchTime, in_utc
 from leaderboard.challenges.models import Challenge, Round, Submission, Team
 from tests.campaigns.sets import made_user
 from tests.challenges.sets import open_challenge, open_round, small_version, submit, team_with_member
+from workers.models import MetricRun
 
 pytestmark = pytest.mark.django_db
 
@@ -194,6 +195,21 @@ def test_rounds_stand_in_the_order_they_were_made_with_addresses_of_their_own() 
     challenge, version = open_challenge(), small_version()
     made = [rounds.create_round(challenge, asked(version)) for _ in range(3)]
     assert [(one.slug, one.position) for one in made] == [("round-1", 0), ("round-1-2", 1), ("round-1-3", 2)]
+
+
+def test_the_corpus_s_baselines_are_scored_by_what_the_round_asks_for() -> None:
+    version = small_version()
+    baseline = System.objects.create(version=version, position=0, name="echo", kind=System.Kind.BASELINE)
+    System.objects.create(version=version, position=1, name="an agent")
+    round = rounds.create_round(open_challenge("first"), asked(version, private_metrics=["rouge_l"]))
+    wanted = MetricRun.objects.filter(system__version=version)
+    assert sorted(wanted.values_list("system_id", "configuration")) == [
+        (baseline.pk, "bleu_4"),
+        (baseline.pk, "rouge_l"),
+        (baseline.pk, "word_f1"),
+    ]
+    rounds.edit_round(round, replace(as_asked(round), metrics=["word_f1", "rouge_1"]))
+    assert wanted.filter(system=baseline, configuration="rouge_1").count() == 1
 
 
 def test_a_round_is_not_called_as_its_form() -> None:

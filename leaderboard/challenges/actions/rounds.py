@@ -15,8 +15,9 @@ from django.utils.translation import gettext as _
 
 from annotations import audit
 from annotations.campaigns.models import ChatSystem
-from annotations.models import CorpusVersion, Turn
-from leaderboard.challenges.actions.refusal import Refused, as_noted, changed
+from annotations.models import CorpusVersion, System, Turn
+from annotations.queries import select_systems
+from leaderboard.challenges.actions.refusal import Refused
 from leaderboard.challenges.actions.setup import free_slug, locked, one_address_each
 from leaderboard.challenges.models import Challenge, Round, Team, Track
 from leaderboard.challenges.models.challenge import (
@@ -26,6 +27,7 @@ from leaderboard.challenges.models.challenge import (
     random_seed,
 )
 from leaderboard.challenges.phase import is_unveiled
+from workers import runs
 from workers.metrics.configuration import ConfigurationError, parse
 from workers.queries import why_not_offered
 
@@ -76,8 +78,9 @@ def create_round(challenge: Challenge, asked: RoundAsked, by: Any = None) -> Rou
             values["split_seed"] = random_seed()
         round = Round.objects.create(challenge=stored, position=0 if last is None else last + 1, **values)
         audit.record(
-            by, "round.created", round.name, challenge=stored.slug, round=round.slug, settings=as_noted(round, NOTED)
+            by, "round.created", round.name, challenge=stored.slug, round=round.slug, settings=audit.noted(round, NOTED)
         )
+        _score_corpus_baselines(round)
     return round
 
 
@@ -87,7 +90,7 @@ def edit_round(round: Round, asked: RoundAsked, by: Any = None) -> Round:
     values = _checked(asked, round)
     with one_address_each(), transaction.atomic():
         stored = _held(round)
-        before = as_noted(stored, NOTED)
+        before = audit.noted(stored, NOTED)
         values["slug"] = _free_slug(stored.challenge, asked, stored)
         if values["split_seed"] is None:
             values["split_seed"] = stored.split_seed
@@ -96,13 +99,22 @@ def edit_round(round: Round, asked: RoundAsked, by: Any = None) -> Round:
                 raise Refused(why, name)
         for name, value in values.items():
             setattr(stored, name, value)
-        if what := changed(before, as_noted(stored, NOTED)):
+        if what := audit.changes(before, audit.noted(stored, NOTED)):
             stored.revision += 1
             stored.save(update_fields=[*NOTED, "revision"])
             audit.record(
                 by, "round.changed", stored.name, challenge=stored.challenge.slug, round=stored.slug, changes=what
             )
+            _score_corpus_baselines(stored)
     return stored
+
+
+def _score_corpus_baselines(round: Round) -> None:
+    """A baseline of the corpus stands on the board beside what teams hand in, so it needs the same scores."""
+    if round.shows_corpus_baselines:
+        named = [parse(one) for one in [*round.metrics, *round.private_metrics]]
+        offered = [one for one in named if not why_not_offered(one.metric, round.version)]
+        runs.request(offered, select_systems(round.version, kinds=[System.Kind.BASELINE]))
 
 
 def delete_round(round: Round, by: Any = None) -> None:
