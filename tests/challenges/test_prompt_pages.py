@@ -212,7 +212,7 @@ def test_a_used_up_limit_is_told_and_nothing_is_stored() -> None:
     client = member_of(round)
     client.post(address(round), WRITTEN)
     response = client.post(address(round), {**WRITTEN, "system": "Another."})
-    assert response.status_code == 429
+    assert response.status_code == 409
     assert Submission.objects.count() == 1
     assert files_left() == []
     assert "Your team has used its attempts of today" in client.get(address(round)).content.decode()

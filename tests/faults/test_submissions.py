@@ -178,7 +178,7 @@ def test_of_twenty_uploads_at_the_same_instant_exactly_five_are_taken(site: Site
 
     with ThreadPoolExecutor(20) as pool:
         statuses = sorted(pool.map(send, range(20)))
-    assert statuses == [201] * 5 + [429] * 15
+    assert statuses == [201] * 5 + [409] * 15
     all_ended(site)
     found = outcome(site)
     assert sorted((one["state"], one["day"], one["total"]) for one in found["submissions"]) == [

@@ -35,6 +35,7 @@ from leaderboard.challenges.phase import phase_of
 from leaderboard.challenges.queries.board import round_board
 from leaderboard.challenges.queries.downloads import dialogues_file, template_file, why_no_download
 from leaderboard.challenges.queries.listing import submissions_seen_by
+from leaderboard.challenges.upload_answers import field_of, status_of
 
 router = Router(tags=["rounds"])
 ROUND = "/challenges/{slug:slug}/rounds/{slug:round}"
@@ -171,27 +172,11 @@ class HandIn(Schema):
     track: TrackName = Field("gpu", description="gpu: a file of responses. prompt: a prompt that is run here.")
 
 
-STATUS_OF = {
-    "closed": 409,
-    "upcoming": 409,
-    "track": 409,
-    "hidden": 409,
-    "limit_day": 409,
-    "limit_total": 409,
-    "withdrawn": 409,
-    "disqualified": 403,
-    "not_member": 403,
-    "too_large": 413,
-    "not_text": 415,
-}
-
-
 def not_taken(refusal: NotTaken) -> Refused:
-    """``NotTaken`` as a problem. Its codes that name a field are errors of that field."""
-    status = STATUS_OF.get(refusal.code, 422)
-    field = {"empty": "file", "not_text": "file", "too_large": "file"}.get(refusal.code, refusal.code)
-    errors = [{"field": f"form.{field}", "message": refusal.message}] if status in (413, 415, 422) else []
-    return Refused(status, refusal.message, code=refusal.code, errors=errors)
+    """``NotTaken`` as a problem; where a field is wrong, with an error of it."""
+    field = field_of(refusal)
+    errors = [{"field": f"form.{field}", "message": refusal.message}] if field else []
+    return Refused(status_of(refusal), refusal.message, code=refusal.code, errors=errors)
 
 
 @router.post(

@@ -27,8 +27,8 @@ from leaderboard.challenges.queries import downloads, prompting
 from leaderboard.challenges.queries.attempts import attempts_left
 from leaderboard.challenges.queries.challenges import at
 from leaderboard.challenges.queries.next_step import standing_in
+from leaderboard.challenges.upload_answers import field_of, status_of
 from leaderboard.challenges.uploads import upload_from_bytes
-from leaderboard.challenges.views.rounds import FIELD_OF, STATUS_OF
 
 CHARACTERS_A_TOKEN = 4
 """In English, roughly. The endpoint's own count decides."""
@@ -86,9 +86,9 @@ def _hand_in(request: HttpRequest, round: Round) -> HttpResponse:
         try:
             return _taken(request, _receive(request, round, team, used, used.prompt))
         except NotTaken as refusal:
-            field = FIELD_OF.get(refusal.code)
+            field = field_of(refusal)
             used.add_error(field if field in used.fields else None, refusal.message)
-            status = STATUS_OF.get(refusal.code, 422 if field else 409)
+            status = status_of(refusal)
     return _page(request, round, form, file_form, status)
 
 

@@ -30,11 +30,9 @@ from leaderboard.challenges.queries.challenges import at
 from leaderboard.challenges.queries.next_step import standing_in
 from leaderboard.challenges.queries.submissions import submissions_of
 from leaderboard.challenges.submission_tables import submissions_table
+from leaderboard.challenges.upload_answers import field_of, status_of
 from leaderboard.challenges.uploads import uploaded
 
-STATUS_OF = {"too_large": 413, "limit_day": 429, "limit_total": 429, "not_member": 403, "disqualified": 403}
-"""Of a refusal, by its code; others conflict with what the round is now (409) or are a fault of the form (422)."""
-FIELD_OF = {"too_large": "file", "empty": "file", "not_text": "file", "name": "name", "description": "description"}
 CONTENT_TYPES = {"json": "application/json", "jsonl": "application/x-ndjson", "csv": "text/csv; charset=utf-8"}
 
 
@@ -94,9 +92,8 @@ def round_submit(request: HttpRequest, slug: str, round_slug: str) -> HttpRespon
     except Team.DoesNotExist:  # its last member left it in this moment
         return _refused(request, one, SubmissionForm(), 403, _("Make or join a team first."))
     except NotTaken as refusal:
-        form.add_error(FIELD_OF.get(refusal.code), refusal.message)
-        status = STATUS_OF.get(refusal.code, 422 if refusal.code in FIELD_OF else 409)
-        return _refused(request, one, form, status)
+        form.add_error(field_of(refusal), refusal.message)
+        return _refused(request, one, form, status_of(refusal))
     return _taken(request, received)
 
 

@@ -26,12 +26,11 @@ from leaderboard.challenges.files.scores import COLUMNS_OF_LEVEL
 from leaderboard.challenges.forms.scores import HIGHER, LEVELS, ScoresForm, WithdrawalForm
 from leaderboard.challenges.queries import scores as queries
 from leaderboard.challenges.score_tables import submitted_metrics_table
+from leaderboard.challenges.upload_answers import field_of, status_of
 from leaderboard.challenges.uploads import uploaded
 from leaderboard.models import SubmittedMetric
 from leaderboard.queries import rated_levels
 
-FIELD_OF = {"too_large": "file", "empty": "file", "not_text": "file", "name": "name", "level": "level", "link": "link"}
-STATUS_OF = {"too_large": 413, "limit_day": 429, "hidden": 409}
 CONTENT_TYPES = {"csv": "text/csv; charset=utf-8", "jsonl": "application/x-ndjson"}
 
 
@@ -80,8 +79,8 @@ def _hand_in(request: HttpRequest, version: CorpusVersion) -> HttpResponse:
     try:
         received = _take(request, version, form)
     except NotTaken as refusal:
-        form.add_error(FIELD_OF.get(refusal.code), refusal.message)
-        return _refused(request, version, form, STATUS_OF.get(refusal.code, 422))
+        form.add_error(field_of(refusal), refusal.message)
+        return _refused(request, version, form, status_of(refusal))
     return _taken(request, received)
 
 
