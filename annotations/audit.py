@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import datetime
+from decimal import Decimal
 from typing import Any
 
 from django.db.models import Manager, Model
@@ -35,6 +36,8 @@ def noted(row: Model, names: Iterable[str]) -> dict[str, Any]:
 def _noted(value: Any) -> Any:
     if isinstance(value, datetime):
         return value.isoformat()
+    if isinstance(value, Decimal):
+        return f"{value.normalize():f}"  # a form's 0.5 and a row's 0.5000 are one price
     if isinstance(value, Manager):
         return sorted(str(one) for one in value.all())
     return str(value) if isinstance(value, Model) else value

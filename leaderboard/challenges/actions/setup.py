@@ -12,7 +12,7 @@ from django.utils.text import slugify
 from django.utils.translation import gettext as _
 
 from annotations import audit
-from leaderboard.challenges.actions.refusal import Refused, as_noted, changed, checked_text
+from leaderboard.challenges.actions.refusal import Refused, checked_text
 from leaderboard.challenges.models import Challenge, Submission
 
 RESERVED_SLUGS = frozenset({"new"})
@@ -43,7 +43,7 @@ def create(asked: ChallengeAsked, by: Any = None, rules: str = "") -> Challenge:
             created_by=by,
         )
         audit.record(
-            by, "challenge.created", challenge.name, challenge=challenge.slug, settings=as_noted(challenge, NOTED)
+            by, "challenge.created", challenge.name, challenge=challenge.slug, settings=audit.noted(challenge, NOTED)
         )
     return challenge
 
@@ -52,14 +52,14 @@ def edit(challenge: Challenge, asked: ChallengeAsked, by: Any = None) -> Challen
     """The address only while it is a draft: links to an open challenge are in mails and papers. Raises ``Refused``."""
     with one_address_each(), transaction.atomic():
         stored = locked(challenge)
-        before = as_noted(stored, NOTED)
+        before = audit.noted(stored, NOTED)
         stored.name, stored.summary, stored.largest_team = asked.name, asked.summary, asked.largest_team
         if asked.slug and asked.slug != stored.slug:
             if stored.state != Challenge.State.DRAFT:
                 raise Refused(_("The address stays as it is once a challenge was opened: people have links."), "slug")
             stored.slug = _free_slug(asked)
         stored.save(update_fields=NOTED)
-        if what := changed(before, as_noted(stored, NOTED)):
+        if what := audit.changes(before, audit.noted(stored, NOTED)):
             audit.record(by, "challenge.changed", stored.name, challenge=stored.slug, changes=what)
     return stored
 
