@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+from typing import Any
 
 from celery import Celery
+from celery.signals import worker_init
 
 from dialeval_site.folder_broker import SCHEME
 
@@ -33,3 +35,11 @@ app.conf.update(
 )
 app.autodiscover_tasks()
 app.steps["worker"].add("dialeval_site.sweeping:SweepTimer")
+
+
+@worker_init.connect
+def _warm_up(sender: Any, **_: Any) -> None:
+    """Before the pool forks its processes; a process that takes the place of a dead one is forked from the same."""
+    from workers.warming import warm_up
+
+    warm_up(set(sender.app.amqp.queues.consume_from))

@@ -77,3 +77,6 @@ class Metric:
     """Fixed facts that belong in every signature, e.g. ("smooth", "method1"), ("epsilon", "1e-12")."""
     missing: Callable[[], str] | None = None
     """Returns why the metric cannot run on this machine ("WordNet 3.0 is not installed: run make setup"), or ""."""
+    warm_up: Callable[[], None] | None = None
+    """Loads what takes seconds, once a worker instead of once a process: called before its processes are forked. It
+    starts no thread, touches no accelerator and leaves no file open, whose place the processes would share."""

@@ -73,7 +73,16 @@ def _lexicon(folder: str) -> _RememberingWordNet:
     with warnings.catch_warnings():
         # It says that it speaks English only, which is what METEOR wants.
         warnings.filterwarnings("ignore", message="The multilingual functions are not available")
-        return _RememberingWordNet(EnglishWordNet(nltk.data.find("corpora/wordnet", paths=[folder]), None))
+        reader = EnglishWordNet(nltk.data.find("corpora/wordnet", paths=[folder]), None)
+    _close_files(reader)
+    return _RememberingWordNet(reader)
+
+
+def _close_files(reader: Any) -> None:
+    """NLTK opens them again when it looks a word up. A file that is open when a worker forks has one place that all its
+    processes move: one would read where another has just been."""
+    while reader._data_file_map:
+        reader._data_file_map.popitem()[1].close()
 
 
 @cache
@@ -103,6 +112,13 @@ def _build(options: Mapping[str, OptionValue]) -> AgainstReferences:
     return AgainstReferences(words(bool(options["normalize"])), partial(meteor, lexicon=lexicon))
 
 
+def _warm_up() -> None:
+    import nltk.translate.meteor_score  # noqa: F401
+
+    _lexicon(str(wordnet.default_folder()))
+    _stemmer()
+
+
 METRIC = Metric(
     name="meteor",
     version="1",
@@ -120,4 +136,5 @@ METRIC = Metric(
         ("references", "best"),
     ),
     missing=wordnet.missing,
+    warm_up=_warm_up,
 )
