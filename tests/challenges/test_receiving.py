@@ -15,6 +15,7 @@ from annotations.models import AuditEntry
 from leaderboard.challenges import uploads
 from leaderboard.challenges.actions.receiving import NotTaken, receive
 from leaderboard.challenges.models import LogLine, Round, Submission, Team
+from leaderboard.challenges.prompts.spec import canonical, read_prompt
 from tests.campaigns.sets import made_user
 from tests.challenges.sets import good_file, open_round, submit, team_with_member, upload_of
 
@@ -198,6 +199,21 @@ def test_the_same_bytes_are_recognised_after_the_round_has_closed(round: Round, 
     first = submit(round, team, data=b"the same")
     Round.objects.filter(pk=round.pk).update(closes_at=timezone.now() - timedelta(seconds=1))
     assert submit(round, team, data=b"the same") == first
+
+
+def test_the_same_prompt_is_known_however_its_file_is_laid_out(round: Round, team: Team) -> None:
+    first = submit(round, team, data=b'{"user": "{history}", "system": ""}', track="prompt")
+    again = submit(round, team, data=b'{\n "settings": {"seed": 0},\r\n "user": "{history}"}\n', track="prompt")
+    assert again == first
+    stored = uploads.stored_path(first).read_bytes()
+    assert (stored, first.size) == (canonical(read_prompt(b'{"user": "{history}"}')), len(stored))
+    assert first.sha256 == hashlib.sha256(stored).hexdigest()
+    assert files_left() == ["uploads"]
+
+
+def test_a_prompt_that_cannot_be_read_stays_as_it_came(round: Round, team: Team) -> None:
+    broken = b'{"user": "{nobody}"}  '
+    assert uploads.stored_path(submit(round, team, data=broken, track="prompt")).read_bytes() == broken
 
 
 def test_the_same_bytes_in_another_track_are_another_submission(round: Round, team: Team) -> None:

@@ -12,12 +12,14 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from annotations import audit
+from annotations.importers.problems import ImportFailed
 from annotations.importers.texts import text_fault
 from leaderboard.challenges import uploads
 from leaderboard.challenges.actions.places import NoPlaceLeft, free_places, lock_team
 from leaderboard.challenges.actions.telling import log, tell_on_commit
 from leaderboard.challenges.models import COUNTED, Member, Round, Submission, Team, Track
 from leaderboard.challenges.phase import phase_of
+from leaderboard.challenges.prompts.spec import LARGEST_FILE, canonical, read_prompt
 from leaderboard.challenges.queries.attempts import day_of
 from leaderboard.challenges.uploads import Upload
 
@@ -47,12 +49,14 @@ def receive(
 ) -> Received:
     """Store an upload as a submission and tell a worker of it. Raises ``NotTaken`` with nothing stored.
 
-    The same bytes of the same team in the same track are not counted twice: the known submission comes back, even where
-    the round closed meanwhile, so that a client which lost the answer may ask again.
+    The same bytes, or the same prompt, of the same team in the same track are not counted twice: the known submission
+    comes back, even where the round closed meanwhile, so that a client which lost the answer may ask again.
     """
     try:
         refuse_unreadable(upload)
         name, description = tidy(name, description)
+        if track == Track.PROMPT:
+            upload = _written_canonically(upload)
         with transaction.atomic():
             received = _receive(round, team, user, track, name, description, upload)
     except BaseException:
@@ -61,6 +65,22 @@ def receive(
     if not received.is_new:
         uploads.discard(upload)
     return received
+
+
+def _written_canonically(upload: Upload) -> Upload:
+    """A prompt in its one form, so that the same prompt is known again however its file was laid out. One that cannot
+    be read stays as it came, for a worker to say what is wrong with it."""
+    if upload.size > LARGEST_FILE:
+        return upload
+    data = upload.path.read_bytes()
+    try:
+        written = canonical(read_prompt(data))
+    except ImportFailed:
+        return upload
+    if written == data:
+        return upload
+    uploads.discard(upload)
+    return uploads.upload_from_bytes(written, upload.file_name)
 
 
 def _receive(round: Round, team: Team, user: Any, track: str, name: str, description: str, upload: Upload) -> Received:
