@@ -189,6 +189,7 @@ def test_a_run_longer_than_a_task_goes_on_in_the_next_and_uses_up_no_attempt(set
     assert len(stub.asked) == 5
     assert "Paused after" in told(submission)
     assert "Goes on after" in told(submission)
+    assert told(submission).count("Reading the file") == 1
 
 
 def test_a_soft_time_limit_pauses_what_has_answers(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -89,8 +89,11 @@ def claim(submission_id: int) -> Claim | None:
         )
         if not taken:
             return None
-        attempt = Submission.objects.values_list("attempts", flat=True).get(pk=submission_id)
-        log(submission_id, "Reading the file." if attempt == 1 else f"Reading the file, attempt {attempt}.")
+        attempt, begun = Submission.objects.values_list("attempts", "generating_at").get(pk=submission_id)
+        if attempt > 1:
+            log(submission_id, f"Reading the file, attempt {attempt}.")
+        elif begun is None:  # else a prompt's run that was paused goes on, which its log says
+            log(submission_id, "Reading the file.")
     return Claim(submission_id, token, attempt)
 
 
