@@ -10,7 +10,6 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from annotations.campaigns.forms.join import AccountForm
-from annotations.names import name_fault
 from dialeval_site.demo import is_demo_password
 
 EMAIL_HELP = gettext_lazy("Told only to organisers. Without one you get no messages when a submission is scored.")
@@ -39,12 +38,6 @@ class SignUpForm(AccountForm):
             "To log in with. Letters, figures and @ . + - _ only. Your team's members and organisers see it; "
             "leaderboards show the team's name alone."
         )
-
-    def clean_username(self) -> str:
-        name = super().clean_username()
-        if fault := name_fault(name):
-            raise forms.ValidationError(fault)
-        return name
 
     def clean_password(self) -> str:
         return refuse_demo_password(self.cleaned_data["password"])

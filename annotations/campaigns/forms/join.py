@@ -11,6 +11,8 @@ from django.contrib.auth.validators import UnicodeUsernameValidator
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from annotations.names import name_fault
+
 LONGEST_NAME, LONGEST_PASSWORD = 150, 1000
 
 
@@ -42,10 +44,12 @@ class AccountForm(forms.Form):
         self.fields["password"].help_text = " ".join(password_validators_help_texts())
 
     def clean_username(self) -> str:
-        """Names that differ in case only would be taken for each other."""
+        """Names that differ in case only would be taken for each other, and so would letters that look alike."""
         name = get_user_model().normalize_username(self.cleaned_data["username"])
         if get_user_model().objects.filter(username__iexact=name).exists():
             raise forms.ValidationError(_("This name is taken. If it is yours, log in instead."))
+        if fault := name_fault(name):
+            raise forms.ValidationError(fault)
         return name
 
     def clean(self) -> dict[str, Any]:
