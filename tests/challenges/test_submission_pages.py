@@ -213,6 +213,29 @@ def test_the_buttons_follow_state_and_role(client: Client, round: Round, team: T
     assert (button in text_of(page_of(client, one))) is (buttons == "cancel")
 
 
+@pytest.mark.parametrize("button", ["submission-disqualify", "submission-baseline"])
+def test_organisers_judge_on_the_submission_itself(client: Client, round: Round, team: Team, button: str) -> None:
+    one = submit(round, team)
+    address = f'action="{reverse(button, args=[one.public_id])}"'
+    client.force_login(team.members.get().user)
+    assert address not in text_of(page_of(client, one))
+    client.force_login(made_user("", "organiser"))
+    assert address in text_of(page_of(client, one))
+    answer = client.post(reverse(button, args=[one.public_id]), {"reason": "copied", "is_baseline": "yes", "back": ""})
+    assert answer["Location"] == reverse("submission", args=[one.public_id])
+    one.refresh_from_db()
+    assert one.disqualification == "copied" or one.is_baseline
+
+
+def test_another_prompt_begins_with_this_one(client: Client, round: Round, team: Team) -> None:
+    one = submit(round, team, data=b'{"user": "{history} as Ada would"}', track="prompt")
+    work.fail(work.claim(one.pk), "no luck")
+    client.force_login(team.members.get().user)
+    again = f"{reverse('prompt-new', args=[round.challenge.slug, round.slug])}?from={one.public_id}"
+    assert f'href="{again}"' in text_of(page_of(client, one))
+    assert "as Ada would" in client.get(again).content.decode()
+
+
 # --- who sees it ------------------------------------------------------------------------------------------------
 
 NAMES = ("submission", "submission-progress", "submission-file")

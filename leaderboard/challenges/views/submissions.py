@@ -20,6 +20,7 @@ from annotations import page
 from annotations.roles import is_organiser
 from leaderboard.challenges.access import submission_or_404, team_of
 from leaderboard.challenges.actions.work import may_cancel
+from leaderboard.challenges.forms.challenge import ReasonForm
 from leaderboard.challenges.models import Submission
 from leaderboard.challenges.queries import submissions as queries
 from leaderboard.challenges.queries.attempts import attempts_left
@@ -105,6 +106,7 @@ def _context(request: HttpRequest, one: Submission) -> dict[str, Any]:
         "log": queries.log_of(one, request.user),
         "may_cancel": may_cancel(one, request.user),
         "may_manage": is_organiser(request.user),
+        "reason_form": ReasonForm(),
         "stamp": queries.stamp_of(one),
         **_next(request, one),
     }
