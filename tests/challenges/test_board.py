@@ -249,6 +249,18 @@ def test_the_public_board_of_a_round_with_a_share_of_0_has_entries_and_no_scores
     assert document["entries"][0]["scores"] == [{"value": None, "reason": document["reason"]}]
 
 
+def test_a_public_board_without_scores_does_not_tell_which_submission_is_the_best() -> None:
+    """It would tell of the veiled dialogues: hand in, look which one stands there, hand in again."""
+    round = board_round(public_share=0.0, unveil_at=timezone.now() + timedelta(days=1))
+    team = team_of_one(round, "Ours")
+    scored_with(round, team, [0.9] * 8, 0, name="the best")
+    scored_with(round, team, [0.1] * 8, 1, name="the latest")
+    [public] = round_board(round, NOBODY)["entries"]
+    assert public["name"] == "the latest"
+    [private] = round_board(round, NOBODY, "private", now=round.unveil_at)["entries"]
+    assert private["name"] == "the best"
+
+
 def test_which_dialogues_are_public_is_told_to_organisers_until_the_unveiling() -> None:
     round = veiled_round()
     assert round_board(round, NOBODY)["split"]["seed"] is None

@@ -59,7 +59,7 @@ def board_answer(round: Round, part_name: PartName) -> dict[str, Any]:
     split = _split(round, order)
     part = split.part(part_name)
     texts = _texts_of(round, part_name)
-    entries = _entries(round, order, split)
+    entries = _entries(round, part_name, order, split)
     board = _board_scores(texts, entries, order, hides_reasons=hides_references(round))
     scores = scores_of(board, part, RESAMPLES, SEED)
     places = _places(round, texts, entries, board, scores, part)
@@ -122,7 +122,7 @@ def _without_single_turn(part: Part, order: TurnOrder) -> Part:
 # --- which submissions -----------------------------------------------------------------------------------------
 
 
-def _entries(round: Round, order: TurnOrder, split: Split) -> list[Entry]:
+def _entries(round: Round, part_name: PartName, order: TurnOrder, split: Split) -> list[Entry]:
     """One a team, or more where some are baselines or disqualified; then the corpus's own baselines."""
     scored = list(
         Submission.objects.filter(round=round, state=Submission.State.SCORED, system__isnull=False)
@@ -130,7 +130,7 @@ def _entries(round: Round, order: TurnOrder, split: Split) -> list[Entry]:
         .order_by("received_at", "pk")
     )
     competing = [one for one in scored if not one.is_baseline and not one.disqualified_at]
-    chosen = set(_chosen(round, competing, order, split).values())
+    chosen = set(_chosen(round, competing, order, _deciding(split, part_name)).values())
     handed_in = Counter(one.team_id for one in scored)
     entries = [
         Entry(one.system, one, handed_in[one.team_id])
@@ -144,28 +144,39 @@ def _entries(round: Round, order: TurnOrder, split: Split) -> list[Entry]:
     return entries
 
 
-def _chosen(round: Round, competing: Sequence[Submission], order: TurnOrder, split: Split) -> dict[int, int]:
-    """Team → the key of the submission that stands for it, the same on both boards.
+def _deciding(split: Split, part_name: PartName) -> Part | None:
+    """The dialogues that tell a team's best submission, the same on both boards: the public ones, for choosing by those
+    that are yet to be unveiled would reward whoever hands in most often.
 
-    The best one is chosen by the public board's dialogues: choosing by those that are yet to be unveiled would reward
-    whoever hands in most often. Where the public board counts nothing, by all dialogues.
+    Where the public board counts nothing, None on it: a team that saw there which of its submissions is the best could
+    ask the veiled dialogues as often as it may hand in. On the private board the dialogues that it counts.
     """
+    if not split.public.reason:
+        return split.public
+    return split.private if part_name == "private" else None
+
+
+def _chosen(round: Round, competing: Sequence[Submission], order: TurnOrder, deciding: Part | None) -> dict[int, int]:
+    """Team → the key of the submission that stands for it: its best by the dialogues that decide, or its latest."""
     place = {one.pk: number for number, one in enumerate(competing)}
     candidates = [Candidate(one.pk, one.team_id, place[one.pk]) for one in competing]
     several = {team for team, count in Counter(one.team_id for one in competing).items() if count > 1}
     metric = _parsed(round.ranking_metric)
-    if round.entry == Round.Entry.LATEST or not several or metric is None:
+    if round.entry == Round.Entry.LATEST or not several or metric is None or deciding is None:
         return latest_of_each(candidates)
     decided = [one for one in competing if one.team_id in several]
-    values = _values([one.system for one in decided], metric, order, split)
+    values = _values([one.system for one in decided], metric, order, deciding)
     known = {one.pk: value for one, value in zip(decided, values, strict=True)}
     valued = (replace(one, value=known.get(one.submission, float("nan"))) for one in candidates)
     return best_of_each(valued, metric.higher_is_better)
 
 
-def _values(systems: Sequence[System], metric: Configuration, order: TurnOrder, split: Split) -> list[float]:
-    """Each system's mean over the turns that decide; of a metric of whole systems, its score."""
-    counted = (split.private if split.public.reason else split.public).counted[order.dialogue]
+def _values(systems: Sequence[System], metric: Configuration, order: TurnOrder, deciding: Part) -> list[float]:
+    """Each system's mean over the turns that decide; of a metric of whole systems, its score, unless only a part of the
+    dialogues decides."""
+    if "turn" not in metric.levels and not deciding.is_everything:
+        return [float("nan")] * len(systems)
+    counted = deciding.counted[order.dialogue]
     means: list[float] = []
     for start in range(0, len(systems), SYSTEMS_A_READ):
         some = systems[start : start + SYSTEMS_A_READ]
