@@ -8,10 +8,10 @@ import dj_database_url
 import plotly
 from csp.constants import NONE, SELF
 
+from annotations.version import VERSION as VERSION
 from dialeval_site import environment
 from dialeval_site.mail_settings import mail_settings
 
-VERSION = "0.1.0"
 PROJECT = environment.PROJECT
 HOME = environment.home()
 HOME.mkdir(parents=True, exist_ok=True)

@@ -11,6 +11,7 @@ import sys
 from collections.abc import Sequence
 from typing import NoReturn
 
+from annotations.version import VERSION
 from leaderboard.client import terminal
 from leaderboard.client.commands import account, challenges, export, submissions
 from leaderboard.client.errors import ClientError
@@ -32,9 +33,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
     try:
         if options.version:
-            from leaderboard.client.version import version
-
-            terminal.say(f"dialeval {version()}")
+            terminal.say(f"dialeval {VERSION}")
             return 0
         if options.run is None:
             _parser().print_help()

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
+from annotations.version import VERSION
 from leaderboard.client.credentials import Credentials
 from leaderboard.client.errors import ClientError, Refused
 from leaderboard.client.texts import one_line
@@ -61,9 +62,7 @@ class Server:
     def __post_init__(self) -> None:
         import httpx2
 
-        from leaderboard.client.version import version
-
-        headers = {"User-Agent": f"dialeval/{version()}", "Accept": "application/json"}
+        headers = {"User-Agent": f"dialeval/{VERSION}", "Accept": "application/json"}
         if self.credentials.token:
             headers["Authorization"] = f"Bearer {self.credentials.token}"
         self._http = httpx2.Client(

@@ -88,6 +88,15 @@ def variables_read(module: str) -> Iterator[str]:
         for target in node.targets
         if isinstance(target, ast.Name)
     }
+    constants |= {
+        name.id: value.value
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Tuple)
+        for target in node.targets
+        if isinstance(target, ast.Tuple)
+        for name, value in zip(target.elts, node.value.elts, strict=True)
+        if isinstance(name, ast.Name) and isinstance(value, ast.Constant)
+    }
     for node in ast.walk(tree):
         name: ast.expr | None = None
         if isinstance(node, ast.Subscript) and is_environ(node.value) and isinstance(node.ctx, ast.Load):
@@ -206,13 +215,21 @@ def check_gunicorn(arguments: list[str]) -> None:
     assert Config().parser().parse_args(arguments).args == ["dialeval_site.wsgi"]
 
 
+def check_dialeval(arguments: list[str]) -> None:
+    from leaderboard.client.main import _parser
+
+    assert callable(_parser().parse_args(arguments).run)
+
+
 CHECKS = {
     "manage.py": check_management,
     "make": check_make,
     "python": check_module,
     "celery": check_celery,
     "gunicorn": check_gunicorn,
+    "dialeval": check_dialeval,
     "export": lambda arguments: None,  # settings: test_documents_name_only_settings_that_exist
+    "curl": lambda arguments: None,  # an example of the API: test_documents_challenges
 }
 
 
@@ -245,6 +262,8 @@ def test_documents_name_only_settings_that_exist() -> None:
         "DIALEVAL_DATA",
         "DIALEVAL_LOCAL_SERVER_KEY",
         "DIALEVAL_CHAT_KEY_",
+        "DIALEVAL_SERVER",  # these two of the command ``dialeval``
+        "DIALEVAL_TOKEN",
     }
     for document in documents():
         text = document.read_text(encoding="utf-8")
@@ -281,9 +300,8 @@ def test_documents_name_no_machine_s_paths() -> None:
         assert not re.search(r"(?<![\w>])/(work|root|home|tmp)/", document.read_text(encoding="utf-8")), document.name
 
 
-def test_the_changelog_s_newest_release_is_this_version() -> None:
-    headings = sections((PROJECT / "CHANGELOG.md").read_text(encoding="utf-8"))
-    newest = next(heading for heading in headings if "(unreleased)" not in heading)
+def test_the_changelog_begins_with_this_version() -> None:
+    newest = next(iter(sections((PROJECT / "CHANGELOG.md").read_text(encoding="utf-8"))))
     assert newest.split()[0] == VERSION
 
 
@@ -330,19 +348,20 @@ def test_the_table_of_addresses_is_the_url_configuration() -> None:
 
 
 def named_addresses() -> Iterator[tuple[str, str]]:
-    """(name, path) of every address but the admin's, ``<int:position>`` written ``<position>``."""
+    """(name, path) of every address but the admin's and the API's, ``<int:position>`` written ``<position>``."""
     waiting = [("/", pattern) for pattern in get_resolver().url_patterns]
     while waiting:
         start, pattern = waiting.pop()
         path = start + re.sub(r"<\w+:(\w+)>", r"<\1>", str(pattern.pattern))
         if isinstance(pattern, URLPattern):
-            yield str(pattern.name), path
-        elif pattern.namespace != "admin":
+            yield str(pattern.name), path.replace("^api/", "api/…")
+        elif pattern.namespace not in ("admin", "api"):
             waiting += [(path, inner) for inner in pattern.url_patterns]
 
 
 def test_methods_and_roles_in_the_table_are_those_of_the_permission_matrices() -> None:
-    rows = {row[0].strip("`"): row for row in first_table(text_of("endpoints.md")) if row[0] != "–"}
+    named = set(MATRIX) | {address.name for address in campaign_matrix.MATRIX}
+    rows = {row[0].strip("`"): row for row in first_table(text_of("endpoints.md")) if row[0].strip("`") in named}
     assert {name: row[2] for name, row in rows.items()} == {name: methods(name) for name in rows}
     assert {name: row[3] for name, row in rows.items()} == {name: who(name) for name in rows}
 
