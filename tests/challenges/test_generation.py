@@ -142,6 +142,18 @@ def test_a_dialogue_over_its_input_limit_ends_there_with_a_line_in_the_log() -> 
     assert Response.objects.filter(system=submission.system).count() == 5
 
 
+def test_a_prompt_that_cannot_fit_is_not_sent_at_all() -> None:
+    """2,000 histories of 20 characters or more each are 40,000 and more; 1,000 tokens hold 8,000 at most."""
+    with prompt_endpoint() as stub:
+        round = prompt_round(stub, small_version(1, 2), input_tokens_per_dialogue=1_000)
+        submission = taken_in(hand_in(round, system="", user="{history}" * 2_000))
+    assert stub.asked == []
+    assert said(submission) == ["", ""]
+    assert (
+        "Dialogue file-0 ended at turn 0: the prompt is longer than the 1,000 of 1,000 input tokens that are left."
+    ) in told(submission)
+
+
 def test_one_dialogue_s_end_ends_no_other() -> None:
     def usage(asked: dict[str, Any]) -> dict[str, int]:
         of_the_first = "2 bicycles" in asked["messages"][0]["content"]

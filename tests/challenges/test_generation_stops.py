@@ -17,7 +17,7 @@ from leaderboard.challenges.actions import interventions, telling
 from leaderboard.challenges.models import GeneratedResponse, Submission
 from tests.campaigns.sets import made_user
 from tests.challenges.prompted import hand_in, last_line, prompt_endpoint, prompt_round, said, told
-from tests.challenges.sets import small_version, taken_in
+from tests.challenges.sets import computed, small_version, taken_in
 from tests.services import free_port
 from tests.workers.chats import made_chat
 
@@ -57,6 +57,32 @@ def test_an_error_fails_the_submission_and_one_that_may_pass_is_tried_again_firs
     assert submission.error.startswith(reason)
     assert len(stub.asked) == calls
     assert submission.day_place is None
+
+
+@pytest.mark.parametrize(
+    ("status", "words", "line"),
+    [
+        (400, ": maximum context length is 8192 tokens", "the prompt is longer than its model takes"),
+        (400, ": exceed_context_size_error", "the prompt is longer than its model takes"),
+        (413, "", "the prompt is longer than its model takes"),
+        (400, ": content_filter", "the endpoint's content filter refuses the prompt"),
+    ],
+)
+def test_a_prompt_that_the_model_does_not_take_ends_the_dialogue_and_gives_no_attempt_back(
+    status: int, words: str, line: str
+) -> None:
+    """Else a prompt that is refused at its very last call would be run for nothing, as often as one likes."""
+
+    def refuses_the_second_turn(asked: dict[str, Any]) -> Any:
+        return status if asked["messages"][-1]["content"].count("A:") > 1 else "Hello."
+
+    with prompt_endpoint(refuses_the_second_turn) as stub:
+        stub.words = words
+        submission = computed(taken_in(hand_in(prompt_round(stub, small_version(1, 3)))))
+    assert said(submission) == ["Hello.", "", ""]
+    assert (submission.state, submission.day_place) == ("scored", 1)
+    assert f"Dialogue file-0 ended at turn 1: {line}." in told(submission)
+    assert len(stub.asked) == 2
 
 
 def test_an_error_that_passes_is_no_failure() -> None:

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from urllib.parse import quote
 
-from leaderboard.challenges.prompts.budget import Limits, Usage, exceeded, longest_answer, used_up
+from leaderboard.challenges.prompts.budget import Limits, Usage, exceeded, longest_answer, too_long_to_ask, used_up
 from leaderboard.challenges.prompts.render import Place, messages_for, plain_text, response_of
 from leaderboard.challenges.prompts.spec import Prompt, Template, digest
 from workers.language_models.chat_prompt import seed_of
@@ -47,6 +47,16 @@ class AskFailed(Exception):
         self.reason, self.words, self.usage = reason, words, usage or Usage()
 
 
+class NotTakenByModel(Exception):
+    """The model does not take this prompt at this place, as the prompt's author could have known. It ends the dialogue
+    like a limit. Were it a failure, a prompt could be run for nothing: made so that its last call is refused, its
+    attempt would be given back again and again."""
+
+    def __init__(self, why: str) -> None:
+        super().__init__(why)
+        self.why = why
+
+
 @dataclass(frozen=True, slots=True)
 class Questioner:
     """A prompt with the model that it is put to. Threads may share one: it holds nothing that changes."""
@@ -65,7 +75,12 @@ class Questioner:
             if call > 1 and (full := used_up(used + usage, self.limits)):
                 return Said("", usage, full)
             asked = messages_for(template, place, plain_text(answer) if call > 1 else None)
-            completion = self._call(asked, room, self.seed(dialogue, number, call), usage)
+            if too_long := too_long_to_ask(sum(len(one.text) for one in asked), used + usage, self.limits):
+                return Said("", usage, too_long)
+            try:
+                completion = self._call(asked, room, self.seed(dialogue, number, call), usage)
+            except NotTakenByModel as refusal:
+                return Said("", usage, refusal.why)
             usage = usage + _usage_of(completion, usage)
             if over := exceeded(used + usage, self.limits):
                 return Said("", usage, over, self._reported(completion))
@@ -87,6 +102,8 @@ class Questioner:
         try:
             return self.model.complete(asked, room, seed, **more)
         except Exception as problem:  # the endpoint's errors, and whatever its replies make the client stumble over
+            if why := why_not_taken(problem):
+                raise NotTakenByModel(why) from None
             words = self._without_key(words_of(problem))[:LONGEST_WORDS]
             if repeats(words, "\n".join(message.text for message in asked)):
                 words = NOT_KEPT
@@ -167,6 +184,27 @@ _STATUS = {
     404: "the endpoint does not know the model (404)",
     429: "the endpoint takes no more requests for now (429), again and again",
 }
+
+
+_TOO_LONG = re.compile(
+    r"context[ _-]?(length|size|window)|maximum context|(prompt|input|request|messages?) (is|are) too long"
+    r"|too many (input )?tokens|exceeds? the (available )?(context|maximum)",
+    re.IGNORECASE,
+)
+_FILTERED = re.compile(r"content[ _-]?(filter|policy|management)", re.IGNORECASE)
+_OF_WHAT_WAS_ASKED = (400, 413, 422)
+
+
+def why_not_taken(problem: Exception) -> str:
+    """What of a prompt the endpoint refuses for its length or its content, in our words; "" for other errors."""
+    import openai
+
+    if not isinstance(problem, openai.APIStatusError) or problem.status_code not in _OF_WHAT_WAS_ASKED:
+        return ""
+    words = f"{problem.code or ''} {problem.type or ''} {problem}"
+    if problem.status_code == 413 or _TOO_LONG.search(words):
+        return "the prompt is longer than its model takes"
+    return "the endpoint's content filter refuses the prompt" if _FILTERED.search(words) else ""
 
 
 def words_of(problem: Exception) -> str:

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 MILLION = 1_000_000
+MOST_CHARACTERS_A_TOKEN = 8
+"""Of a text, on average: English has four or five. What is longer than that for the tokens left is not asked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +45,15 @@ def longest_answer(wanted: int, used: Usage, limits: Limits) -> int:
 def used_up(used: Usage, limits: Limits) -> str:
     """Which limit leaves no room for another call, in words; "" where none does."""
     return _fault(used, limits, taken_is_too_much=True)
+
+
+def too_long_to_ask(characters: int, used: Usage, limits: Limits) -> str:
+    """Why a call of so many characters would go over the limit of input, before it is made; "" where it may not. An
+    endpoint is paid for what it reads, and a prompt that repeats the history a thousand times is long."""
+    left = limits.input_tokens - used.input_tokens
+    if characters <= left * MOST_CHARACTERS_A_TOKEN:
+        return ""
+    return f"the prompt is longer than the {left:,} of {limits.input_tokens:,} input tokens that are left"
 
 
 def exceeded(used: Usage, limits: Limits) -> str:
