@@ -22,32 +22,13 @@ from typing import Any
 from django.conf import settings
 from django.core.files.uploadedfile import UploadedFile
 
+from leaderboard.challenges.files.formats import not_text
 from leaderboard.challenges.models import Submission
 
 LONGEST_FILE_NAME = 200
 FORGOTTEN_AFTER_SECONDS = 3600
 _HEAD_BYTES = 512
 _JOINERS = "\u200c\u200d"
-
-_NOT_TEXT: tuple[tuple[bytes, str], ...] = (
-    (b"PK\x03\x04", "a zip archive"),
-    (b"PK\x05\x06", "a zip archive"),
-    (b"\x1f\x8b", "a gzip archive"),
-    (b"BZh", "a bzip2 archive"),
-    (b"\xfd7zXZ\x00", "an xz archive"),
-    (b"7z\xbc\xaf\x27\x1c", "a 7z archive"),
-    (b"Rar!\x1a", "a rar archive"),
-    (b"\x28\xb5\x2f\xfd", "a zstd archive"),
-    (b"%PDF-", "a PDF document"),
-    (b"\x7fELF", "a program"),
-    (b"\xcf\xfa\xed\xfe", "a program"),
-    (b"\x89PNG", "an image"),
-    (b"\xff\xd8\xff", "an image"),
-    (b"GIF8", "an image"),
-    (b"\x93NUMPY", "a NumPy array"),
-    (b"PAR1", "a Parquet file"),
-    (b"\x80\x04\x95", "a Python pickle"),
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,14 +123,11 @@ def why_not_text(path: Path) -> str:
     """What the first bytes say the file is, where that is no text; "" where it may be one."""
     with path.open("rb") as file:
         head = file.read(_HEAD_BYTES)
-    for start, what in _NOT_TEXT:
-        if head.startswith(start):
-            return what
-    if head.startswith(b"MZ") and b"\0" in head:
-        return "a program"
+    if what := not_text(head):
+        return what
     if head.startswith((b"\xff\xfe", b"\xfe\xff")):
-        return "a text in UTF-16"
-    return "a binary file" if b"\0" in head else ""
+        return "is in UTF-16; save it as UTF-8"
+    return "is a binary file; give a text file" if b"\0" in head else ""
 
 
 def remove_forgotten(now: float | None = None) -> int:

@@ -151,9 +151,7 @@ def refuse_unreadable(upload: Upload) -> None:
     if upload.size == 0:
         raise NotTaken("empty", _("The file is empty."))
     if what := uploads.why_not_text(upload.path):
-        raise NotTaken(
-            "not_text", _("The file is %(what)s. Hand in the text itself: JSON, JSON lines or CSV.") % {"what": what}
-        )
+        raise NotTaken("not_text", _("The file %(what)s.") % {"what": what})
 
 
 def tidy(name: str, description: str) -> tuple[str, str]:
