@@ -1,14 +1,12 @@
 """Every write to a chat system's answers: asked for, claimed, kept, stored, failed, swept. Rows as in ``runs.py``.
 
-Chats belong to ``annotations.campaigns``; here their waiting messages become work for a worker. An answer is claimed
-by one conditional update, so however many workers hear of it, one writes it.
+Chats belong to ``annotations.campaigns``; here their waiting messages become work for a worker.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from secrets import token_hex
 
 from django.conf import settings
 from django.db import transaction
@@ -18,21 +16,13 @@ from django.utils import timezone
 from annotations.campaigns.actions import chat
 from annotations.campaigns.actions.chat import Said
 from annotations.campaigns.models import ChatSystem, Conversation, Message
-from workers.hints import HINTS_A_SWEEP, is_due, tell_workers
-from workers.leases import lease_end
+from workers import claims
+from workers.claims import NO_OWNER, WAITS_ANEW, Claim
+from workers.hints import tell_workers
 
 REPLY_TASK = "workers.tasks.reply"
 QUEUE = "llm"
 State = Message.State
-
-
-@dataclass(frozen=True, slots=True)
-class Claim:
-    """The right to write an answer, until the lease ends. ``attempt`` counts from 1."""
-
-    message_id: int
-    token: str
-    attempt: int
 
 
 # --- asking for answers ----------------------------------------------------------------------------------------
@@ -80,22 +70,13 @@ def send_hints(message_ids: Iterable[int]) -> int:
 
 def claim(message_id: int) -> Claim | None:
     """Take an answer that is waited for, or whose worker fell silent. None when somebody else has it or it is there."""
-    now = timezone.now()
-    token = token_hex(16)
-    taken = (
-        Message.objects.filter(pk=message_id, speaker="B", attempts__lt=settings.MAX_ATTEMPTS)
-        .filter(Q(state=State.PENDING) | Q(state=State.RUNNING, lease_expires_at__lt=now))
-        .update(state=State.RUNNING, lease_token=token, lease_expires_at=lease_end(now), attempts=F("attempts") + 1)
-    )
-    if not taken:
-        return None
-    attempt = Message.objects.filter(pk=message_id, lease_token=token).values_list("attempts", flat=True).first()
-    return None if attempt is None else Claim(message_id, token, attempt)
+    answers = Message.objects.filter(speaker="B", attempts__lt=settings.MAX_ATTEMPTS)
+    return claims.take(answers, message_id, Q(state=State.PENDING), [State.RUNNING], state=State.RUNNING)
 
 
 def keep(claim: Claim) -> bool:
     """Renew the lease. False when the answer is no longer ours to write."""
-    return bool(_owned(claim).update(lease_expires_at=lease_end(timezone.now())))
+    return claims.keep(_owned(claim))
 
 
 def finish(claim: Claim, text: str, signature: str) -> bool:
@@ -106,50 +87,34 @@ def finish(claim: Claim, text: str, signature: str) -> bool:
             text=text,
             signature=signature[:500],
             error="",
-            lease_token="",
-            lease_expires_at=None,
             finished_at=timezone.now(),
+            **NO_OWNER,
         )
     )
 
 
 def fail(claim: Claim, error: str) -> bool:
     """Give up: the rater is told that there is no answer, the organiser why."""
-    return bool(
-        _owned(claim).update(
-            state=State.FAILED, error=error, lease_token="", lease_expires_at=None, finished_at=timezone.now()
-        )
-    )
+    return bool(_owned(claim).update(state=State.FAILED, error=error, finished_at=timezone.now(), **NO_OWNER))
 
 
 def try_again(claim: Claim, error: str) -> bool:
     """Another attempt, with another seed, as long as there are attempts left; else ``fail``."""
     if claim.attempt >= settings.MAX_ATTEMPTS:
         return fail(claim, error)
-    waits = _owned(claim).update(
-        state=State.PENDING, error=error, lease_token="", lease_expires_at=None, hinted_at=None, hints=0
-    )
+    waits = _owned(claim).update(state=State.PENDING, error=error, **WAITS_ANEW)
     if waits:
-        send_hints([claim.message_id])
+        send_hints([claim.row_id])
     return bool(waits)
 
 
 def give_back(claim: Claim) -> bool:
     """Leave an answer to whoever takes it next, as if it had not been begun."""
-    return bool(
-        _owned(claim).update(
-            state=State.PENDING,
-            lease_token="",
-            lease_expires_at=None,
-            attempts=F("attempts") - 1,
-            hinted_at=None,
-            hints=0,
-        )
-    )
+    return claims.give_back(_owned(claim), State.PENDING)
 
 
 def _owned(claim: Claim):
-    return Message.objects.filter(pk=claim.message_id, state=State.RUNNING, lease_token=claim.token)
+    return Message.objects.filter(pk=claim.row_id, state=State.RUNNING, lease_token=claim.token)
 
 
 # --- looking after them ----------------------------------------------------------------------------------------
@@ -169,14 +134,9 @@ def sweep() -> Swept:
     given_up = silent.filter(attempts__gte=settings.MAX_ATTEMPTS).update(
         state=State.FAILED,
         finished_at=now,
-        lease_token="",
-        lease_expires_at=None,
+        **NO_OWNER,
         error=f"the worker stopped without a word {settings.MAX_ATTEMPTS} times",
     )
-    given_back = silent.update(state=State.PENDING, lease_token="", lease_expires_at=None, hinted_at=None, hints=0)
-    waiting = (
-        Message.objects.filter(state=State.PENDING)
-        .order_by(F("hinted_at").asc(nulls_first=True))
-        .values_list("pk", "hinted_at", "hints")[:HINTS_A_SWEEP]
-    )
-    return Swept(given_back, given_up, send_hints(pk for pk, at, hints in waiting if is_due(at, hints, now)))
+    given_back = silent.update(state=State.PENDING, **WAITS_ANEW)
+    waiting = Message.objects.filter(state=State.PENDING)
+    return Swept(given_back, given_up, send_hints(pk for (pk,) in claims.to_hint(waiting, now, "pk")))

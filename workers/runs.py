@@ -1,17 +1,14 @@
 """Every write to metric runs: request, claim, report progress, finish, fail, sweep.
 
-A run is claimed by one conditional update, so however many workers hear of it, one computes it. Its owner keeps it
-by renewing the lease; whoever lost the lease can no longer write to the row.
+How a worker owns a run for a while: ``claims``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from functools import reduce
 from operator import or_
-from secrets import token_hex
 
 from django.conf import settings
 from django.db import transaction
@@ -20,22 +17,15 @@ from django.utils import timezone
 
 from annotations.actions import data_changed
 from annotations.models import CorpusVersion, System
-from workers.hints import HINTS_A_SWEEP, is_due, tell_workers
-from workers.leases import lease_end
+from workers import claims
+from workers.claims import NO_OWNER, WAITS_ANEW, Claim
+from workers.hints import tell_workers
 from workers.metrics.configuration import Configuration
 from workers.models import MetricRun
 from workers.signals import run_ended
 
 COMPUTE_TASK = "workers.tasks.compute"
 State = MetricRun.State
-
-
-@dataclass(frozen=True, slots=True)
-class Claim:
-    """The right to compute a run, until the lease ends."""
-
-    run_id: int
-    token: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,31 +112,19 @@ def send_hints(runs: Iterable[tuple[int, str]]) -> int:
 
 def claim(run_id: int) -> Claim | None:
     """Take a run that is pending, or whose worker fell silent. None when somebody else has it or it is finished."""
-    now = timezone.now()
-    token = token_hex(16)
-    taken = (
-        MetricRun.objects.filter(pk=run_id, attempts__lt=settings.MAX_ATTEMPTS)
-        .filter(Q(state=State.PENDING) | Q(state=State.RUNNING, lease_expires_at__lt=now))
-        .update(
-            state=State.RUNNING,
-            lease_token=token,
-            lease_expires_at=lease_end(now),
-            attempts=F("attempts") + 1,
-            started_at=now,
-            examples_done=0,
-        )
-    )
-    return Claim(run_id, token) if taken else None
+    runs = MetricRun.objects.filter(attempts__lt=settings.MAX_ATTEMPTS)
+    begun = {"state": State.RUNNING, "started_at": timezone.now(), "examples_done": 0}
+    return claims.take(runs, run_id, Q(state=State.PENDING), [State.RUNNING], **begun)
 
 
 def keep(claim: Claim, examples_done: int | None = None, examples_total: int | None = None) -> bool:
     """Renew the lease and report progress. False when the run is no longer ours: stop computing it."""
-    changes: dict[str, object] = {"lease_expires_at": lease_end(timezone.now())}
+    changes: dict[str, object] = {}
     if examples_done is not None:
         changes["examples_done"] = examples_done
     if examples_total is not None:
         changes["examples_total"] = examples_total
-    return bool(_owned(claim).update(**changes))
+    return claims.keep(_owned(claim), **changes)
 
 
 def finish(claim: Claim, result: RunResult) -> bool:
@@ -155,8 +133,7 @@ def finish(claim: Claim, result: RunResult) -> bool:
         stored = _owned(claim).update(
             state=State.DONE,
             finished_at=timezone.now(),
-            lease_token="",
-            lease_expires_at=None,
+            **NO_OWNER,
             error="",
             examples_done=F("examples_total"),
             signature=result.signature,
@@ -166,37 +143,25 @@ def finish(claim: Claim, result: RunResult) -> bool:
             undefined=result.undefined,
         )
         if stored:
-            data_changed(_versions_whose_statistics_change([claim.run_id]))
-            _say_on_commit([claim.run_id])
+            data_changed(_versions_whose_statistics_change([claim.row_id]))
+            _say_on_commit([claim.row_id])
     return bool(stored)
 
 
 def fail(claim: Claim, error: str) -> bool:
-    failed = _owned(claim).update(
-        state=State.FAILED, finished_at=timezone.now(), lease_token="", lease_expires_at=None, error=error
-    )
+    failed = _owned(claim).update(state=State.FAILED, finished_at=timezone.now(), **NO_OWNER, error=error)
     if failed:
-        _say_on_commit([claim.run_id])
+        _say_on_commit([claim.row_id])
     return bool(failed)
 
 
 def give_back(claim: Claim) -> bool:
     """Leave a run to whoever takes it next, as if it had not been begun."""
-    return bool(
-        _owned(claim).update(
-            state=State.PENDING,
-            lease_token="",
-            lease_expires_at=None,
-            attempts=F("attempts") - 1,
-            examples_done=0,
-            hinted_at=None,
-            hints=0,
-        )
-    )
+    return claims.give_back(_owned(claim), State.PENDING, examples_done=0)
 
 
 def _owned(claim: Claim):
-    return MetricRun.objects.filter(pk=claim.run_id, state=State.RUNNING, lease_token=claim.token)
+    return MetricRun.objects.filter(pk=claim.row_id, state=State.RUNNING, lease_token=claim.token)
 
 
 def _versions_whose_statistics_change(run_ids: list[int]) -> list[int]:
@@ -233,23 +198,11 @@ def sweep() -> Swept:
     given_up = silent.filter(pk__in=hopeless).update(
         state=State.FAILED,
         finished_at=now,
-        lease_token="",
-        lease_expires_at=None,
+        **NO_OWNER,
         error=f"the worker stopped without a word {settings.MAX_ATTEMPTS} times; the run may need more memory or time",
     )
     if hopeless:
         _say_on_commit(hopeless)
-    given_back = silent.update(
-        state=State.PENDING, lease_token="", lease_expires_at=None, hinted_at=None, hints=0, examples_done=0
-    )
-    return Swept(given_back, given_up, send_hints(_runs_to_hint(now)))
-
-
-def _runs_to_hint(now: datetime) -> list[tuple[int, str]]:
-    """Waiting runs whose last hint may be lost."""
-    waiting = (
-        MetricRun.objects.filter(state=State.PENDING)
-        .order_by(F("hinted_at").asc(nulls_first=True))
-        .values_list("pk", "queue", "hinted_at", "hints")[:HINTS_A_SWEEP]
-    )
-    return [(pk, queue) for pk, queue, hinted_at, hints in waiting if is_due(hinted_at, hints, now)]
+    given_back = silent.update(state=State.PENDING, **WAITS_ANEW, examples_done=0)
+    waiting = MetricRun.objects.filter(state=State.PENDING)
+    return Swept(given_back, given_up, send_hints(claims.to_hint(waiting, now, "pk", "queue")))

@@ -11,8 +11,8 @@ from leaderboard.challenges.actions.notices import tell
 from leaderboard.challenges.actions.places import GIVEN_BACK
 from leaderboard.challenges.actions.telling import log
 from leaderboard.challenges.models import Round, Submission
+from workers.claims import NO_OWNER
 
-NO_OWNER: dict[str, Any] = {"lease_token": "", "lease_expires_at": None}
 State = Submission.State
 
 

@@ -36,7 +36,7 @@ def keep_said(claim: work.Claim, kept: Kept, said: Said, line: str = "") -> bool
         if not count_used(claim, said.usage):
             return False
         GeneratedResponse.objects.create(
-            submission_id=claim.submission_id,
+            submission_id=claim.row_id,
             turn_id=kept.turn_pk,
             text=said.text,
             calls=said.usage.calls,
@@ -47,11 +47,11 @@ def keep_said(claim: work.Claim, kept: Kept, said: Said, line: str = "") -> bool
             reported_model=said.reported_model[:200],
         )
         GeneratedResponse.objects.bulk_create(
-            GeneratedResponse(submission_id=claim.submission_id, turn_id=turn_pk, model=kept.model[:200])
+            GeneratedResponse(submission_id=claim.row_id, turn_id=turn_pk, model=kept.model[:200])
             for turn_pk in kept.rest
         )
         if line:
-            work.log(claim.submission_id, line, level="warning")
+            work.log(claim.row_id, line, level="warning")
     return True
 
 
@@ -60,7 +60,7 @@ def count_used(claim: work.Claim, usage: Usage) -> bool:
 
     The first write of the transaction: the row is ours until it ends, so two workers cannot both store a turn.
     """
-    owned = Submission.objects.filter(pk=claim.submission_id, state=GENERATING, lease_token=claim.token)
+    owned = Submission.objects.filter(pk=claim.row_id, state=GENERATING, lease_token=claim.token)
     with transaction.atomic():
         counted = owned.update(
             calls=F("calls") + usage.calls,
@@ -76,26 +76,26 @@ def count_used(claim: work.Claim, usage: Usage) -> bool:
 
 def forget_other_models(claim: work.Claim, model: str) -> int:
     """Take away what another model said of this prompt: the round's endpoint was changed before it was tried again."""
-    owned = Submission.objects.filter(pk=claim.submission_id, state=GENERATING, lease_token=claim.token)
+    owned = Submission.objects.filter(pk=claim.row_id, state=GENERATING, lease_token=claim.token)
     with transaction.atomic():
         if not owned.update(lease_token=claim.token):
             return 0
-        others = GeneratedResponse.objects.filter(submission_id=claim.submission_id).exclude(model=model[:200])
+        others = GeneratedResponse.objects.filter(submission_id=claim.row_id).exclude(model=model[:200])
         count = others.count()
         if count:
             others.delete()
-            work.log(claim.submission_id, f"The round's model is now {model}: every turn is asked anew.", "warning")
+            work.log(claim.row_id, f"The round's model is now {model}: every turn is asked anew.", "warning")
     return count
 
 
 def accept(claim: work.Claim, signature: str, line: str) -> bool:
     """What was said becomes the submission's system, whose description names what wrote it."""
     with transaction.atomic():
-        work.log(claim.submission_id, line)
-        if not work.accept(claim, prompting.said_in_order(claim.submission_id)):
+        work.log(claim.row_id, line)
+        if not work.accept(claim, prompting.said_in_order(claim.row_id)):
             transaction.set_rollback(True)
             return False
-        system = System.objects.get(submission=claim.submission_id)
+        system = System.objects.get(submission=claim.row_id)
         system.description = f"{system.description}\n\n{signature}".strip()
         system.save(update_fields=["description"])
     return True

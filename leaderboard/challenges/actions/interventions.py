@@ -17,7 +17,7 @@ from annotations import audit
 from annotations.actions import data_changed
 from annotations.models import System
 from annotations.roles import is_organiser
-from leaderboard.challenges.actions.ending import NO_OWNER, board_changed, end
+from leaderboard.challenges.actions.ending import board_changed, end
 from leaderboard.challenges.actions.places import lock_team, places_again
 from leaderboard.challenges.actions.score_places import lock_sender, score_place_again
 from leaderboard.challenges.actions.settling import UnknownMetric, configurations_of, settle
@@ -25,6 +25,7 @@ from leaderboard.challenges.actions.telling import log, tell_on_commit
 from leaderboard.challenges.models import Submission
 from leaderboard.challenges.models.submission import AT_WORK, COUNTED
 from workers import runs
+from workers.claims import NO_OWNER
 from workers.models import MetricRun
 
 State = Submission.State

@@ -7,9 +7,7 @@ the receiver answered); its ``public_id`` is the same both times, so a receiver 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from datetime import timedelta
-from secrets import token_hex
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -24,8 +22,9 @@ from annotations.importers.texts import text_fault
 from leaderboard.challenges.models import MailChoice, Notice, Submission, Webhook
 from leaderboard.challenges.models.challenge import public_id
 from leaderboard.challenges.models.notice import signing_secret
-from workers.hints import HINTS_A_SWEEP, is_due, tell_workers
-from workers.leases import lease_end
+from workers import claims
+from workers.claims import NO_OWNER, WAITS_ANEW, Claim
+from workers.hints import tell_workers
 
 DELIVER_TASK = "leaderboard.challenges.tasks.deliver"
 QUEUE = "cpu"
@@ -163,32 +162,15 @@ def choose_mail(user: Any, is_wanted: bool) -> None:
 # --- delivering ------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Claim:
-    """The right to deliver a notice, until the lease ends. ``attempt`` counts from 1."""
-
-    notice_id: int
-    token: str
-    attempt: int
-
-
 def claim(notice_id: int) -> Claim | None:
     """Take a notice that is due, or whose worker fell silent. None when somebody else has it or it is not yet due."""
-    now = timezone.now()
-    token = token_hex(16)
-    taken = (
-        Notice.objects.filter(pk=notice_id, attempts__lt=TRIES)
-        .filter(Q(state=State.PENDING, due_at__lte=now) | Q(state=State.RUNNING, lease_expires_at__lt=now))
-        .update(state=State.RUNNING, lease_token=token, lease_expires_at=lease_end(now), attempts=F("attempts") + 1)
-    )
-    if not taken:
-        return None
-    attempt = Notice.objects.filter(pk=notice_id, lease_token=token).values_list("attempts", flat=True).first()
-    return None if attempt is None else Claim(notice_id, token, attempt)
+    due = Q(state=State.PENDING, due_at__lte=timezone.now())
+    notices = Notice.objects.filter(attempts__lt=TRIES)
+    return claims.take(notices, notice_id, due, [State.RUNNING], state=State.RUNNING)
 
 
 def keep(claim: Claim) -> bool:
-    return bool(_owned(claim).update(lease_expires_at=lease_end(timezone.now())))
+    return claims.keep(_owned(claim))
 
 
 def delivered(claim: Claim, answer: str) -> bool:
@@ -205,43 +187,20 @@ def not_delivered(claim: Claim, answer: str) -> bool:
     if claim.attempt >= TRIES:
         return give_up(claim, answer)
     due_at = timezone.now() + PAUSES[claim.attempt - 1]
-    return bool(
-        _owned(claim).update(
-            state=State.PENDING,
-            due_at=due_at,
-            answer=_cut(answer),
-            lease_token="",
-            lease_expires_at=None,
-            hinted_at=None,
-            hints=0,
-        )
-    )
+    return bool(_owned(claim).update(state=State.PENDING, due_at=due_at, answer=_cut(answer), **WAITS_ANEW))
 
 
 def give_back(claim: Claim) -> bool:
     """Leave a notice to whoever takes it next, as if it had not been begun."""
-    return bool(
-        _owned(claim).update(
-            state=State.PENDING,
-            lease_token="",
-            lease_expires_at=None,
-            attempts=F("attempts") - 1,
-            hinted_at=None,
-            hints=0,
-        )
-    )
+    return claims.give_back(_owned(claim), State.PENDING)
 
 
 def _end(claim: Claim, state: str, answer: str) -> bool:
-    return bool(
-        _owned(claim).update(
-            state=state, answer=_cut(answer), ended_at=timezone.now(), lease_token="", lease_expires_at=None
-        )
-    )
+    return bool(_owned(claim).update(state=state, answer=_cut(answer), ended_at=timezone.now(), **NO_OWNER))
 
 
 def _owned(claim: Claim):
-    return Notice.objects.filter(pk=claim.notice_id, state=State.RUNNING, lease_token=claim.token)
+    return Notice.objects.filter(pk=claim.row_id, state=State.RUNNING, lease_token=claim.token)
 
 
 def _cut(answer: str) -> str:
@@ -257,14 +216,9 @@ def sweep() -> int:
     silent.filter(attempts__gte=TRIES).update(
         state=State.FAILED,
         ended_at=now,
-        lease_token="",
-        lease_expires_at=None,
+        **NO_OWNER,
         answer="the worker stopped without a word",
     )
-    silent.update(state=State.PENDING, lease_token="", lease_expires_at=None, hinted_at=None, hints=0)
-    waiting = (
-        Notice.objects.filter(state=State.PENDING, due_at__lte=now)
-        .order_by(F("hinted_at").asc(nulls_first=True))
-        .values_list("pk", "hinted_at", "hints")[:HINTS_A_SWEEP]
-    )
-    return send_hints([pk for pk, hinted_at, hints in waiting if is_due(hinted_at, hints, now)])
+    silent.update(state=State.PENDING, **WAITS_ANEW)
+    waiting = Notice.objects.filter(state=State.PENDING, due_at__lte=now)
+    return send_hints(pk for (pk,) in claims.to_hint(waiting, now, "pk"))

@@ -7,15 +7,16 @@ from dataclasses import dataclass
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import F, QuerySet
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from leaderboard.challenges import uploads
-from leaderboard.challenges.actions.ending import NO_OWNER, end
+from leaderboard.challenges.actions.ending import end
 from leaderboard.challenges.actions.settling import settle
 from leaderboard.challenges.actions.telling import log, queue_of, send_hints
 from leaderboard.challenges.models import Submission
-from workers.hints import HINTS_A_SWEEP, is_due
+from workers.claims import WAITS_ANEW, to_hint
+from workers.hints import HINTS_A_SWEEP
 
 State = Submission.State
 OWNED = (State.VALIDATING, State.GENERATING)
@@ -44,12 +45,8 @@ def sweep() -> Swept:
         else:
             given_back += _give_back(pk)
     given_up += sum(_give_up_waiting(pk) for pk in list(_used_up().values_list("pk", flat=True)))
-    waiting = (
-        Submission.objects.filter(state=State.RECEIVED)
-        .order_by(F("hinted_at").asc(nulls_first=True))
-        .values_list("pk", "kind", "hinted_at", "hints")[:HINTS_A_SWEEP]
-    )
-    hinted = send_hints([(pk, queue_of(kind)) for pk, kind, at, hints in waiting if is_due(at, hints, now)])
+    waiting = Submission.objects.filter(state=State.RECEIVED)
+    hinted = send_hints((pk, queue_of(kind)) for pk, kind in to_hint(waiting, now, "pk", "kind"))
     scoring = Submission.objects.filter(state=State.SCORING).order_by("scoring_at").values_list("pk", flat=True)
     settled = sum(settle(pk) for pk in list(scoring[:HINTS_A_SWEEP]))
     return Swept(given_back, given_up, hinted, settled, _forgotten_files())
@@ -61,7 +58,7 @@ def _silent(pk: int) -> QuerySet[Submission]:
 
 def _give_back(pk: int) -> bool:
     with transaction.atomic():
-        changed = _silent(pk).update(state=State.RECEIVED, hinted_at=None, hints=0, **NO_OWNER)
+        changed = _silent(pk).update(state=State.RECEIVED, **WAITS_ANEW)
         if changed:
             log(pk, "The worker stopped without a word; another one begins anew.", "warning")
     return bool(changed)

@@ -1,25 +1,22 @@
 """A worker's writes to a submission: claim, keep, begin, accept, refuse, fail, give back. People's are in
 ``interventions``, the end of scoring in ``settling``; both are to be had from here.
 
-A submission is claimed by one conditional update, so however many workers hear of it, one works on it. Its owner keeps
-it by renewing the lease; whoever lost the lease, or was cancelled, can no longer write to the row.
+How a worker owns a submission for a while: ``workers.claims``. Who was cancelled lost it, too.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from itertools import islice
-from secrets import token_hex
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import F, Max, Q, QuerySet
+from django.db.models import Max, Q, QuerySet
 from django.utils import timezone
 
 from annotations.importers.problems import Problem
 from annotations.models import CorpusVersion, Response, System
-from leaderboard.challenges.actions.ending import NO_OWNER, end
+from leaderboard.challenges.actions.ending import end
 from leaderboard.challenges.actions.interventions import CannotDo, cancel, may_cancel, re_evaluate, retry
 from leaderboard.challenges.actions.settling import configurations_of, settle
 from leaderboard.challenges.actions.stakes import keep_members_from_rating
@@ -27,8 +24,8 @@ from leaderboard.challenges.actions.sweeping import Swept, sweep
 from leaderboard.challenges.actions.telling import log, send_hints, tell_on_commit
 from leaderboard.challenges.models import Submission
 from leaderboard.models import SubmittedMetric
-from workers import runs
-from workers.leases import lease_end
+from workers import claims, runs
+from workers.claims import NO_OWNER, WAITS_ANEW, Claim
 
 __all__ = [
     "CannotDo",
@@ -60,51 +57,32 @@ State = Submission.State
 OWNED = (State.VALIDATING, State.GENERATING)
 
 
-@dataclass(frozen=True, slots=True)
-class Claim:
-    """The right to work on a submission, until the lease ends. ``attempt`` counts from 1."""
-
-    submission_id: int
-    token: str
-    attempt: int
-
-
 def claim(submission_id: int) -> Claim | None:
     """Take a submission that was received, or whose worker fell silent. None when somebody else has it or it ended."""
-    now = timezone.now()
-    token = token_hex(16)
+    submissions = Submission.objects.filter(attempts__lt=settings.MAX_ATTEMPTS)
+    begun = {"state": State.VALIDATING, "validating_at": timezone.now(), "progress_done": 0, "progress_total": 0}
     with transaction.atomic():
-        taken = (
-            Submission.objects.filter(pk=submission_id, attempts__lt=settings.MAX_ATTEMPTS)
-            .filter(Q(state=State.RECEIVED) | Q(state__in=OWNED, lease_expires_at__lt=now))
-            .update(
-                state=State.VALIDATING,
-                validating_at=now,
-                lease_token=token,
-                lease_expires_at=lease_end(now),
-                attempts=F("attempts") + 1,
-                progress_done=0,
-                progress_total=0,
-            )
-        )
-        if not taken:
-            return None
-        attempt, begun = Submission.objects.values_list("attempts", "generating_at").get(pk=submission_id)
-        if attempt > 1:
-            log(submission_id, f"Reading the file, attempt {attempt}.")
-        elif begun is None:  # else a prompt's run that was paused goes on, which its log says
-            log(submission_id, "Reading the file.")
-    return Claim(submission_id, token, attempt)
+        claim = claims.take(submissions, submission_id, Q(state=State.RECEIVED), OWNED, **begun)
+        if claim is not None:
+            _log_reading(claim)
+    return claim
+
+
+def _log_reading(claim: Claim) -> None:
+    if claim.attempt > 1:
+        log(claim.row_id, f"Reading the file, attempt {claim.attempt}.")
+    elif Submission.objects.filter(pk=claim.row_id, generating_at=None).exists():
+        log(claim.row_id, "Reading the file.")  # else a prompt's run that was paused goes on, which its log says
 
 
 def keep(claim: Claim, done: int | None = None, total: int | None = None) -> bool:
     """Renew the lease and report progress. False when the submission is no longer ours: stop working on it."""
-    changes: dict[str, object] = {"lease_expires_at": lease_end(timezone.now())}
+    changes: dict[str, object] = {}
     if done is not None:
         changes["progress_done"] = done
     if total is not None:
         changes["progress_total"] = total
-    return bool(_owned(claim).update(**changes))
+    return claims.keep(_owned(claim), **changes)
 
 
 def begin_generating(claim: Claim) -> bool:
@@ -136,15 +114,15 @@ def accept(claim: Claim, responses: Iterable[tuple[int, str]]) -> bool:
     with transaction.atomic():
         if not keep(claim):  # holds the row: nobody cancels or takes it over while its responses are stored
             return False
-        submission = Submission.objects.select_related("round", "team").get(pk=claim.submission_id)
+        submission = Submission.objects.select_related("round", "team").get(pk=claim.row_id)
         configurations = configurations_of(submission)
         system = _system_of(submission)
         count = _store_responses(system, responses)
         _owned(claim).update(state=State.SCORING, scoring_at=timezone.now(), system=system, error="", **NO_OWNER)
         keep_members_from_rating(submission.team_id)
-        log(claim.submission_id, f"Accepted: {count:,} responses. The metrics of the round are being computed.")
+        log(claim.row_id, f"Accepted: {count:,} responses. The metrics of the round are being computed.")
         runs.request(configurations, [system])
-    settle(claim.submission_id)  # a round without metrics has nothing to wait for
+    settle(claim.row_id)  # a round without metrics has nothing to wait for
     return True
 
 
@@ -192,7 +170,7 @@ def finish_scores(claim: Claim, store: Callable[[Submission], SubmittedMetric]) 
     with transaction.atomic():
         if not keep(claim):
             return False
-        submission = Submission.objects.select_related("version__corpus", "user").get(pk=claim.submission_id)
+        submission = Submission.objects.select_related("version__corpus", "user").get(pk=claim.row_id)
         metric = store(submission)
         return end(_owned(claim), State.SCORED, f"The scores are stored as {metric.name}.", metric=metric, error="")
 
@@ -209,23 +187,21 @@ def try_again(claim: Claim, error: str) -> bool:
     if claim.attempt >= settings.MAX_ATTEMPTS:
         return fail(claim, error)
     with transaction.atomic():
-        waits = _owned(claim).update(state=State.RECEIVED, hinted_at=None, hints=0, **NO_OWNER)
+        waits = _owned(claim).update(state=State.RECEIVED, **WAITS_ANEW)
         if waits:
-            log(claim.submission_id, f"Attempt {claim.attempt} of {settings.MAX_ATTEMPTS} failed: {error}", "warning")
-            submission = Submission.objects.get(pk=claim.submission_id)
+            log(claim.row_id, f"Attempt {claim.attempt} of {settings.MAX_ATTEMPTS} failed: {error}", "warning")
+            submission = Submission.objects.get(pk=claim.row_id)
             tell_on_commit(submission)
     return bool(waits)
 
 
 def give_back(claim: Claim) -> bool:
     """Leave a submission to whoever takes it next, as if it had not been begun."""
-    return bool(
-        _owned(claim).update(state=State.RECEIVED, attempts=F("attempts") - 1, hinted_at=None, hints=0, **NO_OWNER)
-    )
+    return claims.give_back(_owned(claim), State.RECEIVED)
 
 
 def _owned(claim: Claim) -> QuerySet[Submission]:
-    return Submission.objects.filter(pk=claim.submission_id, state__in=OWNED, lease_token=claim.token)
+    return Submission.objects.filter(pk=claim.row_id, state__in=OWNED, lease_token=claim.token)
 
 
 def _storable(words: str) -> str:

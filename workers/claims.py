@@ -1,0 +1,65 @@
+"""Rows that one worker at a time works on: a metric run, a chat's answer, a submission, a notice.
+
+Such a row has ``state``, ``attempts``, ``lease_token``, ``lease_expires_at``, ``hinted_at`` and ``hints``. One conditional
+update claims it, so however many workers hear of it, one has it. Its owner keeps it by renewing the lease; whoever lost
+the lease can no longer write to the row, because every write asks for the token.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from secrets import token_hex
+from typing import Any
+
+from django.db.models import F, Q, QuerySet
+from django.utils import timezone
+
+from workers.hints import HINTS_A_SWEEP, is_due
+from workers.leases import lease_end
+
+NO_OWNER: dict[str, Any] = {"lease_token": "", "lease_expires_at": None}
+WAITS_ANEW: dict[str, Any] = {**NO_OWNER, "hinted_at": None, "hints": 0}
+"""Of a row that waits for a worker again: nobody has it, and workers were not told."""
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """The right to work on a row, until the lease ends. ``attempt`` counts from 1."""
+
+    row_id: int
+    token: str
+    attempt: int
+
+
+def take(rows: QuerySet, row_id: int, waiting: Q, at_work: Sequence[str], **changes: Any) -> Claim | None:
+    """Claim a row of ``rows`` that is ``waiting``, or is in a state ``at_work`` and its worker fell silent. ``changes``
+    are written with it. None where somebody else has it, or there is nothing to do."""
+    now, token = timezone.now(), token_hex(16)
+    taken = (
+        rows.filter(pk=row_id)
+        .filter(waiting | Q(state__in=at_work, lease_expires_at__lt=now))
+        .update(lease_token=token, lease_expires_at=lease_end(now), attempts=F("attempts") + 1, **changes)
+    )
+    if not taken:
+        return None
+    found = rows.model._default_manager.filter(pk=row_id, lease_token=token)
+    attempt = found.values_list("attempts", flat=True).first()
+    return None if attempt is None else Claim(row_id, token, attempt)
+
+
+def keep(owned: QuerySet, **changes: Any) -> bool:
+    """Renew the lease. False where the row is no longer ours."""
+    return bool(owned.update(lease_expires_at=lease_end(timezone.now()), **changes))
+
+
+def give_back(owned: QuerySet, state: str, **changes: Any) -> bool:
+    """Leave the row to whoever takes it next, as if it had not been begun."""
+    return bool(owned.update(state=state, attempts=F("attempts") - 1, **WAITS_ANEW, **changes))
+
+
+def to_hint(waiting: QuerySet, now: datetime, *columns: str) -> list[tuple[Any, ...]]:
+    """These columns of the waiting rows whose last hint may be lost, first those that were never hinted at."""
+    rows = waiting.order_by(F("hinted_at").asc(nulls_first=True)).values_list("hinted_at", "hints", *columns)
+    return [tuple(rest) for hinted_at, hints, *rest in rows[:HINTS_A_SWEEP] if is_due(hinted_at, hints, now)]
