@@ -19,10 +19,16 @@ from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods
 
 from annotations.roles import is_organiser
+from dialeval_site import rates
 from dialeval_site.account_actions import NameTaken, change_email, open_account
 from dialeval_site.account_forms import EmailForm, PasswordChangeForm, SignUpForm
+from dialeval_site.backends import GUESS_SECONDS
 from dialeval_site.demo import accounts_on_this_site, is_demo_account
 from leaderboard.challenges.queries.challenges import memberships_of
+
+AN_HOUR = 3600
+SIGN_UPS_AN_HOUR = 100
+"""From one address: a class signs up in one lesson, a program would fill the site with teams."""
 
 
 class LoginView(views.LoginView):
@@ -32,6 +38,13 @@ class LoginView(views.LoginView):
         return super().get_context_data(
             demo_accounts=accounts_on_this_site(), sign_up_is_open=settings.SIGN_UP_IS_OPEN, **kwargs
         )
+
+    def form_invalid(self, form: Any) -> HttpResponse:
+        if not getattr(self.request, "guessed_too_often", False):
+            return super().form_invalid(form)
+        response = self.render_to_response(self.get_context_data(form=form, guessed_too_often=True), status=429)
+        response["Retry-After"] = str(GUESS_SECONDS)
+        return response
 
 
 @sensitive_post_parameters("password", "again")
@@ -45,7 +58,11 @@ def sign_up(request: HttpRequest) -> HttpResponse:
     if not settings.SIGN_UP_IS_OPEN:
         return render(request, "registration/sign_up.html", {"is_closed": True, "next": next_page}, status=403)
     form = SignUpForm(request.POST if request.method == "POST" else None)
-    if request.method == "POST" and form.is_valid() and (user := _made(request, form)):
+    is_sound = request.method == "POST" and form.is_valid()
+    if is_sound and rates.counted("sign-up", rates.address_of(request), AN_HOUR) > SIGN_UPS_AN_HOUR:
+        form.add_error(None, _("Too many accounts were made from your network within an hour. Try again later."))
+        return render(request, "registration/sign_up.html", {"form": form, "next": next_page}, status=429)
+    if is_sound and (user := _made(request, form)):
         login(request, user)
         messages.success(
             request, _("Your account is made, and you are logged in as %(name)s.") % {"name": user.get_username()}

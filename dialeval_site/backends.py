@@ -1,5 +1,9 @@
-"""Who is let in. A site that began as a demo and went into production keeps the demo's users; their pass words are
-printed in the README, so there they open nothing."""
+"""Who is let in, wherever a password is asked for: the log-in, the admin, the API.
+
+A site that began as a demo and went into production keeps the demo's users; their pass words are printed in the README,
+so there they open nothing. And nobody guesses: after some wrong passwords for a name no further one is looked at from
+the same address for a while.
+"""
 
 from __future__ import annotations
 
@@ -7,16 +11,46 @@ from typing import Any
 
 from django.conf import settings
 from django.contrib.auth.backends import ModelBackend
+from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest
 
+from dialeval_site import rates
 from dialeval_site.demo import DEMO_ACCOUNTS
+
+GUESS_SECONDS = 600
+GUESSES_OF_A_NAME, GUESSES_OF_AN_ADDRESS = 10, 300
+"""Within ten minutes, of one name from one address, and of one address. Where DIALEVAL_PROXIES was forgotten all
+visitors have one address, so the second is no number that one visitor shuts the others out with in passing."""
 
 
 class NoDemoLogInsInProduction(ModelBackend):
     def authenticate(
         self, request: HttpRequest | None, username: str | None = None, password: str | None = None, **kwargs: Any
     ) -> Any:
+        """Raises ``PermissionDenied``, which Django takes for wrong, where there were too many guesses; then
+        ``request.guessed_too_often`` is set."""
         is_public = any(password == account.password for account in DEMO_ACCOUNTS)
         if settings.PRODUCTION and is_public:
             return None
-        return super().authenticate(request, username, password, **kwargs)
+        if request is None or username is None:
+            return super().authenticate(request, username, password, **kwargs)
+        _count_guess(request, username)
+        user = super().authenticate(request, username, password, **kwargs)
+        if user is None:
+            rates.counted("log-ins", rates.address_of(request), GUESS_SECONDS)
+        else:
+            rates.forget("log-in", _name_here(request, username), GUESS_SECONDS)
+        return user
+
+
+def _count_guess(request: HttpRequest, username: str) -> None:
+    """Before the password is looked at: many guesses at the same instant are as many."""
+    of_name = rates.counted("log-in", _name_here(request, username), GUESS_SECONDS)
+    of_address = rates.so_far("log-ins", rates.address_of(request), GUESS_SECONDS)
+    if of_name > GUESSES_OF_A_NAME or of_address >= GUESSES_OF_AN_ADDRESS:
+        request.guessed_too_often = True  # type: ignore[attr-defined]
+        raise PermissionDenied
+
+
+def _name_here(request: HttpRequest, username: str) -> str:
+    return f"{username.casefold()} {rates.address_of(request)}"

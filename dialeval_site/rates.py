@@ -37,6 +37,14 @@ def so_far(what: str, whom: str, seconds: int) -> int:
         return 0
 
 
+def forget(what: str, whom: str, seconds: int) -> None:
+    """As if nothing had been counted in the present stretch."""
+    try:
+        cache.delete(_key(what, whom, seconds))
+    except Exception as problem:
+        log.warning("requests are not counted: the cache cannot be reached (%s)", problem)
+
+
 def _key(what: str, whom: str, seconds: int) -> str:
     """Names of users may hold anything: a cache's key may not."""
     who = hashlib.sha256(whom.encode("utf-8", "backslashreplace")).hexdigest()[:32]

@@ -8,12 +8,13 @@ from typing import Any
 
 import pytest
 from django.contrib.auth import get_user_model
+from django.core.cache import cache
 from django.core.exceptions import ImproperlyConfigured
 from django.db import connection
 from django.test import Client
 from django.urls import reverse
 
-from dialeval_site import environment
+from dialeval_site import accounts, backends, environment
 from dialeval_site.account_actions import NameTaken, open_account
 from dialeval_site.demo import DEMO_ACCOUNTS
 
@@ -179,3 +180,60 @@ def test_a_log_in_that_all_visitors_of_the_demo_share_stays_as_it_is(client: Cli
     user.refresh_from_db()
     assert user.email == ""
     assert user.check_password(shared.password)
+
+
+# --- guessing ---------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def nothing_counted() -> Any:
+    cache.clear()
+    yield
+    cache.clear()
+
+
+def log_in(client: Client, password: str, name: str = "ada", address: str = "login") -> Any:
+    page = reverse("admin:login") if address == "admin" else reverse(address)
+    return client.post(page, {"username": name, "password": password})
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("address", ["login", "admin"])
+def test_after_ten_wrong_passwords_for_a_name_no_other_is_looked_at_from_there(
+    ada: Any, address: str, nothing_counted: None
+) -> None:
+    guesser = Client()
+    for number in range(10):
+        log_in(guesser, f"guess {number}", address=address)
+    refused = log_in(guesser, PASSWORD)
+    assert (refused.status_code, refused["Retry-After"]) == (429, "600")
+    assert "Too many wrong passwords" in refused.content.decode()
+    assert "_auth_user_id" not in guesser.session
+    assert log_in(Client(REMOTE_ADDR="192.0.2.9"), PASSWORD).status_code == 302
+
+
+@pytest.mark.django_db
+def test_a_log_in_that_succeeds_forgets_the_wrong_passwords(ada: Any, nothing_counted: None) -> None:
+    for _ in range(3):
+        client = Client()
+        assert [log_in(client, "wrong").status_code for _ in range(9)] == [200] * 9
+        assert log_in(client, PASSWORD).status_code == 302
+
+
+@pytest.mark.django_db
+def test_guessing_at_many_names_from_one_address_ends_too(
+    ada: Any, nothing_counted: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(backends, "GUESSES_OF_AN_ADDRESS", 20)
+    for number in range(20):
+        log_in(Client(), "letmein", f"u{number}")
+    assert log_in(Client(), PASSWORD).status_code == 429
+
+
+@pytest.mark.django_db
+def test_no_program_makes_accounts_without_end(nothing_counted: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(accounts, "SIGN_UPS_AN_HOUR", 2)
+    answers = [sign_up(Client(), f"ada{number}") for number in range(4)]
+    assert [answer.status_code for answer in answers] == [302, 302, 429, 429]
+    assert "Too many accounts" in answers[-1].content.decode()
+    assert Users.objects.count() == 2
