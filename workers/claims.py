@@ -1,8 +1,8 @@
 """Rows that one worker at a time works on: a metric run, a chat's answer, a submission, a notice.
 
-Such a row has ``state``, ``attempts``, ``lease_token``, ``lease_expires_at``, ``hinted_at`` and ``hints``. One conditional
-update claims it, so however many workers hear of it, one has it. Its owner keeps it by renewing the lease; whoever lost
-the lease can no longer write to the row, because every write asks for the token.
+Such a row has ``state``, ``attempts``, ``lease_token``, ``lease_expires_at``, ``hinted_at`` and ``hints``. However many
+workers hear of it, one conditional update gives it to one of them, who keeps it by renewing the lease. Whoever lost the
+lease can no longer write to the row, because every write asks for the token.
 """
 
 from __future__ import annotations
