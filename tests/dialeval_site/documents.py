@@ -38,6 +38,11 @@ def first_table(text: str) -> list[list[str]]:
     return table_rows(found.group()) if found else []
 
 
+def flat(text: str) -> str:
+    """With one blank wherever a line ends or is indented."""
+    return re.sub(r"\s+", " ", text)
+
+
 def code_words(cell: str) -> list[str]:
     """What stands in backticks."""
     return re.findall(r"`([^`]+)`", cell)

@@ -1,0 +1,263 @@
+"""What the documents say of challenges is what the code does: figures, settings, actions, and who opens an address."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from dataclasses import fields
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from annotations.roles import ORGANISER
+from dialeval_site import demo_challenge
+from leaderboard.challenges import generation
+from leaderboard.challenges.actions import plan
+from leaderboard.challenges.actions.rounds import NOTED, RoundAsked
+from leaderboard.challenges.actions.setup import STEPS, ChallengeAsked
+from leaderboard.challenges.files.formats import FORMATS
+from leaderboard.challenges.files.scores import COLUMNS_OF_LEVEL
+from leaderboard.challenges.models import Submission
+from leaderboard.challenges.models.challenge import (
+    CALLS_PER_UTTERANCE,
+    INPUT_TOKENS_PER_DIALOGUE,
+    OUTPUT_TOKENS_PER_DIALOGUE,
+)
+from leaderboard.challenges.prompts import document, spec
+from leaderboard.challenges.views import organise_teams
+from leaderboard.queries.defaults import RESAMPLES, SEED
+from tests.campaigns.sets import made_user
+from tests.challenges.sets import open_round, small_version, submit, team_with_member
+from tests.dialeval_site.documents import code_words, first_table, flat, sections, table_rows, text_of
+from tests.site import PROJECT
+
+CHALLENGES, FORMATS_PAGE = flat(text_of("challenges.md")), flat(text_of("formats.md"))
+
+# --- figures ----------------------------------------------------------------------------------------------------
+
+PROMPT_LIMITS = f"{CALLS_PER_UTTERANCE}, {INPUT_TOKENS_PER_DIALOGUE:,}, {OUTPUT_TOKENS_PER_DIALOGUE:,}"
+DEFAULTS = {one.name: one.default for one in (*fields(RoundAsked), *fields(ChallengeAsked))}
+OF_CHALLENGES = [
+    f"a day ends at 00:00 UTC | {DEFAULTS['daily_limit']}, {DEFAULTS['total_limit']} |",
+    f"calls for an utterance (1 or 2), input and output tokens for a dialogue | {PROMPT_LIMITS} |",
+    f"({DEFAULTS['largest_team']} at first)",
+    f"three rounds of {plan.WEEKS_OF_A_ROUND} weeks each",
+    f"ranks by `{plan.METRICS[0]}` and shows `{plan.METRICS[1]}`, `{plan.METRICS[2]}` and `{plan.METRICS[3]}`",
+    f"percentiles of {RESAMPLES:,} bootstrap draws of dialogues, seed {SEED}",
+]
+OF_FORMATS = [
+    f"of at most {spec.LARGEST_FILE:,} bytes",
+    f"up to {spec.LONGEST_TEXT:,} characters",
+    f"1 to {spec.MOST_TOKENS:,}, of each answer",
+    f"up to {spec.MOST_STOPS} texts of 1 to {spec.LONGEST_STOP} characters",
+    f"0 to {spec.HIGHEST_SEED:,}",
+    f"more than {document.DEEPEST} levels of nesting",
+    f"no answer within {generation.CALL_SECONDS:g} s",
+    "Four dialogues are asked at a time",
+    *(f"`{{{one}}}`" for one in (*spec.PLACEHOLDERS, spec.FIRST_ANSWER)),
+]
+
+
+@pytest.mark.parametrize(
+    ("words", "page"),
+    [(one, page) for page, all in ((CHALLENGES, OF_CHALLENGES), (FORMATS_PAGE, OF_FORMATS)) for one in all],
+    ids=lambda value: value[:60],
+)
+def test_figures_are_those_of_the_code(words: str, page: str) -> None:
+    assert words in page
+
+
+def test_figures_that_stand_in_words() -> None:
+    assert plan.PUBLIC_SHARE == 0.5
+    assert "half of the dialogues on the public board" in CHALLENGES
+    assert generation.DIALOGUES_AT_ONCE == 4
+    assert f"{organise_teams.ON_A_PAGE} a page; `chosen=`" in flat(text_of("endpoints.md"))
+
+
+def test_every_state_of_a_submission_is_explained() -> None:
+    rows = table_rows(sections(text_of("challenges.md"))["Submissions"])
+    assert [row[0].strip("`") for row in rows] == Submission.State.values
+
+
+def test_every_setting_of_a_round_is_in_the_table() -> None:
+    rows = {row[0] for row in first_table(sections(text_of("challenges.md"))["A challenge and its rounds"])}
+    named = {
+        "address": ["slug"],
+        "corpus version": ["version"],
+        "opens, closes": ["opens_at", "closes_at"],
+        "tracks": ["tracks"],
+        "references": ["references"],
+        "submissions of a team a day, in all": ["daily_limit", "total_limit"],
+        "metrics": ["metrics", "ranking_metric"],
+        "private metrics": ["private_metrics"],
+        "what stands for a team": ["entry"],
+        "public board's share, seed": ["public_share", "split_seed"],
+        "unveiling": ["unveil_at"],
+        "corpus's baselines": ["shows_corpus_baselines"],
+        "language model": ["endpoint"],
+        "limits of prompts": ["calls_per_utterance", "input_tokens_per_dialogue", "output_tokens_per_dialogue"],
+        "prices": ["input_price", "output_price"],
+    }
+    assert rows == set(named)
+    assert {one for columns in named.values() for one in columns} | {"name"} == set(NOTED)
+
+
+@pytest.mark.django_db
+def test_what_stays_once_something_was_handed_in_is_told() -> None:
+    from leaderboard.challenges.actions.rounds import what_is_settled
+
+    rows = {row[0]: row[3] for row in first_table(sections(text_of("challenges.md"))["A challenge and its rounds"])}
+    round = open_round(unveil_at=timezone.now())
+    submit(round, team_with_member(round.challenge)[0])
+    assert set(what_is_settled(round)) == {"version", "slug", "references", "public_share", "split_seed", "unveil_at"}
+    assert {name for name, later in rows.items() if later.startswith("stay")} == {
+        "address",
+        "corpus version",
+        "public board's share, seed",
+    }
+    assert rows["references"] == "hidden may become public, never back"
+    assert rows["unveiling"] == "may change until then"
+
+
+def test_every_step_of_a_challenge_is_in_the_log_s_table() -> None:
+    documented = set(code_words(sections(text_of("challenges.md"))["The audit log"]))
+    assert {f"challenge.{step}" for step in STEPS} <= documented
+
+
+def test_every_action_of_the_audit_log_is_documented() -> None:
+    documented = set(code_words(sections(text_of("challenges.md"))["The audit log"]))
+    kinds = {one.removesuffix("…") for one in documented if one.endswith("…")}
+    for action in actions_recorded():
+        assert action in documented or f"{action.split('.')[0]}." in kinds, action
+    for one in documented - {f"challenge.{step}" for step in STEPS}:
+        if re.fullmatch(r"[a-z]+\.[a-z_-]+", one):
+            assert one in set(actions_recorded()), one
+
+
+ACTION = re.compile(r"[a-z]+\.(?!html$|jsonl?$|csv$)[a-z][a-z_-]+")
+
+
+def actions_recorded() -> Iterator[str]:
+    """What stands in the code as the action of an ``audit.record``, or as a name that is handed to one."""
+    for package in ("annotations", "workers", "leaderboard", "dialeval_site"):
+        for path in (PROJECT / package).rglob("*.py"):
+            source = path.read_text(encoding="utf-8")
+            if "audit.record(" not in source and "import record" not in source:
+                continue
+            for node in ast.walk(ast.parse(source)):
+                text = node.value if isinstance(node, ast.Constant) else None
+                if isinstance(text, str) and ACTION.fullmatch(text):
+                    yield text
+
+
+def test_the_demo_s_challenge_is_documented() -> None:
+    section = flat(sections(text_of("demo.md"))["The challenge"])
+    assert f"`{demo_challenge.SLUG}`" in section
+    assert f"seed {demo_challenge.SEED}" in section
+
+
+# --- addresses --------------------------------------------------------------------------------------------------
+
+ROWS = {row[0].strip("`"): row for row in first_table(text_of("endpoints.md")) if row[0] != "–"}
+OF_CHALLENGES_AND_ACCOUNTS = {
+    name: row
+    for name, row in ROWS.items()
+    if re.match(r"`/(challenges|teams|submissions|metric-scores|audit|accounts|corpora/<slug>/metric-scores)/", row[1])
+    and name not in ("login", "logout")
+    and "<pk>" not in row[1]  # rows of one person: tests/challenges/test_metric_score_pages.py, test_api_tokens.py
+}
+
+
+def filled(path: str, **names: Any) -> str:
+    """An address of the table; what it is not told stands for nothing that exists."""
+    return re.sub(r"<(\w+)>", lambda found: str(names.get(found[1], 0)), path.strip("`"))
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("name", sorted({*ROWS} - {"no-such-api-address", "login", "logout"}))
+def test_the_methods_of_the_table_are_those_of_the_address(name: str) -> None:
+    """A method that nobody offers is refused with those that are."""
+    refused = _logged_in("anybody").generic("PATCH", filled(ROWS[name][1]))
+    assert refused.status_code == 405, refused.status_code
+    offered = {one.strip() for one in refused["Allow"].split(",")} - {
+        "HEAD",
+        "OPTIONS",
+        "PUT",
+    }  # Django's forms take PUT as POST
+    assert ", ".join(sorted(offered)) == ROWS[name][2]
+
+
+WHO = {
+    "everybody": ("open", "open"),
+    "who may see the challenge": ("open", "open"),
+    "who may see the corpus": ("open", "open"),
+    "who holds the link": ("open", "open"),
+    "who is logged in": ("login", "open"),
+    "who may have its files": ("login", "closed"),
+    "who may see the submission": ("login", "closed"),
+    "members of a team": ("login", "closed"),
+    "organisers": ("login", "closed"),
+}
+"""To each word of the table: what somebody gets who is not logged in, and somebody who has nothing to do with it."""
+
+
+@pytest.fixture
+def stage(db: None) -> dict[str, Any]:
+    """An open round on a private corpus, so that its files are for its teams; and a public corpus."""
+    open_version = small_version(systems=("parrot",))
+    open_version.corpus.is_public = True
+    open_version.corpus.save()
+    round = open_round(small_version())
+    team, _ = team_with_member(round.challenge)
+    return {"round": round, "team": team, "submission": submit(round, team), "corpus": open_version.corpus.slug}
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("name", sorted(OF_CHALLENGES_AND_ACCOUNTS))
+def test_who_may_open_an_address_is_what_the_table_says(name: str, stage: dict[str, Any]) -> None:
+    """As it is for somebody without an account, and for one who has nothing to do with the challenge. What each role
+    gets in detail is in the permission matrices."""
+    _, path, methods, who, _ = OF_CHALLENGES_AND_ACCOUNTS[name]
+    round, team = stage["round"], stage["team"]
+    address = filled(
+        path,
+        slug=stage["corpus"] if path.startswith("`/corpora/") else round.challenge.slug,
+        round_slug=round.slug,
+        token=team.invitation,
+        public_id=team.public_id if path.startswith("`/teams/") else stage["submission"].public_id,
+    )
+    assert (_got(Client(), methods, address), _got(_logged_in("outsider"), methods, address)) == WHO[who]
+    organiser = _logged_in("who-organises", organises=True)
+    if who == "organisers":
+        assert _got(organiser, methods, address) == "open"
+
+
+def _logged_in(username: str, organises: bool = False) -> Client:
+    user = made_user(username, *([ORGANISER] if organises else []))
+    client = Client()
+    client.force_login(user)
+    return client
+
+
+def _got(client: Client, methods: str, address: str) -> str:
+    answer = client.get(address) if methods.startswith("GET") else client.post(address)
+    if answer.status_code == 401 or (answer.status_code == 302 and "/accounts/login/" in answer["Location"]):
+        return "login"
+    return "closed" if answer.status_code in (403, 404) else "open"
+
+
+def test_every_format_of_a_template_is_documented() -> None:
+    rows = {
+        (row[0], row[1]): row[2] for row in table_rows(sections(text_of("endpoints.md"))["What an address may carry"])
+    }
+    assert set(code_words(rows["`format=csv`", "round-template"])) == set(FORMATS)
+    named = set(code_words(rows["`level=dialogue`, `format=jsonl`", "metric-scores-template"]))
+    assert named >= set(COLUMNS_OF_LEVEL)
+
+
+def test_every_level_of_metric_scores_has_its_fields_documented() -> None:
+    rows = first_table(sections(text_of("formats.md"))["Submitted metric scores"])
+    assert {level: tuple(code_words(fields)) for level, fields in rows} == COLUMNS_OF_LEVEL
