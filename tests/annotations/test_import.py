@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from django.db import connection
 
 from annotations import actions
 from annotations.importers.base import Importer, ImportFailed, Placed
@@ -17,6 +15,7 @@ from annotations.models import Corpus, CorpusVersion, Dialogue, Rating, Response
 from annotations.queries import counts_of, version_of
 from annotations.records import CorpusRecord, RatingRecord, Record, SystemRecord
 from tests.annotations.stored import dialogue, rated_corpus, stored, two_systems, written
+from tests.at_once import at_once
 
 pytestmark = pytest.mark.django_db
 
@@ -227,26 +226,9 @@ def test_imports_of_one_file_at_once_make_one_version(tmp_path: Path, versions_b
     if versions_before:
         import_file(path)
     written([*two_systems(), RatingRecord("d1", 0, "echo", "ann", "overall", 3)], path)
-    ready = threading.Barrier(4)
-    outcomes: list[actions.ImportOutcome] = []
-    failures: list[Exception] = []
-
-    def run() -> None:
-        try:
-            ready.wait()
-            outcomes.extend(import_file(path))
-        except Exception as failure:
-            failures.append(failure)
-        finally:
-            connection.close()
-
-    threads = [threading.Thread(target=run) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert failures == []
-    assert sorted(outcome.created for outcome in outcomes) == [False, False, False, True]
+    results = at_once(*[lambda: import_file(path)] * 4)
+    assert [one for one in results if isinstance(one, Exception)] == []
+    assert sorted(outcome.created for outcomes in results for outcome in outcomes) == [False, False, False, True]
     assert (Corpus.objects.count(), CorpusVersion.objects.count()) == (1, versions_before + 1)
     assert version_of("small").number == versions_before + 1
     assert Rating.objects.count() == 6 * versions_before + 7

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import threading
-
 import pytest
-from django.db import IntegrityError, connection, transaction
+from django.db import IntegrityError, transaction
 
 from annotations.campaigns.actions import chat
 from annotations.campaigns.models import Assignment, ChatSystem, Conversation, Message, Participation
 from annotations.campaigns.queries.chat import chat_of, conversation_for, transcripts
+from tests.at_once import at_once
 from tests.workers.chats import answered, chat_of_new_rater, made_chat, rows
 
 pytestmark = pytest.mark.django_db
@@ -200,32 +199,10 @@ def test_transcripts_tell_what_was_said_and_what_wrote_it(conversation: Conversa
 # --- at once ---------------------------------------------------------------------------------------------------
 
 
-def at_once(work: list) -> list[object]:
-    """What each of these returned or raised, begun together, each with a connection of its own."""
-    ready = threading.Barrier(len(work))
-    results: list[object] = [None] * len(work)
-
-    def one(place: int) -> None:
-        try:
-            ready.wait()
-            results[place] = work[place]()
-        except Exception as failure:
-            results[place] = failure
-        finally:
-            connection.close()
-
-    threads = [threading.Thread(target=one, args=(place,)) for place in range(len(work))]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    return results
-
-
 @pytest.mark.django_db(transaction=True)
 def test_a_double_click_is_one_message() -> None:
     conversation = made_chat()
-    said = at_once([lambda: chat.say(conversation, "Hello.", "k1")] * 8)
+    said = at_once(*[lambda: chat.say(conversation, "Hello.", "k1")] * 8)
     assert sum(one.is_new for one in said) == 1
     assert rows(conversation) == [(0, "A", "done", "Hello."), (1, "B", "pending", "")]
 
@@ -233,7 +210,7 @@ def test_a_double_click_is_one_message() -> None:
 @pytest.mark.django_db(transaction=True)
 def test_of_two_tabs_one_speaks() -> None:
     conversation = made_chat()
-    said = at_once([lambda n=n: chat.say(conversation, f"Tab {n}.", f"k{n}") for n in range(8)])
+    said = at_once(*[lambda n=n: chat.say(conversation, f"Tab {n}.", f"k{n}") for n in range(8)])
     assert sum(isinstance(one, chat.Said) for one in said) == 1
     assert sum(isinstance(one, chat.NotYourTurn) for one in said) == 7
     assert len(rows(conversation)) == 2
@@ -244,7 +221,7 @@ def test_a_chat_begun_twice_at_once_is_one_chat() -> None:
     conversation = made_chat()
     assignment = conversation.assignment
     conversation.delete()
-    begun = at_once([lambda: chat.conversation_of(assignment)] * 8)
+    begun = at_once(*[lambda: chat.conversation_of(assignment)] * 8)
     assert {one.pk for one in begun} == set(Conversation.objects.values_list("pk", flat=True))
 
 

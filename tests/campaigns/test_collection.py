@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import threading
 from collections import Counter
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
+from functools import partial
 
 import pytest
 from django.conf import settings
-from django.db import connection, transaction
+from django.db import transaction
 from django.db.utils import IntegrityError
 from django.utils import timezone
 
@@ -22,6 +21,7 @@ from annotations.campaigns.queries import collection as queries
 from annotations.importers.problems import ImportFailed
 from annotations.models import Corpus, CorpusVersion
 from annotations.personas import load_knowledge, make_pair
+from tests.at_once import at_once
 from tests.campaigns.sets import made_campaign, made_raters
 
 HOSTILE = "<script>alert(1)</script> \N{RIGHT-TO-LEFT OVERRIDE}=1+1 \N{FAMILY}\nsecond line"
@@ -174,18 +174,10 @@ def test_one_who_comes_ten_times_at_once_waits_in_one_room() -> None:
 
 
 def together(number: int, act: Callable[[int], object]) -> list[object]:
-    """Run ``act`` in so many threads that start at one moment."""
-    gate = threading.Barrier(number)
-
-    def one(place: int) -> object:
-        try:
-            gate.wait(timeout=30)
-            return act(place)
-        finally:
-            connection.close()
-
-    with ThreadPoolExecutor(number) as pool:
-        return list(pool.map(one, range(number)))
+    """What ``act`` returned in each of so many threads that start at one moment; none of them may raise."""
+    results = at_once(*[partial(act, place) for place in range(number)])
+    assert not [one for one in results if isinstance(one, Exception)]
+    return results
 
 
 # --- talking ---------------------------------------------------------------------------------------------------

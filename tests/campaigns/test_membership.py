@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from functools import partial
 
 import pytest
-from django.db import connections
 from django.utils import timezone
 
 from annotations.campaigns.actions.desk import CannotJoin, join
 from annotations.campaigns.models import Campaign, Invitation, Participation
+from tests.at_once import at_once
 from tests.campaigns.sets import made_campaign, made_user
 
 
@@ -109,23 +108,10 @@ def test_who_is_in_stays_in_when_the_invitation_is_withdrawn() -> None:
     assert join(campaign, user, Invitation.objects.create(campaign=campaign, revoked_at=timezone.now())) == first
 
 
-def at_once(calls) -> list[object]:
-    def run(call):
-        try:
-            return call()
-        except CannotJoin as refusal:
-            return refusal
-        finally:
-            connections.close_all()
-
-    with ThreadPoolExecutor(len(calls)) as threads:
-        return list(threads.map(run, calls))
-
-
 @pytest.mark.django_db(transaction=True)
 def test_many_who_join_at_once_get_numbers_without_a_gap() -> None:
     campaign = made_campaign()
-    joined = at_once([partial(join, campaign, made_user()) for _ in range(8)])
+    joined = at_once(*[partial(join, campaign, made_user()) for _ in range(8)])
     assert sorted(one.position for one in joined) == list(range(8))
 
 
@@ -133,7 +119,7 @@ def test_many_who_join_at_once_get_numbers_without_a_gap() -> None:
 def test_one_person_who_clicks_many_times_joins_once() -> None:
     campaign, user = made_campaign(), made_user()
     invitation = Invitation.objects.create(campaign=campaign)
-    assert len({one.pk for one in at_once([lambda: join(campaign, user, invitation)] * 6)}) == 1
+    assert len({one.pk for one in at_once(*[lambda: join(campaign, user, invitation)] * 6)}) == 1
     invitation.refresh_from_db()
     assert invitation.uses == 1
 
@@ -142,6 +128,6 @@ def test_one_person_who_clicks_many_times_joins_once() -> None:
 def test_the_last_use_of_an_invitation_is_used_once() -> None:
     campaign = made_campaign()
     invitation = Invitation.objects.create(campaign=campaign, most_uses=3)
-    results = at_once([partial(join, campaign, made_user(), invitation) for _ in range(7)])
+    results = at_once(*[partial(join, campaign, made_user(), invitation) for _ in range(7)])
     assert sum(isinstance(one, Participation) for one in results) == 3
     assert campaign.participations.count() == 3

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import json
-import threading
 from pathlib import Path
 from random import Random
 
 import pytest
 from django.core.management import call_command
-from django.db import connection
 
 from annotations import actions
 from annotations.campaigns.actions.publishing import CannotPublish, default_aspect, publish, unpublish
@@ -22,6 +20,7 @@ from annotations.queries import agreement_of
 from annotations.record_stream import records_of
 from leaderboard.queries import meta_evaluation, rated_levels, system_standing
 from tests.annotations.stored import stored, two_systems, written
+from tests.at_once import at_once
 from tests.campaigns.judged import items_of, judge, table
 from tests.campaigns.sets import made_campaign, made_raters
 from tests.workers.conftest import odd_metrics  # noqa: F401 (a fixture)
@@ -187,21 +186,7 @@ def test_stored_statistics_are_told() -> None:
 @pytest.mark.django_db(transaction=True)
 def test_publishing_twice_at_once_stores_the_ratings_once() -> None:
     campaign = finished()
-    outcomes: list[object] = []
-
-    def at_once() -> None:
-        try:
-            outcomes.append(publish(Campaign.objects.get(pk=campaign.pk)))
-        except Exception as refusal:  # the test shows what it was
-            outcomes.append(refusal)
-        finally:
-            connection.close()
-
-    threads = [threading.Thread(target=at_once) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    outcomes = at_once(*[lambda: publish(Campaign.objects.get(pk=campaign.pk))] * 4)
     assert outcomes == [8, 8, 8, 8]
     assert (Rating.objects.count(), Rater.objects.count()) == (8, 2)
 

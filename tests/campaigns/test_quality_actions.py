@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import threading
+from functools import partial
 
 import pytest
-from django.db import connection
 
 from annotations.campaigns.actions import collection
 from annotations.campaigns.actions.desk import Judgement, RatingsClosed, fill_desk, rate
@@ -17,6 +16,7 @@ from annotations.campaigns.actions.quality import (
 )
 from annotations.campaigns.models import Assignment, Campaign, Conflict, Participation, RatingRevision, Slot
 from annotations.campaigns.queries.ratings import campaign_matrix, counted_ratings
+from tests.at_once import at_once
 from tests.campaigns.judged import items_of, judge, table
 from tests.campaigns.sets import made_campaign, made_raters
 
@@ -158,20 +158,8 @@ def test_two_restorations_at_once_take_each_place_once(campaign: Campaign) -> No
     exclude(rater(campaign, 1), "a")
     exclude(rater(campaign, 2), "b")
     people = [rater(campaign, 1), rater(campaign, 2), rater(campaign, 2)]
-    outcomes = []
-
-    def back(person: Participation) -> None:
-        try:
-            outcomes.append(restore(person).counted)
-        finally:
-            connection.close()
-
-    threads = [threading.Thread(target=back, args=[person]) for person in people]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert sorted(outcomes) == [0, 4, 4]
+    outcomes = at_once(*[partial(restore, person) for person in people])
+    assert sorted(one.counted for one in outcomes) == [0, 4, 4]
     assert counted_ratings(campaign).count() == 8
 
 

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 
 import pytest
-from django.db import connections
 from django.utils import timezone
 
 from annotations.campaigns.actions.desk import (
@@ -29,6 +27,7 @@ from annotations.campaigns.models import (
     RatingRevision,
     Slot,
 )
+from tests.at_once import at_once
 from tests.campaigns.sets import made_campaign, made_raters
 
 State = Assignment.State
@@ -280,21 +279,6 @@ def test_an_excluded_rater_cannot_rate() -> None:
 
 
 # --- at the same moment ----------------------------------------------------------------------------------------
-
-
-def at_once(*calls) -> list[object]:
-    """What each call returns or raises, all begun together in threads of their own."""
-
-    def run(call):
-        try:
-            return call()
-        except Exception as problem:
-            return problem
-        finally:
-            connections.close_all()
-
-    with ThreadPoolExecutor(len(calls)) as threads:
-        return list(threads.map(run, calls))
 
 
 @pytest.mark.django_db(transaction=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections import Counter
 from collections.abc import Callable
 from datetime import timedelta
@@ -10,7 +9,6 @@ from typing import Any
 
 import pytest
 from django.contrib.auth.models import Group
-from django.db import connection
 from django.utils import timezone
 
 from annotations.actions import CorpusHasResults, delete_corpus
@@ -20,6 +18,7 @@ from annotations.campaigns.plan.check_items import CheckItem
 from annotations.campaigns.queries import overview
 from annotations.campaigns.queries.planning import planned_items, question_of
 from annotations.models import CorpusVersion, Response
+from tests.at_once import at_once
 from tests.campaigns.sets import made_campaign, made_raters, made_user, made_version
 
 pytestmark = pytest.mark.django_db
@@ -198,32 +197,10 @@ def test_more_slots_than_a_campaign_takes_are_refused(monkeypatch: pytest.Monkey
     assert not Item.objects.exists()
 
 
-def at_once(number: int, action: Callable[[], Any]) -> list[Any]:
-    """What each thread got or raised."""
-    outcomes: list[Any] = []
-    start = threading.Barrier(number)
-
-    def run() -> None:
-        start.wait()
-        try:
-            outcomes.append(action())
-        except Exception as raised:
-            outcomes.append(raised)
-        finally:
-            connection.close()
-
-    threads = [threading.Thread(target=run) for _ in range(number)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    return outcomes
-
-
 @pytest.mark.django_db(transaction=True)
 def test_opened_four_times_at_once_there_is_one_set() -> None:
     campaign = draft(made_version(dialogues=3, turns=2))
-    outcomes = at_once(4, lambda: setup.open_campaign(Campaign.objects.get(pk=campaign.pk)))
+    outcomes = at_once(*[lambda: setup.open_campaign(Campaign.objects.get(pk=campaign.pk))] * 4)
     assert sorted(type(outcome).__name__ for outcome in outcomes) == ["NotReady"] * 3 + ["Opened"]
     assert (campaign.items.count(), campaign.slots.count()) == (12, 24)
 
@@ -232,7 +209,7 @@ def test_opened_four_times_at_once_there_is_one_set() -> None:
 def test_guidelines_written_four_times_at_once_are_numbered_in_turn() -> None:
     campaign = draft(made_version())
     texts = iter(["a", "b", "c", "d"])
-    outcomes = at_once(4, lambda: setup.write_guidelines(campaign, next(texts)))
+    outcomes = at_once(*[lambda: setup.write_guidelines(campaign, next(texts))] * 4)
     assert sorted(stored.number for stored, _ in outcomes) == [2, 3, 4, 5]
 
 

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import threading
 from datetime import timedelta
+from functools import partial
 from typing import Any
 
 import pytest
-from django.db import connection
 from django.utils import timezone
 
 from annotations.models import AuditEntry, CorpusVersion, System
 from leaderboard.challenges.actions import judging
 from leaderboard.challenges.actions.refusal import Refused
 from leaderboard.challenges.models import LogLine, Round, Submission, Team
+from tests.at_once import at_once
 from tests.campaigns.sets import made_user
 from tests.challenges.sets import open_round, scored, submit, team_with_member
 from workers.models import MetricRun
@@ -230,24 +230,8 @@ def test_with_nothing_scored_there_is_nothing_to_score_again(round: Round) -> No
 @pytest.mark.django_db(transaction=True)
 def test_of_four_who_disqualify_at_once_one_does() -> None:
     done = submit(*_team_of(open_round()))
-    told: list[str] = []
-    start = threading.Barrier(4)
-
-    def press(number: int) -> None:
-        start.wait()
-        try:
-            judging.disqualify(done, f"Reason {number}.")
-        except Refused as refusal:
-            told.append(refusal.message)
-        finally:
-            connection.close()
-
-    threads = [threading.Thread(target=press, args=[number]) for number in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert len(told) == 3
+    told = at_once(*[partial(judging.disqualify, done, f"Reason {number}.") for number in range(4)])
+    assert sum(isinstance(one, Refused) for one in told) == 3
     assert AuditEntry.objects.filter(action="submission.disqualified").count() == 1
 
 

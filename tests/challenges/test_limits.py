@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, date, datetime, timedelta
-from threading import Barrier
 
 import pytest
-from django.db import IntegrityError, connection, transaction
+from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from leaderboard.challenges.actions import work
@@ -15,6 +13,7 @@ from leaderboard.challenges.actions.receiving import NotTaken, receive
 from leaderboard.challenges.models import Round, Submission, Team
 from leaderboard.challenges.queries import attempts
 from leaderboard.challenges.queries.attempts import attempts_left
+from tests.at_once import at_once
 from tests.campaigns.sets import made_user
 from tests.challenges.sets import open_round, submit, team_with_member, upload_of
 
@@ -190,31 +189,13 @@ def test_the_database_refuses_the_same_bytes_twice() -> None:
 # --- at the same instant ---------------------------------------------------------------------------------------
 
 
-def at_once(tasks: list) -> list[object]:
-    """What each returned or raised; all of them begin together."""
-    ready = Barrier(len(tasks))
-
-    def run(task) -> object:
-        try:
-            ready.wait(30)
-            return task()
-        except Exception as raised:
-            return raised
-        finally:
-            connection.close()
-
-    with ThreadPoolExecutor(len(tasks)) as pool:
-        return list(pool.map(run, tasks))
-
-
 @pytest.mark.django_db(transaction=True)
 def test_of_twenty_uploads_at_once_exactly_five_are_taken() -> None:
     round, team = round_and_team(daily_limit=5)
     user = team.members.get().user
-    details = {"track": "gpu", "description": ""}
     files = [upload_of(f"upload {number}".encode()) for number in range(20)]
     outcomes = at_once(
-        [lambda f=f, n=n: receive(round, team, user, name=f"s{n}", upload=f, **details) for n, f in enumerate(files)]
+        *[partial(receive, round, team, user, track="gpu", name="s", description="", upload=file) for file in files]
     )
     refused = [one for one in outcomes if isinstance(one, Exception)]
     assert len(outcomes) - len(refused) == 5
@@ -229,7 +210,7 @@ def test_the_same_bytes_ten_times_at_once_are_one_submission() -> None:
     user = team.members.get().user
     files = [upload_of(b"the same") for _ in range(10)]
     outcomes = at_once(
-        [lambda f=f: receive(round, team, user, track="gpu", name="s", description="", upload=f) for f in files]
+        *[lambda f=f: receive(round, team, user, track="gpu", name="s", description="", upload=f) for f in files]
     )
     assert sorted(one.is_new for one in outcomes) == [False] * 9 + [True]
     assert Submission.objects.filter(round=round).count() == 1
@@ -242,7 +223,7 @@ def test_two_organisers_who_retry_two_submissions_at_once_give_them_two_places()
     for one in failed:
         end_without_score(one)
     organiser = made_user("", "organiser")
-    outcomes = at_once([lambda s=s: work.retry(s, organiser) for s in failed])
+    outcomes = at_once(*[lambda s=s: work.retry(s, organiser) for s in failed])
     assert outcomes == [None] * 4
     places = sorted(Submission.objects.filter(round=round).values_list("day_place", "total_place"))
     assert places == [(1, 1), (2, 2), (3, 3), (4, 4)]

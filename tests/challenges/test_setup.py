@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import threading
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import Any
 
 import pytest
-from django.db import connection
 from django.utils import timezone
 
 from annotations.models import AuditEntry, CorpusVersion, System, Turn
@@ -19,6 +18,7 @@ from leaderboard.challenges.actions.rounds import RoundAsked, as_asked
 from leaderboard.challenges.actions.setup import ChallengeAsked
 from leaderboard.challenges.forms.zones import NoSuchTime, in_utc
 from leaderboard.challenges.models import Challenge, Round, Submission, Team
+from tests.at_once import at_once
 from tests.campaigns.sets import made_user
 from tests.challenges.sets import open_challenge, open_round, small_version, submit, team_with_member
 from workers.models import MetricRun
@@ -343,25 +343,9 @@ def test_prices_that_are_the_same_are_no_change() -> None:
 
 @pytest.mark.django_db(transaction=True)
 def test_of_two_who_make_the_same_address_at_once_one_is_told() -> None:
-    told: list[str] = []
-    start = threading.Barrier(2)
-
-    def make() -> None:
-        start.wait()
-        try:
-            setup.create(ChallengeAsked("Talk", "talk"))
-        except Refused as refusal:
-            told.append(refusal.message)
-        finally:
-            connection.close()
-
-    threads = [threading.Thread(target=make) for _ in range(2)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    told = at_once(*[lambda: setup.create(ChallengeAsked("Talk", "talk"))] * 2)
     assert Challenge.objects.count() == 1
-    assert told == ["This address is taken."]
+    assert [str(one) for one in told if isinstance(one, Exception)] == ["This address is taken."]
 
 
 @pytest.mark.django_db(transaction=True)
@@ -370,29 +354,10 @@ def test_a_submission_and_a_change_of_the_corpus_never_both_happen() -> None:
     for _ in range(4):
         round, other = open_round(), small_version()
         team, user = team_with_member(round.challenge)
-        start = threading.Barrier(2)
-
-        def hand_in(round: Round = round, team: Team = team, user: Any = user, start: Any = start) -> None:
-            start.wait()
-            try:
-                submit(round, team, user)
-            finally:
-                connection.close()
-
-        def change(round: Round = round, other: Any = other, start: Any = start) -> None:
-            start.wait()
-            try:
-                rounds.edit_round(round, replace(as_asked(round), version=other))
-            except Refused:
-                pass
-            finally:
-                connection.close()
-
-        threads = [threading.Thread(target=hand_in), threading.Thread(target=change)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
+        at_once(
+            partial(submit, round, team, user),
+            partial(rounds.edit_round, round, replace(as_asked(round), version=other)),
+        )
         submission = Submission.objects.get(round=round)
         assert submission.version_id == submission.round.version_id
 

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
-from threading import Barrier
+from functools import partial
 
 import pytest
-from django.db import IntegrityError, connection, transaction
+from django.db import IntegrityError, transaction
 
 from annotations.campaigns.models import Conflict
 from annotations.models import AuditEntry
 from leaderboard.challenges.actions.teams import CannotJoin, found, join, leave, renew_invitation
 from leaderboard.challenges.models import Challenge, Member, Submission, Team
+from tests.at_once import at_once
 from tests.campaigns.sets import made_campaign, made_raters, made_user
 from tests.challenges.sets import open_challenge, open_round, scored, submit, taken_in, team_with_member
 
@@ -165,40 +165,16 @@ def test_a_disqualified_team_takes_nobody(challenge: Challenge) -> None:
 def test_of_ten_who_join_at_once_as_many_get_in_as_there_is_room() -> None:
     """Room for 4 members, 1 is there: 3 of 10 get in."""
     team = found(open_challenge(largest_team=4), made_user(), "Lake")
-    people, start = [made_user() for _ in range(10)], Barrier(10)
-
-    def try_to_join(user: object) -> bool:
-        start.wait()
-        try:
-            join(team.invitation, user)
-        except CannotJoin:
-            return False
-        finally:
-            connection.close()
-        return True
-
-    with ThreadPoolExecutor(10) as pool:
-        got_in = sum(pool.map(try_to_join, people))
-    assert got_in == 3
+    joined = at_once(*[partial(join, team.invitation, made_user()) for _ in range(10)])
+    assert sum(isinstance(one, CannotJoin) for one in joined) == 7
     assert team.members.count() == 4
 
 
 @pytest.mark.django_db(transaction=True)
 def test_one_person_who_makes_five_teams_at_once_has_one(challenge: Challenge) -> None:
-    user, start = made_user(), Barrier(5)
-
-    def try_to_found(number: int) -> bool:
-        start.wait()
-        try:
-            found(challenge, user, f"Team {number}")
-        except CannotJoin:
-            return False
-        finally:
-            connection.close()
-        return True
-
-    with ThreadPoolExecutor(5) as pool:
-        assert sum(pool.map(try_to_found, range(5))) == 1
+    user = made_user()
+    made = at_once(*[partial(found, challenge, user, f"Team {number}") for number in range(5)])
+    assert sum(isinstance(one, CannotJoin) for one in made) == 4
     assert Team.objects.count() == Member.objects.count() == 1
 
 

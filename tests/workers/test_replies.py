@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from annotations.campaigns.actions import chat
 from annotations.campaigns.models import Conversation, Message
-from tests.campaigns.test_chat import at_once
+from tests.at_once import at_once
 from tests.workers.chats import made_chat
 from workers import replies
 
@@ -179,5 +179,5 @@ def test_a_lost_hint_is_sent_again_after_a_pause(answer: Message, settings) -> N
 
 @pytest.mark.django_db(transaction=True)
 def test_of_many_workers_one_writes_the_answer(answer: Message) -> None:
-    claims = at_once([lambda: replies.claim(answer.pk)] * 12)
+    claims = at_once(*[lambda: replies.claim(answer.pk)] * 12)
     assert [type(claim) for claim in claims if claim is not None] == [replies.Claim]

@@ -13,6 +13,7 @@ from django.utils import timezone
 
 from annotations.models import CorpusVersion
 from annotations.queries import select_systems
+from tests.at_once import at_once
 from tests.conftest import ON_SERVICES
 from workers import runs
 from workers.hints import LONGEST_HINT_PAUSE
@@ -242,31 +243,9 @@ def test_keeping_a_run_renews_its_lease_and_tells_its_progress(run: MetricRun) -
     assert (run.examples_done, run.examples_total) == (2, 3)
 
 
-def at_once(count: int, work) -> list[object]:
-    """What ``work`` returned in each of so many threads that start together, each with a connection of its own."""
-    ready = threading.Barrier(count)
-    results: list[object] = []
-
-    def one() -> None:
-        try:
-            ready.wait()
-            results.append(work())
-        except Exception as failure:
-            results.append(failure)
-        finally:
-            connection.close()
-
-    threads = [threading.Thread(target=one) for _ in range(count)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    return results
-
-
 @pytest.mark.django_db(transaction=True)
 def test_many_workers_at_once_and_one_has_the_run(run: MetricRun) -> None:
-    claims = at_once(16, lambda: runs.claim(run.pk))
+    claims = at_once(*[lambda: runs.claim(run.pk)] * 16)
     assert [type(claim) for claim in claims if claim is not None] == [runs.Claim]
     assert now_in_the_row(run).attempts == 1
 
@@ -274,7 +253,7 @@ def test_many_workers_at_once_and_one_has_the_run(run: MetricRun) -> None:
 @pytest.mark.django_db(transaction=True)
 def test_many_requests_at_once_make_one_row(version: CorpusVersion, hints: list[int]) -> None:
     systems = select_systems(version)
-    asked = at_once(8, lambda: runs.request([parse("length"), parse("constant")], systems, hint=False))
+    asked = at_once(*[lambda: runs.request([parse("length"), parse("constant")], systems, hint=False)] * 8)
     assert asked == [None] * 8
     assert MetricRun.objects.count() == 4
 
@@ -291,7 +270,7 @@ def test_a_run_that_is_claimed_while_it_is_withdrawn_stays(version: CorpusVersio
         return runs.withdraw_waiting(version)
 
     withdrawn: list[object] = []
-    thread = threading.Thread(target=lambda: withdrawn.extend(at_once(1, withdraw)))
+    thread = threading.Thread(target=lambda: withdrawn.extend(at_once(withdraw)))
     thread.start()
     with transaction.atomic():
         assert runs.claim(run.pk)
