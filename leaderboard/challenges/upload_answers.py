@@ -5,6 +5,7 @@ from __future__ import annotations
 from leaderboard.challenges.actions.receiving import NotTaken
 
 _STATUS_OF = {
+    "round": 404,
     "closed": 409,
     "upcoming": 409,
     "track": 409,

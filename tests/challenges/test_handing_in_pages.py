@@ -95,6 +95,22 @@ def test_bad_input_is_told_and_nothing_is_stored(
     assert files() == before
 
 
+def test_a_round_that_is_deleted_while_the_file_comes_is_told_as_gone(
+    member: Client, round: Round, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from leaderboard.challenges.views import rounds as page
+
+    def deletes_the_round(*arguments: Any, **named: Any) -> Any:
+        Round.objects.filter(pk=round.pk).delete()
+        return receive(*arguments, **named)
+
+    receive, before = page.receive, files()
+    monkeypatch.setattr(page, "receive", deletes_the_round)
+    answer = hand_in(member, round, json=True)
+    assert (answer.status_code, answer.json()["errors"][0]["message"]) == (404, "This round has been deleted.")
+    assert files() == before
+
+
 def test_what_was_written_is_still_there_after_a_refusal(member: Client, round: Round) -> None:
     page = text_of(hand_in(member, round, b"", name="my system", description="seven words"))
     assert 'value="my system"' in page

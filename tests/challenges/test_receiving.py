@@ -256,3 +256,14 @@ def test_files_without_a_row_are_removed_after_an_hour(round: Round, team: Team)
     assert uploads.remove_forgotten(now + 3700) == 2
     assert uploads.stored_path(kept).exists()
     assert files_left() == ["uploads"]
+
+
+def test_a_round_that_is_deleted_while_the_file_comes_takes_nothing(round: Round, team: Team) -> None:
+    Round.objects.filter(pk=round.pk).delete()
+    assert refusal(round, team) == "round"
+
+
+def test_a_team_that_is_gone_when_the_file_is_there_hands_in_nothing(round: Round, team: Team) -> None:
+    user = member(team)
+    Team.objects.filter(pk=team.pk).delete()
+    assert refusal(round, team, user) == "not_member"

@@ -36,8 +36,8 @@ class Received:
 
 
 class NotTaken(Exception):
-    """``code``: closed, upcoming, track, limit_day, limit_total, disqualified, not_member, too_large, empty, not_text,
-    name, description, or withdrawn (of metric scores). ``message`` is for the person who sent it."""
+    """``code``: closed, upcoming, track, limit_day, limit_total, disqualified, not_member, round, too_large, empty,
+    not_text, name, description, or withdrawn (of metric scores). ``message`` is for the person who sent it."""
 
     def __init__(self, code: str, message: str) -> None:
         self.code, self.message = code, message
@@ -84,8 +84,7 @@ def _written_canonically(upload: Upload) -> Upload:
 
 
 def _receive(round: Round, team: Team, user: Any, track: str, name: str, description: str, upload: Upload) -> Received:
-    team = lock_team(team.pk)
-    round = Round.objects.select_related("challenge", "version").get(pk=round.pk)
+    team, round = _held(team, round)
     now = timezone.now()
     if team.challenge_id != round.challenge_id or not Member.objects.filter(team=team, user=user).exists():
         raise NotTaken("not_member", _("Only members of a team of this challenge can hand in for it."))
@@ -126,6 +125,19 @@ def _receive(round: Round, team: Team, user: Any, track: str, name: str, descrip
         sha256=upload.sha256,
     )
     return Received(submission, is_new=True)
+
+
+def _held(team: Team, round: Round) -> tuple[Team, Round]:
+    """As they are now. While a file is on its way a team may go with its last member, and a round to which nothing was
+    handed in be deleted."""
+    try:
+        team = lock_team(team.pk)
+    except Team.DoesNotExist:
+        raise NotTaken("not_member", _("Only members of a team of this challenge can hand in for it.")) from None
+    present = Round.objects.select_related("challenge", "version").filter(pk=round.pk).first()
+    if present is None:
+        raise NotTaken("round", _("This round has been deleted."))
+    return team, present
 
 
 def store(upload: Upload, **fields: Any) -> Submission:

@@ -89,8 +89,6 @@ def round_submit(request: HttpRequest, slug: str, round_slug: str) -> HttpRespon
         return _refused(request, one, form, 422)
     try:
         received = _take(request, one, team, form)
-    except Team.DoesNotExist:  # its last member left it in this moment
-        return _refused(request, one, SubmissionForm(), 403, _("Make or join a team first."))
     except NotTaken as refusal:
         form.add_error(field_of(refusal), refusal.message)
         return _refused(request, one, form, status_of(refusal))
