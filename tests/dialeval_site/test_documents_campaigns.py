@@ -13,7 +13,7 @@ from django.test import Client
 from annotations.campaigns.actions.claims import ENOUGH, FIRST_READ, MOST_READ
 from annotations.campaigns.actions.collection import WAITING_SECONDS
 from annotations.campaigns.actions.opening import MOST_SLOTS
-from annotations.campaigns.forms.campaign import MOST_AXES
+from annotations.campaigns.forms.fields import MOST_AXES
 from annotations.campaigns.models.assignment import LONGEST_COMMENT
 from annotations.campaigns.models.campaign import Campaign
 from annotations.campaigns.plan import check_items

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from itertools import groupby
 from typing import Any
 
@@ -13,109 +12,27 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from annotations.campaigns.actions.setup import RESERVED_SLUGS, Asked
+from annotations.campaigns.forms.campaign_values import (
+    FIELDS_OF_KIND,
+    LABELS,
+    THRESHOLD_OF_KIND,
+    values_of,
+    with_changed_choices,
+)
+from annotations.campaigns.forms.fields import AxesField, PlainText, RowsField, as_key, axes_as_lines, utc_moment
 from annotations.campaigns.models import Campaign
 from annotations.campaigns.models.campaign import MOST_RATERS_PER_ITEM, random_seed
 from annotations.campaigns.queries import overview
 from annotations.campaigns.queries.planning import Question
-from annotations.campaigns.queries.ratings import OVERALL
-from annotations.campaigns.scale import DEFAULT_AXES, DEFAULT_LABELS, DEFAULT_THRESHOLD, SCORES
-from annotations.importers.texts import text_fault
+from annotations.campaigns.scale import DEFAULT_AXES, DEFAULT_LABELS, SCORES
 from annotations.models import CorpusVersion, System
 
 Kind = Campaign.Kind
-MOST_AXES = 12
-LONGEST_LABEL, LONGEST_AXIS_NAME, LONGEST_QUESTION = 60, 60, 200
+LONGEST_LABEL = 60
 LARGEST_SEED = 2**31 - 1
-THRESHOLD_OF_KIND = {Kind.TURN: None, Kind.DIALOGUE: DEFAULT_THRESHOLD, Kind.INTERACTIVE: DEFAULT_THRESHOLD}
-LABELS = tuple(f"label_{score}" for score in SCORES)
-RATED = ("axes", "axes_below", "raters_per_item", *LABELS)
-FIELDS_OF_KIND: dict[str, tuple[str, ...]] = {
-    Kind.TURN: ("version", "systems", "dialogues", "seed", *RATED, "pass_mark", "attention_every"),
-    Kind.DIALOGUE: ("version", "systems", "dialogues", "seed", *RATED, "pass_mark", "attention_every"),
-    Kind.INTERACTIVE: ("version", "chat_systems", "dialogues", "seed", *RATED, "utterances"),
-    Kind.COLLECTION: ("dialogues", "seed", "utterances"),
-}
 ALWAYS = ("kind", "name", "slug", "groups", "opens_at", "closes_at")
 ONCE_OPENED = ("name", "groups", "opens_at", "closes_at")
 """What may still change when raters have begun."""
-
-
-class PlainText(forms.CharField):
-    """Text that every database can store."""
-
-    def to_python(self, value: Any) -> str:
-        text = super().to_python(value)
-        if fault := text_fault(text, self.max_length or 20_000, may_be_empty=True):
-            raise forms.ValidationError(_("This text %(fault)s.") % {"fault": fault})
-        return text
-
-
-class RowsField(forms.ModelMultipleChoiceField):
-    """A key longer than any row's is told as one that is not there; SQLite would raise."""
-
-    def clean(self, value: Any) -> Any:
-        wrong = next((key for key in value or () if _as_key(str(key)) is None), None)
-        if wrong is not None:
-            raise forms.ValidationError(self.error_messages["invalid_pk_value"], params={"pk": wrong})
-        return super().clean(value)
-
-
-class AxesField(PlainText):
-    """A line for each axis, "name: question"; cleaned to [{key, name, question}, …]."""
-
-    def __init__(self, **kwargs: Any) -> None:
-        super().__init__(max_length=MOST_AXES * (LONGEST_AXIS_NAME + LONGEST_QUESTION + 4), strip=True, **kwargs)
-
-    def clean(self, value: Any) -> list[dict[str, str]]:  # type: ignore[override]
-        lines = [line.strip() for line in super().clean(value).splitlines() if line.strip()]
-        if len(lines) > MOST_AXES:
-            raise forms.ValidationError(
-                _("At most %(most)s axes; these are %(count)s.") % {"most": MOST_AXES, "count": len(lines)}
-            )
-        axes: list[dict[str, str]] = []
-        for number, line in enumerate(lines, start=1):
-            axis = _axis(line, number)
-            if axis["key"] == OVERALL:
-                raise forms.ValidationError(
-                    _("Line %(number)s: the score itself is called %(name)s; an axis needs another name.")
-                    % {"number": number, "name": OVERALL}
-                )
-            if axis["key"] in {other["key"] for other in axes}:
-                raise forms.ValidationError(_("Line %(number)s names an axis again.") % {"number": number})
-            axes.append(axis)
-        return axes
-
-
-def _axis(line: str, number: int) -> dict[str, str]:
-    name, _colon, question = (part.strip() for part in line.partition(":"))
-    if not name:
-        raise forms.ValidationError(_("Line %(number)s has no name before the colon.") % {"number": number})
-    if len(name) > LONGEST_AXIS_NAME or len(question) > LONGEST_QUESTION:
-        raise forms.ValidationError(
-            _("Line %(number)s is too long: a name has at most %(name)s characters, a question %(question)s.")
-            % {"number": number, "name": LONGEST_AXIS_NAME, "question": LONGEST_QUESTION}
-        )
-    return {"key": axis_key(name, number), "name": name, "question": question}
-
-
-def axis_key(name: str, number: int) -> str:
-    """What forms and files call the axis: the name in plain letters, or its number where it has none."""
-    return re.sub(r"[^a-z0-9]+", "_", name.casefold()).strip("_") or f"axis_{number}"
-
-
-def axes_as_lines(axes: Iterable[dict[str, Any]]) -> str:
-    return "\n".join(f"{axis['name']}: {axis['question']}" if axis["question"] else axis["name"] for axis in axes)
-
-
-def _utc(label: str, help_text: str) -> forms.DateTimeField:
-    return forms.DateTimeField(
-        label=label,
-        help_text=help_text,
-        required=False,
-        input_formats=["%Y-%m-%dT%H:%M", "%Y-%m-%d %H:%M", "%Y-%m-%dT%H:%M:%S"],
-        widget=forms.DateTimeInput(attrs={"type": "datetime-local"}, format="%Y-%m-%dT%H:%M"),
-        error_messages={"invalid": gettext_lazy("Write it as 2026-11-20T18:00, in UTC.")},
-    )
 
 
 def _label(score: int) -> forms.CharField:
@@ -230,15 +147,15 @@ class CampaignForm(forms.Form):
         label=gettext_lazy("Groups that may rate without an invitation"),
         help_text=gettext_lazy("Others need a link, which you make on the campaign's page."),
     )
-    opens_at = _utc(gettext_lazy("Opens at (UTC)"), gettext_lazy("Empty: as soon as you open it."))
-    closes_at = _utc(
+    opens_at = utc_moment(gettext_lazy("Opens at (UTC)"), gettext_lazy("Empty: as soon as you open it."))
+    closes_at = utc_moment(
         gettext_lazy("Closes at (UTC)"),
         gettext_lazy("Empty: when you close it. Raters finish what they have in hand."),
     )
 
     def __init__(self, data: Any = None, *, campaign: Campaign | None = None, corpus: str = "", **kwargs: Any) -> None:
         self.campaign = campaign
-        super().__init__(_with_changed_choices(data), initial=self._initial(campaign, corpus), **kwargs)
+        super().__init__(with_changed_choices(data), initial=self._initial(campaign, corpus), **kwargs)
         self.fixed = campaign is not None and campaign.state != Campaign.State.DRAFT
         self.kind_now = self._kind()
         self._offer_choices()
@@ -251,7 +168,7 @@ class CampaignForm(forms.Form):
 
     def _initial(self, campaign: Campaign | None, corpus: str) -> dict[str, Any]:
         if campaign is not None:
-            return _initial_of(campaign)
+            return values_of(campaign)
         versions = overview.versions_to_choose()
         chosen = next((version for version in versions if version.corpus.slug == corpus), None)
         version = chosen or next((version for version in versions if version.systems.exists()), None)
@@ -277,7 +194,7 @@ class CampaignForm(forms.Form):
     def _find_version(self) -> CorpusVersion | None:
         if not self.is_bound:
             return self.initial.get("version")
-        key = _as_key(self.data.get("version", ""))
+        key = as_key(self.data.get("version", ""))
         return None if key is None else CorpusVersion.objects.select_related("corpus").filter(pk=key).first()
 
     def _offer_choices(self) -> None:
@@ -459,113 +376,5 @@ def _kind_of(system: System) -> str:
     return "withheld" if system.withheld else system.kind
 
 
-def _as_key(text: str) -> int | None:
-    return int(text) if text.isascii() and text.isdigit() and len(text) < 15 else None
-
-
-def _with_changed_choices(data: Any) -> Any:
-    """Where another kind or corpus was chosen, what goes with the old one gives way to what goes with the new one."""
-    if data is None:
-        return None
-    data = data.copy()
-    kind, version = data.get("kind", ""), data.get("version", "")
-    if data.get("shown_kind", kind) != kind and kind in Kind.values:
-        data["axes_below"] = THRESHOLD_OF_KIND.get(Kind(kind)) or ""
-        _fill(data, kind)
-    new_corpus = data.get("shown_version", version) != version
-    if new_corpus or ("systems" not in data and data.get("shown_kind", kind) != kind):
-        key = _as_key(version)
-        systems = () if key is None else System.objects.filter(version=key)
-        data.setlist("systems", [str(system.pk) for system in systems if not system.withheld])
-    return data
-
-
-def _fill(data: Any, kind: str) -> None:
-    """Fields that the other kind did not have come with what they would have had from the start."""
-    start = {
-        "axes": axes_as_lines(axis.as_json() for axis in DEFAULT_AXES),
-        "raters_per_item": "2",
-        "utterances": "14",
-        **dict(zip(LABELS, DEFAULT_LABELS, strict=True)),
-    }
-    for name, value in start.items():
-        if name in FIELDS_OF_KIND[kind] and name not in data:
-            data[name] = value
-    if kind == Kind.COLLECTION and not data.get("dialogues"):
-        data["dialogues"] = "20"
-    if kind == Kind.INTERACTIVE and "chat_systems" not in data:
-        data.setlist("chat_systems", [str(one.pk) for one in overview.chat_systems()])
-    if kind != Kind.COLLECTION and "version" not in data and (versions := overview.versions_to_choose()):
-        first = next((version for version in versions if version.systems.exists()), versions[0])
-        data["version"] = str(first.pk)
-
-
-def _initial_of(campaign: Campaign) -> dict[str, Any]:
-    return {
-        "kind": campaign.kind,
-        "name": campaign.name,
-        "slug": campaign.slug,
-        "version": campaign.version,
-        "systems": list(campaign.systems.all()),
-        "chat_systems": list(campaign.chat_systems.all()),
-        "dialogues": campaign.dialogues_per_system,
-        "seed": campaign.seed,
-        "raters_per_item": campaign.raters_per_item,
-        "axes_below": campaign.axes_below,
-        "axes": axes_as_lines(campaign.axes),
-        "utterances": campaign.utterances,
-        "pass_mark": None if campaign.pass_mark is None else round(campaign.pass_mark * 100, 6),
-        "attention_every": campaign.attention_every,
-        "groups": list(campaign.groups.all()),
-        "opens_at": campaign.opens_at,
-        "closes_at": campaign.closes_at,
-        **dict(zip(LABELS, campaign.scale_labels, strict=False)),
-    }
-
-
 def _version_words(version: CorpusVersion) -> str:
     return f"{version.corpus.name} ({version.label})"
-
-
-class GuidelinesForm(forms.Form):
-    text = PlainText(
-        max_length=50_000,
-        label=gettext_lazy("Text, in Markdown"),
-        help_text=gettext_lazy("# Heading, - list, **bold**, [link](https://…). HTML and images are not shown."),
-        widget=forms.Textarea(attrs={"rows": 22}),
-        error_messages={"required": gettext_lazy("Write something first.")},
-    )
-
-
-class InvitationForm(forms.Form):
-    note = PlainText(
-        required=False,
-        max_length=200,
-        label=gettext_lazy("For whom"),
-        help_text=gettext_lazy("For you only: to whom the link goes."),
-    )
-    most_uses = forms.IntegerField(
-        required=False,
-        min_value=1,
-        max_value=2**31 - 1,
-        label=gettext_lazy("Uses at most"),
-        help_text=gettext_lazy("How many people may join with it. Empty: any number."),
-    )
-    expires_at = _utc(gettext_lazy("Valid until (UTC)"), gettext_lazy("Empty: until you revoke it."))
-
-
-class CheckFileForm(forms.Form):
-    file = forms.FileField(
-        label=gettext_lazy("JSON lines, at most 1 MB"),
-        allow_empty_file=True,
-        widget=forms.FileInput(attrs={"accept": ".jsonl,.json,application/jsonl"}),
-        error_messages={"required": gettext_lazy("Choose a file.")},
-    )
-
-
-class DeleteForm(forms.Form):
-    slug = forms.CharField(
-        required=False,
-        label=gettext_lazy("The campaign's address"),
-        widget=forms.TextInput(attrs={"autocomplete": "off"}),
-    )

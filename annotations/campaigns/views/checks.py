@@ -13,7 +13,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from annotations.campaigns.access import campaign_or_404, organisers_page
 from annotations.campaigns.actions import checks
-from annotations.campaigns.forms.campaign import CheckFileForm
+from annotations.campaigns.forms.organising import CheckFileForm
 from annotations.campaigns.models import Campaign
 from annotations.campaigns.plan.check_items import LARGEST_FILE, BadCheckFile, Fault, read_check_items
 from annotations.campaigns.queries import overview

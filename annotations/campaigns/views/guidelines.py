@@ -10,7 +10,7 @@ from django.views.decorators.http import require_http_methods
 
 from annotations.campaigns.access import campaign_or_404, organisers_page
 from annotations.campaigns.actions import setup
-from annotations.campaigns.forms.campaign import GuidelinesForm
+from annotations.campaigns.forms.organising import GuidelinesForm
 from annotations.campaigns.markdown import to_html
 from annotations.campaigns.models import Campaign
 from annotations.campaigns.queries import overview

@@ -11,7 +11,7 @@ from django.views.decorators.http import require_POST
 
 from annotations.campaigns.access import campaign_or_404, organisers_page
 from annotations.campaigns.actions import invitations
-from annotations.campaigns.forms.campaign import InvitationForm
+from annotations.campaigns.forms.organising import InvitationForm
 from annotations.campaigns.views.organise import overview_context
 
 

@@ -15,7 +15,7 @@ from annotations.campaigns.access import campaign_or_404, organisers_page
 from annotations.campaigns.actions import setup
 from annotations.campaigns.actions.opening import what_is_missing
 from annotations.campaigns.campaign_tables import campaigns_table
-from annotations.campaigns.forms.campaign import DeleteForm, InvitationForm
+from annotations.campaigns.forms.organising import DeleteForm, InvitationForm
 from annotations.campaigns.models import Campaign
 from annotations.campaigns.queries import overview
 from annotations.campaigns.queries.desk import item_view

@@ -8,7 +8,7 @@ from django import forms
 from django.core.validators import validate_slug
 from django.utils.translation import gettext_lazy as _
 
-from annotations.campaigns.forms.campaign import PlainText
+from annotations.campaigns.forms.fields import PlainText
 from annotations.models import CorpusVersion
 from leaderboard.challenges.actions.refusal import LONGEST_REASON
 from leaderboard.challenges.actions.setup import LONGEST_RULES, ChallengeAsked

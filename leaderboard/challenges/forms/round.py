@@ -13,7 +13,7 @@ from django.core.validators import validate_slug
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from annotations.campaigns.forms.campaign import PlainText
+from annotations.campaigns.forms.fields import PlainText
 from annotations.campaigns.models import ChatSystem
 from annotations.models import CorpusVersion
 from leaderboard.challenges.actions.plan import DAILY_LIMIT, TOTAL_LIMIT, metrics_to_start_from
