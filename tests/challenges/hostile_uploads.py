@@ -200,7 +200,7 @@ def _binary(chance: random.Random, rows: list[dict[str, Any]]) -> bytes:
 def _packed(chance: random.Random, rows: list[dict[str, Any]]) -> bytes:
     data = _as_lines(chance, rows)
     if chance.random() < 0.5:
-        return gzip.compress(data)
+        return gzip.compress(data, mtime=0)
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("../responses.json", b"[" * chance.randrange(1_000_000))
