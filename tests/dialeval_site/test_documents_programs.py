@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from dialeval_site import api_tokens, tokens
+from dialeval_site import accounts, api_tokens, backends, tokens
 from dialeval_site.api import api
 from leaderboard.challenges import notices
 from leaderboard.challenges.actions import notices as notice_rows
@@ -40,6 +40,11 @@ def test_figures_that_stand_in_words() -> None:
     assert "At most ten tests an hour" in API
     assert (api_tokens.GUESSES_OF_A_NAME, api_tokens.GUESSES_OF_AN_ADDRESS, api_tokens.GUESS_SECONDS) == (5, 30, 600)
     assert "After five wrong passwords for a name from one address within ten minutes (or thirty for any names)" in API
+    assert (backends.GUESSES_OF_A_NAME, backends.GUESSES_OF_AN_ADDRESS, backends.GUESS_SECONDS) == (10, 300, 600)
+    assert "the log-in page allows ten and 300" in API
+    guesses = flat(text_of("endpoints.md"))
+    assert "ten log-ins that fail for a name from one address within ten minutes, or 300 for any names" in guesses
+    assert f"From one address {accounts.SIGN_UPS_AN_HOUR} accounts an hour" in guesses
     assert [pause.total_seconds() for pause in notice_rows.PAUSES] == [30, 120, 600, 1800, 7200, 21600, 50400]
     assert "after 30 s, 2 min, 10 min, 30 min, 2 h, 6 h and 14 h, eight times in all" in API
 
