@@ -16,8 +16,16 @@ def pearson_estimate(human: FloatArray, metric: FloatArray) -> Estimate:
     """r in [-1, 1] with the two-sided p of ``scipy.stats.pearsonr`` (exact under normality); no interval."""
     if reason := why_undefined(human, metric):
         return Estimate.undefined(reason)
-    result = stats.pearsonr(human, metric)
+    result = stats.pearsonr(_of_unit_size(human), _of_unit_size(metric))
     return Estimate(value=float(result.statistic), p=float(result.pvalue))
+
+
+def _of_unit_size(scores: FloatArray) -> FloatArray:
+    """The scores by a power of two, so that the largest lies between a half and one: r is the same to the last digit,
+    and squares neither leave the numbers that a computer has (1e200) nor become nothing (1e-200)."""
+    largest = np.abs(scores).max(initial=0.0)
+    scaled: FloatArray = np.ldexp(scores, -np.frexp(largest)[1])
+    return scaled
 
 
 @dataclass(frozen=True)
@@ -42,6 +50,7 @@ def pearson_side(scores: FloatArray, cluster: IntArray, weights: FloatArray) -> 
     Sums of squares are split into those within clusters and those between cluster means (Chan, Golub & LeVeque
     1983), so that a far outlier in a cluster that was not drawn costs no digits.
     """
+    scores = _of_unit_size(scores)
     clusters = weights.shape[1]
     size = np.bincount(cluster, minlength=clusters)
     cluster_mean = np.bincount(cluster, weights=scores, minlength=clusters) / np.maximum(size, 1)

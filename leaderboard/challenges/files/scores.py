@@ -27,6 +27,8 @@ COLUMNS_OF_LEVEL: Mapping[MetricLevel, tuple[str, ...]] = {
     "dialogue": ("dialog_id", "system", "score"),
     "system": ("system", "score"),
 }
+LARGEST_SCORE = 1e100
+"""In size. Means and correlations, which add and square scores, would leave the numbers that a computer has."""
 _DECIMAL = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,4})?")
 _WHOLE = re.compile(r"0|[1-9][0-9]{0,9}")
 
@@ -220,7 +222,7 @@ class _Reading:
         number = self._number(line, value)
         if number is None:
             return None
-        if not math.isfinite(number):
+        if not abs(number) <= LARGEST_SCORE:
             self._problems.add(line, "score", "is too large; where a score is undefined leave it out")
             return None
         return number + 0.0  # minus zero is zero

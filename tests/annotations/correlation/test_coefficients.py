@@ -48,6 +48,16 @@ def test_ties_lower_the_denominator_of_tau_b():
     assert correlation_estimates([1, 1, 2, 3], [1, 2, 3, 3], ONE_CLUSTER)["kendall"].value == pytest.approx(0.8)
 
 
+@pytest.mark.parametrize("size", [2.0**1000, 2.0**330, 2.0**-330, 2.0**-1000])
+def test_scores_of_any_size_have_the_same_coefficients(size):
+    """A power of two changes no digit of a score, and so none of r; their squares would be infinite or nothing."""
+    human, metric, cluster = scores_like("both continuous", 60, 8)
+    drawn = cluster_resamples(8, 200, seed=1)
+    assert correlation_estimates(human, metric * size, cluster, drawn) == correlation_estimates(
+        human, metric, cluster, drawn
+    )
+
+
 @pytest.mark.parametrize("name", COEFFICIENTS)
 @pytest.mark.parametrize("kind", ["both discrete", "both continuous", "mostly zero"])
 def test_point_and_p_equal_scipy(name, kind):

@@ -86,6 +86,8 @@ def test_minus_zero_is_zero(tmp_path: Path) -> None:
         ({"score": "0.5"}, ["1: score: must be a number, not a string"]),
         ({"score": True}, ["1: score: must be a number, not true or false"]),
         ({"score": 10**400}, ["1: score: is too large; where a score is undefined leave it out"]),
+        ({"score": 1e101}, ["1: score: is too large; where a score is undefined leave it out"]),
+        ({"score": -1.7e308}, ["1: score: is too large; where a score is undefined leave it out"]),
         ({"score": ...}, ["1: score: is missing"]),
         ({"dialog_id": ..., "dialogue_id": "d1"}, ["1: dialog_id: is missing: found dialogue_id"]),
         ({"rater": "x"}, ["1: rater: is no field of scores at turn level"]),
@@ -99,6 +101,13 @@ def test_faults_of_lines(tmp_path: Path, fields: dict[str, Any], said: list[str]
 def test_a_cell_that_is_no_finite_number_is_refused(tmp_path: Path, score: str) -> None:
     (said,) = faults(tmp_path, f'system,score\nalpha,"{score}"\n', "system")
     assert said.startswith("2: score: ")
+
+
+def test_the_largest_and_the_smallest_scores_are_taken(tmp_path: Path) -> None:
+    given = list(
+        read_scores(written(tmp_path, "system,score\nalpha,-1e100\n=beta,5e-324\n"), "system", small_layout(), SYSTEMS)
+    )
+    assert [row.score for row in given] == [-1e100, 5e-324]
 
 
 def test_a_list_is_asked_for_as_lines(tmp_path: Path) -> None:
