@@ -103,7 +103,7 @@ SETTINGS: tuple[Setting, ...] = (
         "DIALEVAL_SITE_URL",
         "",
         "The site's own address for links in messages, such as `https://dialeval.example.org`. "
-        "Default: the first of ALLOWED_HOSTS.",
+        "Default: the first of ALLOWED_HOSTS; the address of `manage.py run` in development.",
     ),
     Setting(
         "DIALEVAL_EMAIL_URL",
@@ -186,6 +186,10 @@ def site_url(secure: bool, environ: Mapping[str, str] = os.environ) -> str:
         return given
     hosts = [host.lstrip(".") for host in allowed_hosts(environ) if host != "*"]
     return f"{'https' if secure else 'http'}://{hosts[0] if hosts else 'localhost'}"
+
+
+def site_is_named(environ: Mapping[str, str] = os.environ) -> bool:
+    return bool(text("DIALEVAL_SITE_URL", environ) or names("ALLOWED_HOSTS", environ))
 
 
 def home(environ: Mapping[str, str] = os.environ) -> Path:

@@ -19,6 +19,7 @@ from django.core.management.base import CommandError, CommandParser
 from django.db import connections
 
 from annotations.console import ConsoleCommand, one_migrates, whole_number
+from dialeval_site import environment
 from dialeval_site.demo import DEMO_ACCOUNTS, load_demo
 from dialeval_site.processes import Child
 from workers.language_models.server import KEY_VARIABLE as SERVER_KEY_VARIABLE
@@ -73,11 +74,13 @@ class Command(ConsoleCommand):
             signal.signal(asked_to_stop, _as_interrupt)
         children: list[Child] = []
         model: Child | None = None
+        links = _where_links_lead(address)
         try:
             model, endpoint = self._start_model(besides=options["port"])
+            endpoint |= links
             children.append(_start_worker("worker", "cpu,gpu", options["concurrency"], endpoint))
             children.append(_start_worker("worker for chats", "llm", 1, endpoint))
-            children.append(_start_web(options["host"], options["port"]))
+            children.append(_start_web(options["host"], options["port"], links))
             _wait_until_ready(address, children)
             self._greet(address, with_accounts=not options["no_demo"] and not settings.PRODUCTION)
             while True:
@@ -117,6 +120,11 @@ class Command(ConsoleCommand):
 def _with_port(host: str, port: int) -> str:
     """``127.0.0.1:8000``; an IPv6 address stands in brackets."""
     return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+
+
+def _where_links_lead(address: str) -> dict[str, str]:
+    """Invitations and notices hold whole links: where no setting names the site, it is the one that we start."""
+    return {} if environment.site_is_named() else {"DIALEVAL_SITE_URL": address.rstrip("/")}
 
 
 @contextmanager
@@ -187,7 +195,7 @@ def _start_worker(name: str, queues: str, concurrency: int, endpoint: dict[str, 
     )
 
 
-def _start_web(host: str, port: int) -> Child:
+def _start_web(host: str, port: int, links: dict[str, str]) -> Child:
     bind = _with_port(host, port)
     command = [
         sys.executable,
@@ -203,7 +211,7 @@ def _start_web(host: str, port: int) -> Child:
         "--timeout",
         str(LONGEST_REQUEST_SECONDS),
     ]
-    return Child.start("web server", command, settings.PROJECT, settings.HOME / "logs" / "web.log", {})
+    return Child.start("web server", command, settings.PROJECT, settings.HOME / "logs" / "web.log", links)
 
 
 def _wait_until_ready(address: str, children: list[Child]) -> None:
