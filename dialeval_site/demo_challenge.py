@@ -60,6 +60,7 @@ def _practice_round(version: CorpusVersion) -> RoundAsked:
         metrics=metrics,
         ranking_metric=metrics[0],
         split_seed=SEED,
+        shows_corpus_baselines=False,  # the same programs hand in below, and would stand there twice
     )
 
 
