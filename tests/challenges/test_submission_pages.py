@@ -119,6 +119,15 @@ def test_each_finished_metric_is_news(member: Client, round: Round, team: Team) 
     assert "1 of 2" in text_of(page_of(member, one, "submission-progress"))
 
 
+def test_the_open_page_hears_that_the_attempt_is_given_back(member: Client, round: Round, team: Team) -> None:
+    one = submit(round, team)
+    assert "place 1 of" in text_of(page_of(member, one))
+    work.cancel(one, team.members.get().user)
+    news = text_of(page_of(member, one, "submission-progress"))
+    assert 'id="submission-attempt" hx-swap-oob="true"' in news
+    assert "not counted: it ended without a score" in news
+
+
 def test_a_scored_one_has_its_rank_and_scores(member: Client, round: Round, team: Team) -> None:
     """Every answer is the reference: word F1 is 1; no other stands on the board."""
     gold = "I went out by bicycle number {turn} in talk {dialogue}."

@@ -98,7 +98,7 @@ def _take(request: HttpRequest, version: CorpusVersion, form: ScoresForm) -> Rec
 
 def _taken(request: HttpRequest, received: Received) -> HttpResponse:
     if received.is_new:
-        messages.success(request, _("The file has arrived. It is being checked; this page follows it."))
+        messages.success(request, _("The file has arrived. This page follows it."))
     else:
         messages.info(
             request,
