@@ -11,6 +11,7 @@ from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
+from django.views.decorators.cache import never_cache
 
 from annotations import queries
 from annotations.models import CorpusVersion
@@ -52,9 +53,11 @@ def page(request: HttpRequest, template: str, context: dict[str, Any], tables: I
 
 def organisers_page(home: str, refusal: Any) -> Callable[[Callable[..., HttpResponse]], Callable[..., HttpResponse]]:
     """Decorates a view of organisers. Who is not logged in is led to the log-in page and back, from a form to the page
-    that the URL name ``home`` stands for; others are told 403 and ``refusal``."""
+    that the URL name ``home`` stands for; others are told 403 and ``refusal``. No browser keeps the page: who sits down
+    at it after the organiser has logged out does not get it by going back."""
 
     def decorated(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
+        @never_cache
         @wraps(view)
         def guarded(request: HttpRequest, *arguments: Any, **named: Any) -> HttpResponse:
             if not request.user.is_authenticated:

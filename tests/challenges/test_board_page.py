@@ -151,3 +151,12 @@ def test_a_full_board_takes_few_queries(django_assert_max_num_queries) -> None:
     client.get(address(round))
     with django_assert_max_num_queries(14):
         client.get(address(round))
+
+
+def test_what_an_organiser_sees_is_kept_by_no_browser() -> None:
+    """The private board before its unveiling, and the pages of organisers."""
+    round = board_round(public_share=0.5)
+    lead = client_of(made_user("lead", "organiser"))
+    submissions = reverse("challenge-submissions", args=[round.challenge.slug])
+    for page in (address(round, "private"), submissions):
+        assert "no-store" in lead.get(page)["Cache-Control"], page

@@ -8,6 +8,7 @@ from typing import Any
 from django.http import Http404, HttpRequest, HttpResponse
 from django.urls import reverse
 from django.utils.translation import gettext as _
+from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
 from annotations.page import page
@@ -19,6 +20,7 @@ from leaderboard.challenges.queries.board import has_private_board, round_board
 from leaderboard.challenges.views.board_table import board_table, counted_words
 
 
+@never_cache
 @require_safe
 def board(request: HttpRequest, slug: str, round_slug: str) -> HttpResponse:
     round = round_or_404(request.user, slug, round_slug)
