@@ -112,7 +112,7 @@ def test_the_limit_of_the_day_is_said_before_and_after(version, ann, settings) -
     client = logged_in(ann)
     send(version, ann)
     assert b"files of scores of today" in client.get(page_of(version)).content
-    assert client.post(page_of(version), form(b"other", name="other")).status_code == 429
+    assert client.post(page_of(version), form(b"other", name="other")).status_code == 409
 
 
 # --- templates ---------------------------------------------------------------------------------------------------
