@@ -10,7 +10,7 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from annotations.tables import Cell, Column, Row, Table
-from leaderboard.challenges.models import Challenge, Round, Submission
+from leaderboard.challenges.models import ENDED_WITHOUT_A_SCORE, Challenge, Round, Submission
 from leaderboard.challenges.queries.organising import TeamLine
 
 
@@ -151,7 +151,7 @@ def _remark(one: Submission) -> Cell:
 
 def _score(one: Submission, score: tuple[float | None, str] | None) -> Cell:
     if score is None:
-        ended = one.state in ("invalid", "failed", "cancelled")
+        ended = one.state in ENDED_WITHOUT_A_SCORE
         return Cell(reason=_("ended without a score") if ended else _("not scored yet"))
     value, reason = score
     return Cell(reason=reason) if value is None else Cell(value)

@@ -16,10 +16,6 @@ from workers.leases import lease_kept
 log = logging.getLogger(__name__)
 
 
-class LeaseLost(Exception):
-    """The submission was cancelled, or another worker owns it now; whatever we did is not wanted."""
-
-
 def process(submission_id: int) -> bool:
     """Claim one submission and do what it asks for. False when there was nothing to do, or nothing came of it."""
     claim = work.claim(submission_id)
@@ -31,7 +27,7 @@ def process(submission_id: int) -> bool:
     try:
         with lease_kept(lambda: work.keep(claim), f"submission {submission.public_id}"):
             _do(submission, claim)
-    except (LeaseLost, validation.NoLongerOurs):
+    except validation.NoLongerOurs:
         log.warning("submission %s was cancelled or taken over by another worker", submission.public_id)
         return False
     except UnknownMetric as problem:

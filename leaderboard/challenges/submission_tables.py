@@ -8,10 +8,8 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from annotations.tables import Cell, Column, Row, Table
-from leaderboard.challenges.models import Submission
+from leaderboard.challenges.models import ENDED_WITHOUT_A_SCORE, Submission
 from leaderboard.challenges.queries.submissions import Part, ScoreLine
-
-ENDED_WITHOUT_SCORE = (Submission.State.INVALID, Submission.State.FAILED, Submission.State.CANCELLED)
 
 
 def submissions_table(submissions: Sequence[Submission], caption: str, with_round: bool = False) -> Table:
@@ -50,7 +48,7 @@ def _row(one: Submission, with_round: bool) -> Row:
 def _attempt(one: Submission) -> Cell:
     if one.total_place is not None:
         return Cell(one.total_place)
-    if one.state in ENDED_WITHOUT_SCORE:
+    if one.state in ENDED_WITHOUT_A_SCORE:
         return Cell(reason=_("not counted: it ended without a score"))
     return Cell(reason=_("metric scores take no attempt of a team"))
 

@@ -23,7 +23,6 @@ LONGEST_WAIT = 120.0
 """Seconds. A server that asks for more is told about, not waited for."""
 BUSY = (429, 503)
 """The server did nothing yet and says that it may be asked again."""
-PROBLEM = "application/problem+json"
 
 Query = Mapping[str, str | int | None]
 Moved = Callable[[int, int], None]

@@ -29,7 +29,7 @@ from annotations.campaigns.models import (
 from annotations.campaigns.plan.cost import Cost, Pace, assumed_pace, expected_end, measured_pace
 from annotations.campaigns.queries.planning import PlannedItems, Question, planned_items, question_of
 from annotations.importers.texts import text_fault
-from annotations.models import CorpusVersion, System
+from annotations.models import CorpusVersion
 
 DAYS_OF_PACE = 7
 RATINGS_OF_PACE = 1000
@@ -230,10 +230,6 @@ def plan_of_campaign(campaign: Campaign) -> Plan:
 # --- what is there ---------------------------------------------------------------------------------------------
 
 
-def campaign_at(slug: str) -> Campaign | None:
-    return Campaign.objects.select_related("version__corpus").filter(slug=slug).first()
-
-
 def campaigns_with_counts() -> QuerySet[Campaign]:
     """Each with ``rater_count``. How far each is, ``progress_of`` says."""
     return Campaign.objects.select_related("version__corpus").annotate(rater_count=Count("participations"))
@@ -242,10 +238,6 @@ def campaigns_with_counts() -> QuerySet[Campaign]:
 def versions_to_choose() -> list[CorpusVersion]:
     """All versions of all corpora, the newest of each corpus first."""
     return list(CorpusVersion.objects.select_related("corpus").order_by("corpus__name", "corpus__slug", "-number"))
-
-
-def systems_of(version: CorpusVersion) -> list[System]:
-    return list(version.systems.order_by("position"))
 
 
 def chat_systems() -> list[ChatSystem]:

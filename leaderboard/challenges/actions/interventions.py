@@ -22,14 +22,12 @@ from leaderboard.challenges.actions.places import lock_team, places_again
 from leaderboard.challenges.actions.score_places import lock_sender, score_place_again
 from leaderboard.challenges.actions.settling import UnknownMetric, configurations_of, settle
 from leaderboard.challenges.actions.telling import log, tell_on_commit
-from leaderboard.challenges.models import Submission
-from leaderboard.challenges.models.submission import AT_WORK, COUNTED
+from leaderboard.challenges.models import AT_WORK, COUNTED, ENDED_WITHOUT_A_SCORE, Submission
 from workers import runs
 from workers.claims import NO_OWNER
 from workers.models import MetricRun
 
 State = Submission.State
-ENDED_WITHOUT_A_SCORE = (State.INVALID, State.FAILED, State.CANCELLED)
 
 
 class CannotDo(Exception):

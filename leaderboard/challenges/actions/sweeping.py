@@ -14,12 +14,11 @@ from leaderboard.challenges import uploads
 from leaderboard.challenges.actions.ending import end
 from leaderboard.challenges.actions.settling import settle
 from leaderboard.challenges.actions.telling import log, queue_of, send_hints
-from leaderboard.challenges.models import Submission
+from leaderboard.challenges.models import OWNED, Submission
 from workers.claims import WAITS_ANEW, to_hint
 from workers.hints import HINTS_A_SWEEP
 
 State = Submission.State
-OWNED = (State.VALIDATING, State.GENERATING)
 FILES_EVERY_SECONDS = 600.0
 _files_looked_at = float("-inf")
 

@@ -22,7 +22,7 @@ from leaderboard.challenges.actions.settling import configurations_of, settle
 from leaderboard.challenges.actions.stakes import keep_members_from_rating
 from leaderboard.challenges.actions.sweeping import Swept, sweep
 from leaderboard.challenges.actions.telling import log, send_hints, tell_on_commit
-from leaderboard.challenges.models import Submission
+from leaderboard.challenges.models import OWNED, Submission
 from leaderboard.models import SubmittedMetric
 from workers import claims, runs
 from workers.claims import NO_OWNER, WAITS_ANEW, Claim
@@ -54,7 +54,6 @@ __all__ = [
 RESPONSES_A_BATCH = 5_000
 LONGEST_SYSTEM_NAME = 200
 State = Submission.State
-OWNED = (State.VALIDATING, State.GENERATING)
 
 
 def claim(submission_id: int) -> Claim | None:

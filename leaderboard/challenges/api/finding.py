@@ -6,7 +6,6 @@ from django.http import Http404, HttpRequest
 from django.utils.translation import gettext as _
 
 from annotations.rest.problems import Refused
-from annotations.roles import is_organiser
 from leaderboard.challenges import access
 from leaderboard.challenges.models import Challenge, Round, Submission, Team
 from leaderboard.challenges.queries.listing import challenges_seen_by
@@ -38,8 +37,3 @@ def own_team(request: HttpRequest, challenge: Challenge) -> Team:
     if team is None:
         raise Refused(404, _("You have no team in this challenge."), code="no_team")
     return team
-
-
-def organisers_only(request: HttpRequest) -> None:
-    if not is_organiser(request.user):
-        raise Refused(403, _("Only organisers may do this."), code="role")

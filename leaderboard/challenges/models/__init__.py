@@ -2,12 +2,22 @@
 
 from leaderboard.challenges.models.challenge import Challenge, Round, Track
 from leaderboard.challenges.models.notice import MailChoice, Notice, Webhook
-from leaderboard.challenges.models.submission import AT_WORK, COUNTED, GeneratedResponse, LogLine, Submission
+from leaderboard.challenges.models.submission import (
+    AT_WORK,
+    COUNTED,
+    ENDED_WITHOUT_A_SCORE,
+    OWNED,
+    GeneratedResponse,
+    LogLine,
+    Submission,
+)
 from leaderboard.challenges.models.team import Member, Team
 
 __all__ = [
     "AT_WORK",
     "COUNTED",
+    "ENDED_WITHOUT_A_SCORE",
+    "OWNED",
     "Challenge",
     "GeneratedResponse",
     "LogLine",

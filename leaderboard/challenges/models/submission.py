@@ -15,6 +15,9 @@ from leaderboard.models import SubmittedMetric
 COUNTED = ("received", "validating", "generating", "scoring", "scored")
 """States of a submission that takes one of its team's attempts."""
 AT_WORK = ("received", "validating", "generating", "scoring")
+OWNED = ("validating", "generating")
+"""States in which one worker has it, by a lease."""
+ENDED_WITHOUT_A_SCORE = ("invalid", "failed", "cancelled")
 
 
 class Submission(models.Model):

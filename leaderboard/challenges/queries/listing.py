@@ -18,13 +18,18 @@ def challenges_seen_by(user: Any) -> QuerySet[Challenge]:
 
 
 def submissions_seen_by(user: Any) -> QuerySet[Submission]:
-    """All for organisers; else what one's teams handed in, and what one sent oneself that is no team's."""
+    """All for organisers; else one's own."""
     found = Submission.objects.select_related("round__challenge", "team", "version__corpus", "user", "system")
     if is_organiser(user):
         return found
     if not user.is_authenticated:
         return found.none()
-    return found.filter(Q(team__members__user=user) | Q(team__isnull=True, user=user))
+    return found.filter(is_own(user))
+
+
+def is_own(user: Any) -> Q:
+    """Of submissions: what one's teams handed in, and what one sent oneself that is no team's."""
+    return Q(team__members__user=user) | Q(team__isnull=True, user=user)
 
 
 def size_of(round: Round) -> tuple[int, int]:

@@ -14,7 +14,7 @@ from django.utils.translation import gettext as _
 from annotations.campaigns.models import ChatSystem
 from annotations.models import CorpusVersion, Turn
 from leaderboard.challenges.actions.setup import what_is_missing
-from leaderboard.challenges.models import COUNTED, Challenge, LogLine, Member, Round, Submission, Team
+from leaderboard.challenges.models import AT_WORK, COUNTED, Challenge, LogLine, Member, Round, Submission, Team
 from leaderboard.challenges.phase import is_unveiled, phase_of
 from workers.metrics.configuration import ConfigurationError, parse
 from workers.metrics.registry import all_metrics
@@ -86,7 +86,7 @@ def round_lines(challenge: Challenge, now: datetime | None = None) -> list[Round
     now = now or timezone.now()
     rounds = challenge.rounds.select_related("version__corpus").annotate(
         submission_count=Count("submissions"),
-        at_work_count=Count("submissions", filter=Q(submissions__state__in=_UNFINISHED)),
+        at_work_count=Count("submissions", filter=Q(submissions__state__in=AT_WORK)),
     )
     return [
         RoundLine(
@@ -98,9 +98,6 @@ def round_lines(challenge: Challenge, now: datetime | None = None) -> list[Round
         )
         for one in rounds.order_by("position", "pk")
     ]
-
-
-_UNFINISHED = ("received", "validating", "generating", "scoring")
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,7 +184,7 @@ def submissions_of(challenge: Challenge, round_slug: str = "", state: str = "", 
     if round_slug:
         found = found.filter(round__slug=round_slug)
     if state == "unfinished":
-        found = found.filter(state__in=_UNFINISHED)
+        found = found.filter(state__in=AT_WORK)
     elif state:
         found = found.filter(state=state)
     if team:

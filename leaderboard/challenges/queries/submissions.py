@@ -6,14 +6,15 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal
 
-from django.db.models import Q, QuerySet
+from django.db.models import QuerySet
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
 from annotations.roles import is_organiser
-from leaderboard.challenges.models import AT_WORK, LogLine, Member, Round, Submission, Team
+from leaderboard.challenges.models import AT_WORK, LogLine, Round, Submission, Team
 from leaderboard.challenges.queries.board import has_private_board, round_board, sees_private_board
 from leaderboard.challenges.queries.board_entries import scores_of_system
+from leaderboard.challenges.queries.listing import is_own
 from workers.metrics.configuration import ConfigurationError, parse
 from workers.models import MetricRun
 from workers.queries import runs_for
@@ -29,10 +30,9 @@ def submissions_of(team: Team, round: Round | None = None) -> list[Submission]:
     return list(found.filter(round=round) if round is not None else found)
 
 
-def submissions_seen_by(user: Any) -> list[Submission]:
-    """What a person's teams have handed in, and the metric scores they sent; newest first."""
-    teams = Member.objects.filter(user=user).values("team")
-    return list(_with_all().filter(Q(team__in=teams) | Q(team__isnull=True, user=user)))
+def own_submissions(user: Any) -> list[Submission]:
+    """What a person's teams have handed in, and the metric scores they sent; newest first. Of organisers, too."""
+    return list(_with_all().filter(is_own(user)))
 
 
 def _with_all() -> QuerySet[Submission]:

@@ -24,7 +24,7 @@ from leaderboard.challenges.actions.interventions import CannotDo
 from leaderboard.challenges.actions.refusal import Refused
 from leaderboard.challenges.challenge_tables import SHOWN, submissions_table, teams_table
 from leaderboard.challenges.forms.challenge import ReasonForm
-from leaderboard.challenges.models import Submission
+from leaderboard.challenges.models import AT_WORK, Submission
 from leaderboard.challenges.queries import organising
 from leaderboard.challenges.views.organise import frame
 
@@ -155,7 +155,7 @@ def submission_cancel(request: HttpRequest, public_id: str) -> HttpResponse:
         return redirect_to_login(reverse("submission", args=[public_id]))
     submission = submission_or_404(request.user, public_id)
     if not is_organiser(request.user) and not interventions.may_cancel(submission, request.user):
-        if submission.state in ("scored", "invalid", "failed", "cancelled"):
+        if submission.state not in AT_WORK:
             messages.error(request, _("It has ended already."))
             return redirect(_back(request, submission))
         raise PermissionDenied(_("It can no longer be cancelled: it is being run, or a score of it is there."))

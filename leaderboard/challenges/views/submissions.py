@@ -37,7 +37,7 @@ SEEN = "X-Seen"
 @require_safe
 @login_required
 def my_submissions(request: HttpRequest) -> HttpResponse:
-    found = queries.submissions_seen_by(request.user)
+    found = queries.own_submissions(request.user)
     table = submissions_table(found, _("Submissions"), with_round=True)
     context = {"section": "challenges", "submissions": found, "table": table}
     return page.page(request, "challenges/my_submissions.html", context, [table])
