@@ -1,8 +1,15 @@
-"""How an upload that is not taken is answered, by pages and API alike."""
+"""How an upload is answered: the page of one that was taken; the status of one that was not, by pages and API alike."""
 
 from __future__ import annotations
 
-from leaderboard.challenges.actions.receiving import NotTaken
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import redirect
+from django.urls import reverse
+from django.utils.translation import gettext as _
+
+from annotations.campaigns.access import wants_json
+from leaderboard.challenges.actions.receiving import NotTaken, Received
 
 _STATUS_OF = {
     "round": 404,
@@ -33,3 +40,16 @@ def field_of(refusal: NotTaken) -> str | None:
     if refusal.code in _OF_THE_FILE:
         return "file"
     return refusal.code if refusal.code in _OF_OTHER_FIELDS else None
+
+
+def taken(request: HttpRequest, received: Received, known_words: str) -> HttpResponse:
+    """To the submission's page; a page that sent the file by itself is told where that is. ``known_words`` are said
+    where the same file was there before; they hold ``%(name)s``."""
+    if received.is_new:
+        messages.success(request, _("The file has arrived. This page follows it."))
+    else:
+        messages.info(request, known_words % {"name": received.submission.name})
+    address = reverse("submission", args=[received.submission.public_id])
+    if wants_json(request):
+        return JsonResponse({"location": address, "is_new": received.is_new}, status=201 if received.is_new else 200)
+    return redirect(address)

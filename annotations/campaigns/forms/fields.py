@@ -85,13 +85,17 @@ def axes_as_lines(axes: Iterable[dict[str, Any]]) -> str:
 
 
 def utc_moment(label: str, help_text: str) -> forms.DateTimeField:
+    return moment_field(label, help_text, gettext_lazy("Write it as 2026-11-20T18:00, in UTC."))
+
+
+def moment_field(label: str, help_text: str, how_to_write: str) -> forms.DateTimeField:
     return forms.DateTimeField(
         label=label,
         help_text=help_text,
         required=False,
         input_formats=["%Y-%m-%dT%H:%M", "%Y-%m-%d %H:%M", "%Y-%m-%dT%H:%M:%S"],
         widget=forms.DateTimeInput(attrs={"type": "datetime-local"}, format="%Y-%m-%dT%H:%M"),
-        error_messages={"invalid": gettext_lazy("Write it as 2026-11-20T18:00, in UTC.")},
+        error_messages={"invalid": how_to_write},
     )
 
 

@@ -13,7 +13,7 @@ from django.core.validators import validate_slug
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from annotations.campaigns.forms.fields import PlainText
+from annotations.campaigns.forms.fields import PlainText, moment_field
 from annotations.campaigns.models import ChatSystem
 from annotations.models import CorpusVersion
 from leaderboard.challenges.actions.plan import DAILY_LIMIT, TOTAL_LIMIT, metrics_to_start_from
@@ -35,14 +35,7 @@ LARGEST_LIMIT, LARGEST_SEED, MOST_TOKENS, MOST_METRICS = 1_000_000, 2**31 - 1, 1
 
 
 def _date(label: Any, help_text: Any) -> forms.DateTimeField:
-    return forms.DateTimeField(
-        label=label,
-        help_text=help_text,
-        required=False,
-        input_formats=["%Y-%m-%dT%H:%M", "%Y-%m-%d %H:%M", "%Y-%m-%dT%H:%M:%S"],
-        widget=forms.DateTimeInput(attrs={"type": "datetime-local"}, format="%Y-%m-%dT%H:%M"),
-        error_messages={"invalid": gettext_lazy("Write it as 2026-11-20T18:00.")},
-    )
+    return moment_field(label, help_text, gettext_lazy("Write it as 2026-11-20T18:00."))
 
 
 def _whole(label: Any, most: int, initial: int, help_text: Any = "") -> forms.IntegerField:

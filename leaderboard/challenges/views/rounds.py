@@ -9,7 +9,7 @@ from django.contrib import messages
 from django.contrib.auth.views import redirect_to_login
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse, StreamingHttpResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import render
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
@@ -30,7 +30,7 @@ from leaderboard.challenges.queries.challenges import at
 from leaderboard.challenges.queries.next_step import standing_in
 from leaderboard.challenges.queries.submissions import submissions_of
 from leaderboard.challenges.submission_tables import submissions_table
-from leaderboard.challenges.upload_answers import field_of, status_of
+from leaderboard.challenges.upload_answers import field_of, status_of, taken
 from leaderboard.challenges.uploads import uploaded
 
 CONTENT_TYPES = {"json": "application/json", "jsonl": "application/x-ndjson", "csv": "text/csv; charset=utf-8"}
@@ -108,18 +108,8 @@ def _take(request: HttpRequest, one: Round, team: Team, form: SubmissionForm) ->
 
 
 def _taken(request: HttpRequest, received: Received) -> HttpResponse:
-    if received.is_new:
-        messages.success(request, _("The file has arrived. This page follows it."))
-    else:
-        messages.info(
-            request,
-            _("Your team has handed in the very same file before, as %(name)s. It does not count again.")
-            % {"name": received.submission.name},
-        )
-    address = reverse("submission", args=[received.submission.public_id])
-    if wants_json(request):
-        return JsonResponse({"location": address, "is_new": received.is_new}, status=201 if received.is_new else 200)
-    return redirect(address)
+    known = _("Your team has handed in the very same file before, as %(name)s. It does not count again.")
+    return taken(request, received, known)
 
 
 def _refused(request: HttpRequest, one: Round, form: SubmissionForm, status: int, message: str = "") -> HttpResponse:

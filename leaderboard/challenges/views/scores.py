@@ -26,7 +26,7 @@ from leaderboard.challenges.files.scores import COLUMNS_OF_LEVEL
 from leaderboard.challenges.forms.scores import HIGHER, LEVELS, ScoresForm, WithdrawalForm
 from leaderboard.challenges.queries import scores as queries
 from leaderboard.challenges.score_tables import submitted_metrics_table
-from leaderboard.challenges.upload_answers import field_of, status_of
+from leaderboard.challenges.upload_answers import field_of, status_of, taken
 from leaderboard.challenges.uploads import uploaded
 from leaderboard.models import SubmittedMetric
 from leaderboard.queries import rated_levels
@@ -97,18 +97,8 @@ def _take(request: HttpRequest, version: CorpusVersion, form: ScoresForm) -> Rec
 
 
 def _taken(request: HttpRequest, received: Received) -> HttpResponse:
-    if received.is_new:
-        messages.success(request, _("The file has arrived. This page follows it."))
-    else:
-        messages.info(
-            request,
-            _("You have handed in the very same file before, as %(name)s. Withdraw that metric to hand it in anew.")
-            % {"name": received.submission.name},
-        )
-    address = reverse("submission", args=[received.submission.public_id])
-    if wants_json(request):
-        return JsonResponse({"location": address, "is_new": received.is_new}, status=201 if received.is_new else 200)
-    return redirect(address)
+    known = _("You have handed in the very same file before, as %(name)s. Withdraw that metric to hand it in anew.")
+    return taken(request, received, known)
 
 
 def _refused(request: HttpRequest, version: CorpusVersion, form: ScoresForm, status: int) -> HttpResponse:
