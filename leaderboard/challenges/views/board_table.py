@@ -75,7 +75,7 @@ def _columns(metrics: list[tuple[int, dict[str, Any]]]) -> tuple[Column, ...]:
             detail=True,
         ),
         *(_metric_column(number, metric) for number, metric in metrics if not metric["ranks"]),
-        Column("name", _("System"), "link", detail=True),
+        Column("name", _("System"), "link"),
         Column("track", _("Track"), detail=True),
         Column(
             "submissions",
