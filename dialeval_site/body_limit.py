@@ -8,9 +8,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from django.conf import settings
-from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils.translation import gettext as _
+
+from annotations.rest.problems import problem_response
 
 BESIDE_THE_FILE = 1_000_000
 """Bytes of a form's other fields and of what separates them."""
@@ -36,6 +38,5 @@ def _too_large(request: HttpRequest) -> HttpResponse:
         "limit": settings.MAX_UPLOAD_BYTES // 1_000_000
     }
     if request.path.startswith("/api/"):
-        problem = {"type": "about:blank", "title": "Content Too Large", "status": 413, "detail": message}
-        return JsonResponse(problem, status=413, content_type="application/problem+json")
+        return problem_response(413, message, "too_large")
     return render(request, "413.html", {"message": message}, status=413)

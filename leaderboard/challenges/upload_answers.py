@@ -19,7 +19,6 @@ _STATUS_OF = {
     "hidden": 409,
     "limit_day": 409,
     "limit_total": 409,
-    "withdrawn": 409,
     "disqualified": 403,
     "not_member": 403,
     "too_large": 413,

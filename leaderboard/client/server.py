@@ -192,7 +192,7 @@ def refusal(response: httpx2.Response) -> Refused:
     if response.is_redirect:
         said = f"the server sends us on to {one_line(response.headers.get('Location'))}: log in with that address"
     elif response.status_code == 401:
-        said = f"{said or 'not logged in'}: run dialeval login"
+        said = f"{said.rstrip('.') or 'not logged in'}: run dialeval login"
     elif not said:
         said = f"the server answered {response.status_code} without saying why"
     wait = response.headers.get("Retry-After", "")

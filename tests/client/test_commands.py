@@ -57,7 +57,7 @@ def test_login_with_a_token_that_is_not_good_keeps_nothing(
     monkeypatch.setattr("sys.stdin", io.StringIO("dial_old\n"))
     server.refuses("me", 401, "This token has expired.")
     status, _, err = dialeval("login", server.address)
-    assert (status, err) == (1, "dialeval: This token has expired.: run dialeval login\n")
+    assert (status, err) == (1, "dialeval: This token has expired: run dialeval login\n")
     assert not config.exists()
 
 

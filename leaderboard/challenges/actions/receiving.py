@@ -37,7 +37,7 @@ class Received:
 
 class NotTaken(Exception):
     """``code``: closed, upcoming, track, limit_day, limit_total, disqualified, not_member, round, too_large, empty,
-    not_text, name, description, or withdrawn (of metric scores). ``message`` is for the person who sent it."""
+    not_text, name or description. ``message`` is for the person who sent it."""
 
     def __init__(self, code: str, message: str) -> None:
         self.code, self.message = code, message
