@@ -12,6 +12,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
 from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_POST
 
 from annotations import queries
 from annotations.models import CorpusVersion
@@ -65,6 +66,23 @@ def organisers_page(home: str, refusal: Any) -> Callable[[Callable[..., HttpResp
                 return redirect_to_login(back)
             if not is_organiser(request.user):
                 raise PermissionDenied(refusal)
+            return view(request, *arguments, **named)
+
+        return guarded
+
+    return decorated
+
+
+def own_form(home: str) -> Callable[[Callable[..., HttpResponse]], Callable[..., HttpResponse]]:
+    """Decorates a view that takes a person's form and has no page of its own. Who is not logged in comes back, after
+    the log-in, to the page that the URL name ``home`` stands for."""
+
+    def decorated(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
+        @require_POST
+        @wraps(view)
+        def guarded(request: HttpRequest, *arguments: Any, **named: Any) -> HttpResponse:
+            if not request.user.is_authenticated:
+                return redirect_to_login(reverse(home))
             return view(request, *arguments, **named)
 
         return guarded

@@ -9,9 +9,9 @@ from django.contrib import messages
 from django.contrib.auth import authenticate, login, views
 from django.contrib.auth.decorators import login_required
 from django.core.exceptions import PermissionDenied
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import redirect, render
-from django.urls import reverse_lazy
+from django.urls import reverse, reverse_lazy
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
@@ -54,7 +54,7 @@ def sign_up(request: HttpRequest) -> HttpResponse:
     """Makes an account, logs in and leads to ``next``: the page that asked for it, or the challenges."""
     next_page = _safe_next(request)
     if request.user.is_authenticated:
-        return redirect(next_page or "challenges")
+        return HttpResponseRedirect(next_page or reverse("challenges"))
     if not settings.SIGN_UP_IS_OPEN:
         return render(request, "registration/sign_up.html", {"is_closed": True, "next": next_page}, status=403)
     form = SignUpForm(request.POST if request.method == "POST" else None)
@@ -67,7 +67,7 @@ def sign_up(request: HttpRequest) -> HttpResponse:
         messages.success(
             request, _("Your account is made, and you are logged in as %(name)s.") % {"name": user.get_username()}
         )
-        return redirect(next_page or "challenges")
+        return HttpResponseRedirect(next_page or reverse("challenges"))
     context = {"form": form, "next": next_page}
     return render(request, "registration/sign_up.html", context, status=422 if form.is_bound else 200)
 

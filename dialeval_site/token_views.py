@@ -12,8 +12,9 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_variables
-from django.views.decorators.http import require_http_methods, require_POST, require_safe
+from django.views.decorators.http import require_http_methods, require_safe
 
+from annotations.page import own_form
 from dialeval_site import tokens as token_rows
 from dialeval_site.api_pages import pages_of
 from dialeval_site.token_forms import TokenForm
@@ -49,8 +50,7 @@ def _page(request: HttpRequest, form: TokenForm, status: int = 200, **more: Any)
     return render(request, "api/tokens.html", context, status=status)
 
 
-@require_POST
-@login_required
+@own_form("tokens")
 def token_revoke(request: HttpRequest, pk: int) -> HttpResponse:
     row = token_rows.of(request.user).filter(pk=pk).first()
     if row is None:

@@ -95,6 +95,8 @@ def members_of(team: Team) -> list[Member]:
 
 def team_with_invitation(token: str) -> Team | None:
     """With its challenge and ``member_count``; None for a link that nobody made and for that of a draft."""
+    if "\0" in token:  # PostgreSQL takes none, not even to look for it
+        return None
     return (
         Team.objects.filter(invitation=token)
         .exclude(challenge__state=Challenge.State.DRAFT)

@@ -9,8 +9,9 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_http_methods, require_POST
+from django.views.decorators.http import require_http_methods
 
+from annotations.page import own_form
 from leaderboard.challenges.actions import notices
 from leaderboard.challenges.forms.webhook import WebhookForm
 from leaderboard.challenges.models import Webhook
@@ -42,16 +43,14 @@ def webhooks(request: HttpRequest) -> HttpResponse:
     return render(request, "api/webhooks.html", context, status=422 if form.is_bound else 200)
 
 
-@require_POST
-@login_required
+@own_form("webhooks")
 def webhook_delete(request: HttpRequest, pk: int) -> HttpResponse:
     notices.delete_webhook(_own(request, pk))
     messages.success(request, _("The webhook is gone; what waited to be sent to it, too."))
     return redirect("webhooks")
 
 
-@require_POST
-@login_required
+@own_form("webhooks")
 def webhook_try(request: HttpRequest, pk: int) -> HttpResponse:
     try:
         notices.try_webhook(_own(request, pk))
@@ -62,8 +61,7 @@ def webhook_try(request: HttpRequest, pk: int) -> HttpResponse:
     return redirect("webhooks")
 
 
-@require_POST
-@login_required
+@own_form("webhooks")
 def mail_choice(request: HttpRequest) -> HttpResponse:
     is_wanted = request.POST.get("wanted") == "yes"
     notices.choose_mail(request.user, is_wanted)
