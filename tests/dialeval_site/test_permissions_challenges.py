@@ -307,8 +307,10 @@ def test_a_mangled_query_breaks_no_page(stage: Stage, wish: str) -> None:
     for address in MATRIX:
         if address.method == "GET":
             place = path(stage, address, ORGANISER)
-            for query in queries:
-                status = organiser.get(f"{place}?{query}={wish}").status_code
+            one_by_one = [f"{query}={wish}" for query in queries]
+            # A NUL is what a database chokes on; the others go all at once, which is a fifth of the time.
+            for query in one_by_one if "%00" in wish else ["&".join(one_by_one)]:
+                status = organiser.get(f"{place}?{query}").status_code
                 assert status in (200, 302, 404, 422), (place, query, status)
 
 
