@@ -240,6 +240,15 @@ def test_lines_for_organisers_are_theirs(round: Round, team: Team, ada: Program,
     assert b"inner" in boss.get(path).content
 
 
+def test_an_organiser_s_token_for_handing_in_cancels_nobody_else_s(round: Round, team: Team) -> None:
+    waiting = f"/submissions/{submit(round, team).public_id}"
+    boss = made_user("boss", "organiser")
+    refused = program_of(boss, "read", "submit").post(f"{waiting}/cancel")
+    assert (refused.status_code, refused.json()["code"]) == (403, "scope")
+    allowed = program_of(boss, "submit", "organise").post(f"{waiting}/cancel")
+    assert (allowed.status_code, allowed.json()["state"]) == (200, "cancelled")
+
+
 def test_cancelling_trying_again_evaluating_anew(round: Round, team: Team, ada: Program, boss: Program) -> None:
     submission = submit(round, team)
     path = f"/submissions/{submission.public_id}"

@@ -6,10 +6,11 @@ from collections.abc import Callable
 from typing import Any
 
 from django.http import HttpRequest
+from django.utils.translation import gettext as _
 from ninja import Path, Query, Router, Schema
 from pydantic import Field
 
-from annotations.rest.access import Token
+from annotations.rest.access import Token, caller_of
 from annotations.rest.document import refusals
 from annotations.rest.paging import Page, Paging, page_of
 from annotations.rest.problems import Refused
@@ -19,7 +20,7 @@ from leaderboard.challenges.api import documents
 from leaderboard.challenges.api.finding import submission_at
 from leaderboard.challenges.api.schemas import LogLineOut, State, SubmissionLine, SubmissionOut, SubmissionPlace
 from leaderboard.challenges.models import Submission
-from leaderboard.challenges.queries.listing import submissions_seen_by
+from leaderboard.challenges.queries.listing import is_own, submissions_seen_by
 
 router = Router(tags=["submissions"])
 SUBMISSION = "/submissions/{slug:id}"
@@ -79,7 +80,12 @@ def get_submission_log(request: HttpRequest, place: Path[SubmissionPlace], pagin
     openapi_extra=refusals(409),
 )
 def cancel_submission(request: HttpRequest, place: Path[SubmissionPlace]) -> dict[str, Any]:
-    """The attempt is given back. Your team may do so while nothing can be learned from it; organisers until it ends."""
+    """The attempt is given back. Your team may do so while nothing can be learned from it; organisers until it ends,
+    with the scope `organise` where it is not their own."""
+    others = not Submission.objects.filter(is_own(request.user), public_id=place.id).exists()
+    if others and "organise" not in caller_of(request).scopes:
+        submission_at(request, place.id)  # what one may not see is not there
+        raise Refused(403, _("Cancelling what others handed in needs the scope organise."), code="scope")
     return _done(request, place, work.cancel)
 
 
