@@ -47,14 +47,21 @@ def _bring_roles_back_after_a_flush() -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """On the services only what touches a database or a broker runs again; pure code has no second way to behave."""
-    if not ON_SERVICES:
-        return
-    again = [
-        item for item in items if item.get_closest_marker("django_db") or "site" in getattr(item, "fixturenames", ())
-    ]
-    config.hook.pytest_deselected(items=[item for item in items if item not in again])
-    items[:] = again
+    """On the services only what touches a database or a broker runs again; pure code has no second way to behave.
+
+    Files with slow tests begin first: of processes that share the work, the one that begins such a file last would
+    end alone.
+    """
+    if ON_SERVICES:
+        again = [
+            item
+            for item in items
+            if item.get_closest_marker("django_db") or "site" in getattr(item, "fixturenames", ())
+        ]
+        config.hook.pytest_deselected(items=[item for item in items if item not in again])
+        items[:] = again
+    slow = {item.path for item in items if item.get_closest_marker("slow")}
+    items.sort(key=lambda item: item.path not in slow)
 
 
 @pytest.fixture(scope="session")

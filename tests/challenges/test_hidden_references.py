@@ -30,7 +30,7 @@ from tests.challenges import hidden_stage
 from tests.challenges.hidden_stage import PROMPT, ROLES, TURN_SCORE, Stage
 from workers.models import MetricRun
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.slow]
 
 WISHES = (
     "part=private", "part=public", "format=json", "format=jsonl", "format=csv", "format=mt-metrics-eval", "turn=0",

@@ -44,7 +44,7 @@ from tests.dialeval_site.small_campaigns import (
 from tests.dialeval_site.small_corpora import PUBLIC, person
 from workers import replies
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.slow]
 JSON = {"Accept": "application/json"}
 NO_PLACE = "nothing-there"
 

@@ -44,7 +44,7 @@ from tests.dialeval_site.small_challenges import (
 )
 from tests.dialeval_site.small_corpora import PRIVATE, PUBLIC, person
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.slow]
 NO_PLACE = "nothing-there"
 HTMX = {"HX-Request": "true"}
 
