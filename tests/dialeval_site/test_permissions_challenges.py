@@ -506,7 +506,8 @@ def test_withheld_systems_leave_no_trace_in_counts_ranks_or_colours(stage: Stage
 
 
 def test_they_stand_there_once_they_are_published(stage: Stage) -> None:
-    """So the tests above look for what can be found."""
+    """So the tests above look for what can be found. Published are systems of a round that is unveiled."""
+    Round.objects.filter(slug=OPEN).update(unveil_at=timezone.now())
     client_of(ORGANISER).post(reverse("round-publish", args=[CUP, OPEN]))
     assert UNSAID in Program().get(f"/corpora/{PUBLIC}/systems").content.decode()
 
