@@ -10,7 +10,45 @@ from tests.browser.conftest import NARROW, WIDE
 from tests.browser.visit import Visit
 
 PARTS = ("", "metrics/", "metrics/plots/", "systems/", "agreement/", "dialogues/", "dialogues/0/", "runs/")
-OPEN_PAGES = ["/", "/metrics/", "/accounts/login/"]
+CHALLENGE = "/challenges/demo-challenge/"
+ROUND = f"{CHALLENGE}rounds/practice/"
+OPEN_PAGES = [
+    "/",
+    "/metrics/",
+    "/accounts/login/",
+    "/accounts/sign-up/",
+    "/api/v1/docs/",
+    "/challenges/",
+    CHALLENGE,
+    f"{CHALLENGE}rules/",
+    ROUND,
+    f"{ROUND}board/",
+]
+PARTICIPANTS_PAGES = [
+    "/submissions/",
+    "/accounts/",
+    "/accounts/tokens/",
+    "/accounts/webhooks/",
+    "/corpora/demo/metric-scores/",
+    f"{CHALLENGE}team/",
+    ROUND,
+    f"{ROUND}prompt/",
+    f"{ROUND}board/",
+]
+ORGANISERS_PAGES = [
+    "/runs/",
+    "/corpora/demo/runs/",
+    "/corpora/hostile/runs/",
+    "/audit/",
+    "/challenges/new/",
+    f"{CHALLENGE}settings/",
+    f"{CHALLENGE}rules/edit/",
+    f"{CHALLENGE}teams/",
+    f"{CHALLENGE}submissions/",
+    f"{CHALLENGE}rounds/new/",
+    f"{ROUND}settings/",
+    f"{ROUND}board/?part=private",
+]
 CORPUS_PAGES = [f"/corpora/{slug}/{part}" for slug in ("demo", "hostile") for part in PARTS]
 LOOKS = [(width, scheme) for width in (WIDE, NARROW) for scheme in ("light", "dark")]
 
@@ -28,11 +66,14 @@ def test_every_page_stands_whole_in_its_window(visit: Callable[..., Visit], widt
     assert too_wide == {}
 
 
-@pytest.mark.parametrize("width", [WIDE, NARROW])
-def test_organisers_pages_stand_whole_in_their_window(visit: Callable[..., Visit], width: int) -> None:
-    visitor = visit(width=width, role="organiser")
+@pytest.mark.parametrize(("role", "paths"), [("participant", PARTICIPANTS_PAGES), ("organiser", ORGANISERS_PAGES)])
+@pytest.mark.parametrize(("width", "scheme"), LOOKS)
+def test_pages_of_a_role_stand_whole_in_their_window(
+    visit: Callable[..., Visit], width: int, scheme: str, role: str, paths: list[str]
+) -> None:
+    visitor = visit(width=width, scheme=scheme, role=role)
     too_wide = {}
-    for path in ["/runs/", "/corpora/demo/runs/", "/corpora/hostile/runs/"]:
+    for path in paths:
         visitor.go(path)
         if visitor.scroll_width() > width:
             too_wide[path] = visitor.scroll_width()
