@@ -28,7 +28,19 @@ def pytest_configure() -> None:
     from django.conf import settings
 
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+    if ON_SERVICES:
+        _give_each_process_a_cache(settings.CACHES["default"])
     _bring_roles_back_after_a_flush()
+
+
+def _give_each_process_a_cache(cache: dict[str, Any]) -> None:
+    """Tests empty it. Redis has 16 numbered databases: 0 is the broker's, the next ones are those of test sites."""
+    address, _, _number = cache["LOCATION"].rpartition("/")
+    cache["LOCATION"] = f"{address}/{8 + _process_number()}"
+
+
+def _process_number() -> int:
+    return int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
 
 
 def _bring_roles_back_after_a_flush() -> None:
@@ -159,8 +171,7 @@ def _fresh_broker() -> str:
     """Redis has 16 numbered databases; each site empties the one of its test process."""
     import redis
 
-    process = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
-    url = os.environ["CELERY_BROKER_URL"].removesuffix("/0") + f"/{1 + process}"
+    url = os.environ["CELERY_BROKER_URL"].removesuffix("/0") + f"/{1 + _process_number()}"
     redis.Redis.from_url(url).flushdb()
     return url
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -59,7 +60,8 @@ JSON = {"Accept": "application/json"}
 
 
 @pytest.fixture
-def sender() -> Sender:
+def sender(settings: Any, tmp_path: Path) -> Sender:
+    settings.UPLOAD_FOLDER = tmp_path / "files"  # what other tests left must not count here
     cache.clear()
     version = small_version(3, 2, SYSTEMS)
     Corpus.objects.filter(pk=version.corpus_id).update(is_public=True)
