@@ -20,6 +20,7 @@ from django.utils.translation import gettext as _
 from annotations import audit
 from annotations.actions import data_changed
 from annotations.models import System
+from leaderboard.challenges.actions.ending import board_changed
 from leaderboard.challenges.actions.interventions import CannotDo, re_evaluate
 from leaderboard.challenges.actions.refusal import LONGEST_REASON, Refused, checked_text
 from leaderboard.challenges.actions.rounds import locked_round
@@ -98,7 +99,7 @@ def disqualify(submission: Submission, reason: str, by: Any = None) -> Submissio
         stored.disqualified_at, stored.disqualification = timezone.now(), reason
         stored.save(update_fields=["disqualified_at", "disqualification"])
         log(stored.pk, _("Disqualified by an organiser: %(reason)s") % {"reason": reason[:900]}, level="warning")
-        _board_changed(stored)
+        board_changed(stored.round_id)
         _withhold([stored])
         _record(by, "submission.disqualified", stored, reason=reason)
     return stored
@@ -112,7 +113,7 @@ def reinstate(submission: Submission, by: Any = None) -> Submission:
         reason, stored.disqualified_at, stored.disqualification = stored.disqualification, None, ""
         stored.save(update_fields=["disqualified_at", "disqualification"])
         log(stored.pk, _("Reinstated by an organiser."))
-        _board_changed(stored)
+        board_changed(stored.round_id)
         _record(by, "submission.reinstated", stored, reason_before=reason)
     return stored
 
@@ -128,7 +129,7 @@ def flag_baseline(submission: Submission, is_baseline: bool, by: Any = None) -> 
             )
         stored.is_baseline = is_baseline
         stored.save(update_fields=["is_baseline"])
-        _board_changed(stored)
+        board_changed(stored.round_id)
         _set_kind([stored])
         _record(by, "submission.baseline" if is_baseline else "submission.no_baseline", stored)
     return stored
@@ -140,10 +141,6 @@ def _locked_submission(submission: Submission) -> Submission:
     if stored is None:
         raise Refused(_("This is no submission to a round."))
     return stored
-
-
-def _board_changed(submission: Submission) -> None:
-    Round.objects.filter(pk=submission.round_id).update(revision=F("revision") + 1)
 
 
 def _record(by: Any, action: str, submission: Submission, **details: Any) -> None:
