@@ -74,7 +74,7 @@ def _score(version: CorpusVersion) -> None:
     offered = [
         parse(metric.name)
         for metric in all_metrics().values()
-        if metric.queue == "cpu" and not run_queries.why_not_offered(metric, version)
+        if metric.queue == "cpu" and not run_queries.why_not_offered(parse(metric.name), version)
     ]
     runs.request(offered, select_systems(version))
 

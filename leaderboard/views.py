@@ -17,6 +17,7 @@ from leaderboard.dialogue_view import dialogue_context
 from leaderboard.figures import Figure
 from leaderboard.plots import level_figures, scatter_figures, system_means_figure
 from leaderboard.stored_figures import DRAWN_BY, document_of, figure_of
+from workers.metrics.configuration import Configuration
 from workers.metrics.registry import all_metrics
 from workers.queries import why_not_offered
 
@@ -52,7 +53,7 @@ def _obstacles(version: CorpusVersion, aspect: str) -> list[str]:
         obstacles.append("The corpus holds no system's responses.")
     if not queries.rated_levels(version, aspect):
         obstacles.append("Nobody has rated it.")
-    reasons = [why_not_offered(metric, version) for metric in all_metrics().values()]
+    reasons = [why_not_offered(Configuration.of(metric), version) for metric in all_metrics().values()]
     if all(reasons):
         obstacles.append(f"No metric can be computed: {'; '.join(dict.fromkeys(reasons))}.")
     return obstacles

@@ -12,6 +12,7 @@ from annotations.api import CorpusPlace, VersionWish, version_of
 from annotations.rest.access import Token
 from workers.exports import zipped_export
 from workers.metrics.base import Metric
+from workers.metrics.configuration import Configuration
 from workers.metrics.registry import all_metrics
 
 router = Router()
@@ -70,7 +71,7 @@ def _metric(metric: Metric) -> dict[str, Any]:
             {"name": one.name, "default": one.default, "help": one.help, "choices": list(one.choices)}
             for one in metric.options
         ],
-        "obstacle": (metric.missing() if metric.missing else "") or None,
+        "obstacle": Configuration.of(metric).missing() or None,
     }
 
 

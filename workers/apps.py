@@ -1,5 +1,18 @@
 from django.apps import AppConfig
+from django.conf import settings
+
+from workers import resources
 
 
 class WorkersConfig(AppConfig):
     name = "workers"
+
+    def ready(self) -> None:
+        resources.use(
+            resources.Resources(
+                device=settings.DEVICE,
+                threads=settings.THREADS,
+                feature_folder=settings.HOME / "features" if settings.FEATURE_CACHE_BYTES else None,
+                feature_bytes=settings.FEATURE_CACHE_BYTES,
+            )
+        )

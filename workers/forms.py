@@ -32,7 +32,7 @@ class ScoreForm(forms.Form):
         self.not_offered = {
             metric.name: reason
             for metric in all_metrics().values()
-            if (reason := queries.why_not_offered(metric, version))
+            if (reason := queries.why_not_offered(Configuration.of(metric), version))
         }
         self.fields["metrics"].choices = [
             (metric.name, f"{metric.name}: {metric.summary}")
@@ -48,7 +48,7 @@ class ScoreForm(forms.Form):
             self.add_error("more", str(problem))
             return cleaned
         for configuration in wanted:
-            if reason := self.not_offered.get(configuration.metric.name):
+            if reason := queries.why_not_offered(configuration, self.version):
                 self.add_error("more", f"{configuration.text} cannot be computed here: {reason}")
         if not wanted and not self.errors:
             self.add_error("metrics", "Choose at least one metric.")

@@ -43,10 +43,14 @@ class MetricRun(models.Model):
     finished_at = models.DateTimeField(null=True, blank=True)
 
     signature = models.TextField(blank=True)
+    model = models.CharField(max_length=300, blank=True, help_text="Name and revision: a hash of the weights.")
+    device = models.CharField(max_length=120, blank=True, help_text="Where it was computed, for people.")
     system_score = models.FloatField(null=True, blank=True)
     system_reason = models.CharField(max_length=300, blank=True, help_text="Why there is no system score.")
     turn_scores = models.JSONField(default=list, blank=True)
     undefined = models.JSONField(default=dict, blank=True)
+    remarks = models.JSONField(default=dict, blank=True, help_text="By turn index: what to know about its score.")
+    details = models.JSONField(default=dict, blank=True, help_text="More than a score, as its metric says it.")
 
     class Meta:
         ordering = ["-created_at", "pk"]

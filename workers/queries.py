@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from annotations.models import CorpusVersion, Response, System, Turn
 from annotations.records import Utterance
-from workers.metrics.base import Example, Metric
+from workers.metrics.base import Example
 from workers.metrics.configuration import Configuration
 from workers.models import MetricRun
 
@@ -70,13 +70,14 @@ def _with_response(example: Example, response: str | None) -> Example | None:
     )
 
 
-def why_not_offered(metric: Metric, version: CorpusVersion) -> str:
-    """Why a metric cannot be computed on this version here, or "" when it can."""
-    if metric.missing is not None and (reason := metric.missing()):
+def why_not_offered(configuration: Configuration, version: CorpusVersion) -> str:
+    """Why a configuration cannot be computed on this version here, or "" when it can."""
+    if reason := configuration.missing():
         return reason
-    if "reference" in metric.needs and not _has_references(version):
+    needs = configuration.metric.needs
+    if "reference" in needs and not _has_references(version):
         return "the corpus has no references"
-    if "persona" in metric.needs and not version.dialogues.exclude(persona=[]).exists():
+    if "persona" in needs and not version.dialogues.exclude(persona=[]).exists():
         return "the corpus has no personas"
     return ""
 

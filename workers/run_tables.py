@@ -10,6 +10,7 @@ from annotations.models import CorpusVersion
 from annotations.tables import Cell, Column, Row, Table
 from workers import queries
 from workers.metrics.base import Metric
+from workers.metrics.configuration import Configuration
 from workers.metrics.registry import all_metrics
 from workers.models import MetricRun
 
@@ -29,7 +30,7 @@ def metrics_table() -> Table:
 
 
 def _metric_row(metric: Metric) -> Row:
-    reason = metric.missing() if metric.missing else ""
+    reason = Configuration.of(metric).missing()
     return Row(
         f"metric-{metric.name}",
         {

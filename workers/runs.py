@@ -6,9 +6,10 @@ How a worker owns a run for a while: ``claims``.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import reduce
 from operator import or_
+from typing import Any
 
 from django.conf import settings
 from django.db import transaction
@@ -35,6 +36,10 @@ class RunResult:
     system_reason: str
     turn_scores: list[float | None]
     undefined: dict[str, str]
+    model: str = ""
+    device: str = ""
+    remarks: dict[str, str] = field(default_factory=dict)
+    details: dict[str, Any] = field(default_factory=dict)
 
 
 # --- asking for work -------------------------------------------------------------------------------------------
@@ -141,6 +146,10 @@ def finish(claim: Claim, result: RunResult) -> bool:
             system_reason=result.system_reason,
             turn_scores=result.turn_scores,
             undefined=result.undefined,
+            model=result.model,
+            device=result.device,
+            remarks=result.remarks,
+            details=result.details,
         )
         if stored:
             data_changed(_versions_whose_statistics_change([claim.row_id]))

@@ -6,6 +6,7 @@ import gc
 import logging
 from collections.abc import Collection
 
+from workers.metrics.configuration import Configuration
 from workers.metrics.registry import all_metrics
 
 log = logging.getLogger(__name__)
@@ -15,7 +16,7 @@ def warm_up(queues: Collection[str]) -> list[str]:
     """Warm up the metrics of these queues that can run here; their names. One that fails is as slow as before."""
     warm: list[str] = []
     for name, metric in all_metrics().items():
-        if metric.warm_up is None or metric.queue not in queues or (metric.missing is not None and metric.missing()):
+        if metric.warm_up is None or metric.queue not in queues or Configuration.of(metric).missing():
             continue
         try:
             metric.warm_up()

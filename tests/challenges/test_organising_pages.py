@@ -273,7 +273,9 @@ def test_a_round_that_is_wrong_is_not_stored(organiser: Client, bad: dict[str, A
 def test_a_metric_that_cannot_be_computed_says_why(organiser: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     from leaderboard.challenges.queries import organising as reads
 
-    monkeypatch.setattr(reads, "why_not_offered", lambda one, _v: "needs a moon" if one.name == "word_recall" else "")
+    monkeypatch.setattr(
+        reads, "why_not_offered", lambda one, _v: "needs a moon" if one.metric.name == "word_recall" else ""
+    )
     small_version()
     page = page_of(organiser, "round-new", open_challenge().slug)
     assert "<b>word_recall</b>: needs a moon" in page

@@ -306,7 +306,7 @@ def test_what_was_unveiled_is_not_veiled_again() -> None:
 
 def test_a_metric_that_became_impossible_here_does_not_lock_the_form(monkeypatch: pytest.MonkeyPatch) -> None:
     round = open_round()
-    monkeypatch.setattr(rounds, "why_not_offered", lambda metric, _version: "gone" if metric.name == "bleu_4" else "")
+    monkeypatch.setattr(rounds, "why_not_offered", lambda one, _version: "gone" if one.metric.name == "bleu_4" else "")
     assert rounds.edit_round(round, replace(as_asked(round), daily_limit=2)).metrics == ["word_f1", "bleu_4"]
     with pytest.raises(Refused, match="bleu_4: gone"):
         rounds.create_round(round.challenge, asked())

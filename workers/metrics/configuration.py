@@ -79,9 +79,13 @@ class Configuration:
         parts += self.metric.signature_facts
         return written_signature(parts, facts)
 
+    def missing(self) -> str:
+        """Why these options cannot be computed on this machine, or "" where they can."""
+        return self.metric.missing(self.options) if self.metric.missing is not None else ""
+
     def scorer(self) -> Any:
         """A ``TurnScorer`` or ``SystemScorer`` for these options. Raises ``MetricUnavailableError``."""
-        if self.metric.missing is not None and (reason := self.metric.missing()):
+        if reason := self.missing():
             raise MetricUnavailableError(f"{self.metric.name}: {reason}")
         return self.metric.build(self.options)
 

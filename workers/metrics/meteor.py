@@ -135,6 +135,6 @@ METRIC = Metric(
         ("gamma", str(GAMMA)),
         ("references", "best"),
     ),
-    missing=wordnet.missing,
+    missing=lambda _: wordnet.missing(),
     warm_up=_warm_up,
 )

@@ -19,6 +19,7 @@ from leaderboard.challenges.actions.refusal import Refused
 from leaderboard.challenges.actions.rounds import References, RoundAsked, create_round
 from leaderboard.challenges.actions.setup import ChallengeAsked, create
 from leaderboard.challenges.models import Challenge
+from workers.metrics.configuration import parse
 from workers.metrics.registry import all_metrics
 from workers.queries import why_not_offered
 
@@ -72,7 +73,7 @@ def _round(name: str, slug: str, version: CorpusVersion, **more: Any) -> RoundAs
 
 def metrics_to_start_from(version: CorpusVersion) -> list[str]:
     known = all_metrics()
-    return [name for name in METRICS if name in known and not why_not_offered(known[name], version)]
+    return [name for name in METRICS if name in known and not why_not_offered(parse(name), version)]
 
 
 def rules_to_start_from() -> str:

@@ -113,7 +113,7 @@ def _score_corpus_baselines(round: Round) -> None:
     """A baseline of the corpus stands on the board beside what teams hand in, so it needs the same scores."""
     if round.shows_corpus_baselines:
         named = [parse(one) for one in [*round.metrics, *round.private_metrics]]
-        offered = [one for one in named if not why_not_offered(one.metric, round.version)]
+        offered = [one for one in named if not why_not_offered(one, round.version)]
         runs.request(offered, select_systems(round.version, kinds=[System.Kind.BASELINE]))
 
 
@@ -211,7 +211,7 @@ def _spelled(written: Sequence[str], version: CorpusVersion, field: str, known: 
             configuration = parse(one)
         except ConfigurationError as problem:
             raise Refused(str(problem), field) from None
-        why = why_not_offered(configuration.metric, version)
+        why = why_not_offered(configuration, version)
         if why and configuration.text not in known:
             raise Refused(f"{configuration.text}: {why}", field)
         if configuration.text not in texts:

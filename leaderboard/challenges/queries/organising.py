@@ -47,7 +47,7 @@ class MetricChoice:
 def metrics_to_choose(version: CorpusVersion | None, also: Iterable[str] = ()) -> list[MetricChoice]:
     """Every metric in its default configuration, then the configurations ``also`` that are not among them."""
     choices = {
-        name: MetricChoice(name, metric.summary, "" if version is None else why_not_offered(metric, version))
+        name: MetricChoice(name, metric.summary, "" if version is None else why_not_offered(parse(name), version))
         for name, metric in all_metrics().items()
     }
     for text in also:
@@ -58,10 +58,11 @@ def metrics_to_choose(version: CorpusVersion | None, also: Iterable[str] = ()) -
 
 def _choice_of(text: str, version: CorpusVersion | None) -> MetricChoice:
     try:
-        metric = parse(text).metric
+        configuration = parse(text)
     except ConfigurationError as problem:  # a plug-in that is gone
         return MetricChoice(text, str(problem), str(problem))
-    return MetricChoice(text, metric.summary, "" if version is None else why_not_offered(metric, version))
+    why_not = "" if version is None else why_not_offered(configuration, version)
+    return MetricChoice(text, configuration.metric.summary, why_not)
 
 
 def other_rounds_on(version: CorpusVersion, round: Round | None) -> QuerySet[Round]:

@@ -6,6 +6,7 @@ from django.core.management.base import CommandParser
 
 from annotations.console import ConsoleCommand
 from workers.metrics.base import Metric
+from workers.metrics.configuration import Configuration
 from workers.metrics.registry import all_metrics
 
 
@@ -31,7 +32,7 @@ class Command(ConsoleCommand):
 
 
 def why_missing(metric: Metric) -> str:
-    return metric.missing() if metric.missing else ""
+    return Configuration.of(metric).missing()
 
 
 def _ordered(levels: frozenset[str]) -> list[str]:

@@ -71,7 +71,7 @@ class Command(ConsoleCommand):
             raise ConfigurationError("--metrics names no metric")
         offered = []
         for configuration in configurations:
-            reason = queries.why_not_offered(configuration.metric, version)
+            reason = queries.why_not_offered(configuration, version)
             if not reason:
                 offered.append(configuration)
             elif everything:

@@ -1,0 +1,43 @@
+"""What metrics with a model may use in this process: a device, threads, a folder for what they remember.
+
+Pure code: the site says it once at its start (``workers.apps``), a test or a script for itself.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+AUTO = "auto"
+
+
+@dataclass(frozen=True, slots=True)
+class Resources:
+    device: str = AUTO
+    """``auto``, or a device as PyTorch names it: ``cpu``, ``cuda:1``, ``mps``."""
+    threads: int = 0
+    """PyTorch's threads in this process; 0: the cores, shared among ``processes``."""
+    processes: int = 1
+    """How many processes like this one share the machine."""
+    feature_folder: Path | None = None
+    """Where features are remembered between processes and runs; None: in this process only."""
+    feature_bytes: int = 1_000_000_000
+    """Most space they may take there."""
+
+    @property
+    def threads_to_use(self) -> int:
+        return self.threads or max(1, (os.cpu_count() or 1) // self.processes)
+
+
+_at_hand = Resources()
+
+
+def at_hand() -> Resources:
+    return _at_hand
+
+
+def use(resources: Resources) -> None:
+    """From now on. What is loaded already stays where it is."""
+    global _at_hand
+    _at_hand = resources
