@@ -71,17 +71,22 @@ def _pick_version(versions: QuerySet[CorpusVersion], slug: str, number: int | No
     return version
 
 
-def corpora_with_counts(user: Any) -> list[CorpusVersion]:
-    """The newest version of each visible corpus, with what it holds."""
+def newest_visible_versions(user: Any) -> list[CorpusVersion]:
+    """The newest version of each visible corpus, by the corpus's name."""
     newest = [
         corpus.versions.all()[0].pk
         for corpus in visible_corpora(user).prefetch_related(
             Prefetch("versions", CorpusVersion.objects.order_by("-number").only("pk", "corpus_id", "number"))
         )
     ]
-    versions = list(
+    return list(
         CorpusVersion.objects.filter(pk__in=newest).select_related("corpus").order_by("corpus__name", "corpus__slug")
     )
+
+
+def corpora_with_counts(user: Any) -> list[CorpusVersion]:
+    """The newest version of each visible corpus, with what it holds."""
+    versions = newest_visible_versions(user)
     for version in versions:
         version.counts = counts_of(version)
     return versions

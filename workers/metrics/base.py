@@ -101,7 +101,8 @@ class Metric:
     """How many systems' responses one call of ``score`` should get. More than one pays where systems share work: a
     context that is encoded once for all of them, texts sorted by length into full batches."""
     equation: str = ""
-    """In LaTeX, for the metric's page."""
+    """In LaTeX, for the metric's page, as latex2mathml reads it: words as ``\\text{…}``, ``align*`` (not ``aligned``)
+    for lines below each other. A blank line begins another equation."""
     description: str = ""
     """What the page says beyond ``summary``: what it measures, what it misses. Paragraphs apart by a blank line."""
     warm_up: Callable[[], None] | None = None
