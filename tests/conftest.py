@@ -185,4 +185,4 @@ def no_corpus_of_another_test() -> Iterator[None]:
     yield
     queries = sys.modules.get("workers.queries")
     if queries is not None:
-        queries._turns_of.cache_clear()
+        queries.forget()

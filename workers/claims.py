@@ -13,6 +13,7 @@ from datetime import datetime
 from secrets import token_hex
 from typing import Any
 
+from django.db import transaction
 from django.db.models import F, Q, QuerySet
 from django.utils import timezone
 
@@ -26,7 +27,8 @@ WAITS_ANEW: dict[str, Any] = {**NO_OWNER, "hinted_at": None, "hints": 0}
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """The right to work on a row, until the lease ends. ``attempt`` counts from 1."""
+    """The right to work on a row, until the lease ends. ``attempt`` counts from 1. Rows that were claimed to be worked
+    on together have one token."""
 
     row_id: int
     token: str
@@ -47,6 +49,20 @@ def take(rows: QuerySet, row_id: int, waiting: Q, at_work: Sequence[str], **chan
     found = rows.model._default_manager.filter(pk=row_id, lease_token=token)
     attempt = found.values_list("attempts", flat=True).first()
     return None if attempt is None else Claim(row_id, token, attempt)
+
+
+def take_beside(first: Claim, rows: QuerySet, most: int, **changes: Any) -> list[Claim]:
+    """Claim up to ``most`` of these waiting ``rows``, lowest keys first, with the token of the ``first``, so that one
+    update keeps them all. ``rows`` may not be chosen through a join: the update asks again what it locks."""
+    with transaction.atomic():
+        # What another worker is just claiming is passed over, not waited for: nobody waits in a circle.
+        waiting = rows.select_for_update(skip_locked=True).order_by("pk")
+        free = list(waiting.values_list("pk", flat=True)[:most])
+        rows.filter(pk__in=free).update(
+            lease_token=first.token, lease_expires_at=lease_end(timezone.now()), attempts=F("attempts") + 1, **changes
+        )
+    taken = rows.model._default_manager.filter(pk__in=free, lease_token=first.token).order_by("pk")
+    return [Claim(pk, first.token, attempt) for pk, attempt in taken.values_list("pk", "attempts")]
 
 
 def keep(owned: QuerySet, **changes: Any) -> bool:

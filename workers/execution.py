@@ -1,22 +1,23 @@
-"""From a metric run's row to its result: read the examples, score them, hand the scores back."""
+"""From a metric run's row to its result: claim it, and what is best computed with it, and hand the scores back.
+
+Where a metric gains from several systems in one call (texts that they share go through a model once), the first claim
+takes along runs of the same metric on other systems. Each stays a run of its own: with its own end, and computed alone
+when it was tried before, or when something went wrong with all of them together.
+"""
 
 from __future__ import annotations
 
 import logging
-import math
 import time
-from functools import lru_cache
-from typing import SupportsFloat
+from collections.abc import Sequence
+from typing import Any
 
 from billiard.exceptions import SoftTimeLimitExceeded
 from django.conf import settings
 
-from annotations.estimates import Undefined
-from annotations.models import CorpusVersion
-from workers import queries, runs
+from workers import resources, runs, scoring
+from workers.claims import Claim
 from workers.leases import lease_kept
-from workers.metrics import configuration as configurations
-from workers.metrics.base import Example, Score
 from workers.metrics.configuration import Configuration
 from workers.models import MetricRun
 
@@ -25,127 +26,125 @@ PROGRESS_SECONDS = 1.0
 
 
 class LeaseLost(Exception):
-    """Another worker owns the run now; whatever we computed is not wanted."""
+    """Another worker owns the runs now; whatever we computed is not wanted."""
 
 
 def compute(run_id: int) -> bool:
-    """Claim and compute one run. False when there was nothing to do: not waiting, or somebody else has it."""
-    claim = runs.claim(run_id)
-    if claim is None:
+    """Claim and compute one run, and those that go with it. False when nothing came of it: not waiting, somebody else
+    has it, or it failed."""
+    first = runs.claim(run_id)
+    if first is None:
         return False
-    run = MetricRun.objects.select_related("system__version__corpus").get(pk=run_id)
+    claims = [first]
     try:
-        with lease_kept(lambda: runs.keep(claim), f"run {run_id}"):
-            result = score_run(run, _Reporter(claim))
+        claims += _taken_along(first)
+        with lease_kept(lambda: runs.keep(claims), f"run {run_id} and {len(claims) - 1} more"):
+            return _computed(claims)
     except LeaseLost:
         log.warning("metric run %s was taken over by another worker", run_id)
         return False
     except SoftTimeLimitExceeded:
-        runs.fail(claim, f"it took longer than {settings.TASK_SECONDS:g} s (DIALEVAL_TASK_SECONDS)")
+        _took_too_long(claims)
         return False
-    except Exception as problem:  # whatever a metric does wrong belongs in its row, not only in a worker's log
-        log.exception("metric run %s failed", run_id)
-        runs.fail(claim, f"{type(problem).__name__}: {problem}".replace("\0", "")[:2000])
-        return False
-    except KeyboardInterrupt:
-        runs.give_back(claim)
+    except (KeyboardInterrupt, SystemExit):
+        runs.give_back(claims)
         raise
-    return runs.finish(claim, result)
 
 
-def score_run(run: MetricRun, reporter: _Reporter) -> runs.RunResult:
-    configuration = _configuration(run.configuration)
-    if configuration.metric.version != run.metric_version:
-        raise ValueError(
-            f"the run asks for {configuration.metric.name} version {run.metric_version}; "
-            f"this worker has version {configuration.metric.version}"
-        )
-    examples = queries.examples_of(run.system)
-    given = [example for example in examples if example is not None]
-    reporter.start(len(given))
-    if "turn" not in configuration.metric.levels:
-        return _system_result(configuration, run.system.version, given, reporter)
-    scores = list(_scorer(run.configuration).score(given, reporter.progress))
-    if len(scores) != len(given):
-        raise ValueError(f"{configuration.text} gave {len(scores)} scores for {len(given)} responses")
-    in_order = iter(scores)
-    by_turn = [
-        Undefined(queries.NO_RESPONSE) if example is None else _checked(configuration, next(in_order))
-        for example in examples
-    ]
-    return _result(configuration, run.system.version, by_turn)
+def _taken_along(first: Claim) -> list[Claim]:
+    """A run that was begun before goes alone: its worker may have died of it, and would take the others along again."""
+    if first.attempt > 1:
+        return []
+    try:
+        configuration = scoring.configuration_of(MetricRun.objects.get(pk=first.row_id))
+    except (ValueError, MetricRun.DoesNotExist):
+        return []  # scoring says what is wrong with it
+    most = configuration.metric.systems_at_once - 1
+    return runs.claim_siblings(first, most, resources.at_hand().processes) if most > 0 else []
 
 
-def _system_result(
-    configuration: Configuration, version: CorpusVersion, given: list[Example], reporter: _Reporter
-) -> runs.RunResult:
-    """A metric of whole systems (a distance between distributions): one score, and none for a turn."""
-    human = queries.human_examples_of(version)
-    score = _checked(configuration, _scorer(configuration.text).score_system(given, human, reporter.progress))
-    return runs.RunResult(
-        signature=configuration.signature(
-            corpus=version.corpus.slug, corpus_version=version.label, n=len(given), n_human=len(human)
-        ),
-        system_score=None if isinstance(score, Undefined) else score,
-        system_reason=score.reason[:300] if isinstance(score, Undefined) else "",
-        turn_scores=[],
-        undefined={},
-    )
+def _computed(claims: Sequence[Claim]) -> bool:
+    """All at once; where that fails, one by one, so that the failure is that of the run which causes it."""
+    try:
+        return _compute_together(claims)
+    except (LeaseLost, SoftTimeLimitExceeded):
+        raise
+    except Exception as problem:  # whatever a metric does wrong belongs in its row, not only in a worker's log
+        if len(claims) == 1:
+            log.exception("metric run %s failed", claims[0].row_id)
+            runs.fail(claims[0], _said(problem))
+            return False
+        log.exception("metric runs %s failed together; each is computed alone", [one.row_id for one in claims])
+    computed = [_computed([one]) for one in claims if runs.keep([one])]
+    return any(computed)
 
 
-def _checked(configuration: Configuration, score: Score) -> Score:
-    """A score as it may be stored. Metrics are other people's code too: what they hand back is not taken on trust."""
-    if isinstance(score, Undefined):
-        return score
-    if isinstance(score, str) or not isinstance(score, SupportsFloat) or not math.isfinite(score):
-        raise ValueError(f"{configuration.text} gave {score!r}; a score must be a finite number or undefined")
-    return float(score)
+def _compute_together(claims: Sequence[Claim]) -> bool:
+    found = MetricRun.objects.select_related("system__version__corpus").in_bulk([one.row_id for one in claims])
+    held = [one for one in claims if one.row_id in found]
+    if not held:
+        raise LeaseLost
+    configuration = scoring.configuration_of(found[held[0].row_id])
+    tasks = [scoring.Task.of(found[one.row_id]) for one in held]
+    reporter = _Reporter(held, configuration)
+    reporter.begin([len(task.given) for task in tasks])
+    results = scoring.outcomes(configuration, tasks, reporter.progress)
+    finished = [_ended(one, outcome) for one, outcome in zip(held, results, strict=True)]
+    return any(finished)
 
 
-def _result(configuration: Configuration, version: CorpusVersion, by_turn: list[Score]) -> runs.RunResult:
-    defined = [score for score in by_turn if not isinstance(score, Undefined)]
-    undefined = {str(turn): score.reason for turn, score in enumerate(by_turn) if isinstance(score, Undefined)}
-    return runs.RunResult(
-        signature=configuration.signature(corpus=version.corpus.slug, corpus_version=version.label, n=len(defined)),
-        system_score=math.fsum(defined) / len(defined) if defined else None,
-        system_reason="" if defined else _common_reason(undefined),
-        turn_scores=[None if isinstance(score, Undefined) else score for score in by_turn],
-        undefined=undefined,
-    )
+def _ended(claim: Claim, outcome: scoring.Outcome) -> bool:
+    """Whether the run has a result now."""
+    if isinstance(outcome, Exception):
+        log.warning("metric run %s failed: %s", claim.row_id, outcome)
+        runs.fail(claim, _said(outcome))
+        return False
+    return runs.finish(claim, outcome)
 
 
-def _common_reason(undefined: dict[str, str]) -> str:
-    reasons = sorted(set(undefined.values()))
-    if not reasons:
-        return "the corpus has no turns"
-    return f"no turn has a score: {reasons[0]}"[:300]
+def _took_too_long(claims: Sequence[Claim]) -> None:
+    """The limit is that of a task, and so of all its runs together: several are computed one by one from now on."""
+    error = f"it took longer than {settings.TASK_SECONDS:g} s (DIALEVAL_TASK_SECONDS)"
+    if len(claims) == 1:
+        runs.fail(claims[0], error)
+    else:
+        runs.split_up(claims, error)
 
 
-@lru_cache(maxsize=64)
-def _configuration(text: str) -> Configuration:
-    return configurations.parse(text)
-
-
-@lru_cache(maxsize=32)
-def _scorer(text: str):
-    """A model is loaded once a worker process, not once a run."""
-    return _configuration(text).scorer()
+def _said(problem: Exception) -> str:
+    return f"{type(problem).__name__}: {problem}".replace("\0", "")[:2000]
 
 
 class _Reporter:
-    """Writes progress to the row at most once a second."""
+    """Writes the progress of runs that are computed together to their rows, at most once a second."""
 
-    def __init__(self, claim: runs.Claim) -> None:
-        self.claim = claim
+    def __init__(self, claims: Sequence[Claim], configuration: Configuration) -> None:
+        self.claims = claims
+        self.configuration = configuration
+        self.total = 0
         self.last = time.monotonic()
+        self.provenance_known = False
 
-    def start(self, total: int) -> None:
-        if not runs.keep(self.claim, examples_done=0, examples_total=total):
+    def begin(self, totals: Sequence[int]) -> None:
+        self.total = sum(totals)
+        if not runs.begin(self.claims, totals):
             raise LeaseLost
 
     def progress(self, examples_done: int) -> None:
         if time.monotonic() - self.last < PROGRESS_SECONDS:
             return
         self.last = time.monotonic()
-        if not runs.keep(self.claim, examples_done=examples_done):
+        share = examples_done / self.total if self.total else 1.0
+        if not runs.report(self.claims, share, self._provenance()):
             raise LeaseLost
+
+    def _provenance(self) -> dict[str, Any]:
+        """Model and device, the first time that the scorer knows them: people who wait see with what it works."""
+        if self.provenance_known:
+            return {}
+        try:
+            account = scoring.account_of(scoring.scorer_of(self.configuration.text))
+        except Exception:  # it may have nothing to say before its first call has ended
+            return {}
+        self.provenance_known = bool(account.device)
+        return scoring.names_of(account) if account.device else {}

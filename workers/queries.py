@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from django.db.models import Count, QuerySet
@@ -11,8 +12,9 @@ from django.utils import timezone
 
 from annotations.models import CorpusVersion, Response, System, Turn
 from annotations.records import Utterance
+from workers import human_sides
 from workers.metrics.base import Example
-from workers.metrics.configuration import Configuration
+from workers.metrics.configuration import Configuration, ConfigurationError
 from workers.models import MetricRun
 
 NO_RESPONSE = "the system gave no response at this turn"
@@ -49,41 +51,81 @@ def examples_of(system: System) -> list[Example | None]:
     return [_with_response(example, responses.get(turn_pk)) for turn_pk, example in _turns_of(system.version_id)]
 
 
-def human_examples_of(version: CorpusVersion) -> list[Example]:
-    """The human side that a system is compared with: every reference as the response at its turn, in order."""
-    return [
-        _with_response(example, reference) for _, example in _turns_of(version.pk) for reference in example.references
-    ]
+def human_side_of(configuration: Configuration, version: CorpusVersion) -> list[Example]:
+    """What people said, to hold systems of ``version`` against: every reference of the configuration's human side as
+    the response at its turn, in order. Raises ``ConfigurationError`` where that corpus is gone."""
+    return list(_answers_of_people(human_sides.corpus_of(configuration, version).pk))
 
 
-def _with_response(example: Example, response: str | None) -> Example | None:
-    if response is None:
-        return None
-    return Example(
-        example.dialogue_id,
-        example.turn,
-        example.persona,
-        example.partner_persona,
-        example.context,
-        example.references,
-        response,
+@lru_cache(maxsize=4)
+def _answers_of_people(version_id: int) -> tuple[Example, ...]:
+    return tuple(
+        replace(example, response=reference) for _, example in _turns_of(version_id) for reference in example.references
     )
 
 
+def forget() -> None:
+    """What this process keeps of versions. For tests, whose versions go away and whose keys come again."""
+    _turns_of.cache_clear()
+    _answers_of_people.cache_clear()
+
+
+def _with_response(example: Example, response: str | None) -> Example | None:
+    return None if response is None else replace(example, response=response)
+
+
 def why_not_offered(configuration: Configuration, version: CorpusVersion) -> str:
-    """Why a configuration cannot be computed on this version here, or "" when it can."""
+    """Why a configuration cannot be computed on this version here, or "" when it can.
+
+    What the version holds is asked once for an object, however many metrics a page has.
+    """
     if reason := configuration.missing():
         return reason
-    needs = configuration.metric.needs
-    if "reference" in needs and not _has_references(version):
+    held, needs = _held_by(version), configuration.metric.needs
+    if "reference" in needs and not held.references:
         return "the corpus has no references"
-    if "persona" in needs and not version.dialogues.exclude(persona=[]).exists():
+    if "persona" in needs and not held.personas:
         return "the corpus has no personas"
+    if "context" in needs and not held.contexts:
+        return "the corpus has no contexts"
+    if human_sides.takes_one(configuration):
+        return _why_no_human_side(configuration, version)
+    return "" if "human_corpus" not in needs or held.references else "the corpus has no references"
+
+
+def _why_no_human_side(configuration: Configuration, version: CorpusVersion) -> str:
+    try:
+        side = human_sides.corpus_of(configuration, version)
+    except ConfigurationError as problem:
+        return str(problem).removeprefix(f"{configuration.metric.name}: ")
+    held = _held_by(version if side.pk == version.pk else side)
+    which = "the corpus" if side.pk == version.pk else str(side)
+    if not held.references:
+        return f"{which} has no references"
+    if "context" in configuration.metric.needs and not held.contexts:
+        return f"{which} has no contexts"
     return ""
 
 
-def _has_references(version: CorpusVersion) -> bool:
-    return Turn.objects.filter(dialogue__version=version).exclude(references=[]).exists()
+@dataclass(frozen=True, slots=True)
+class _Held:
+    """What a corpus version has at some turn or dialogue at least."""
+
+    references: bool
+    contexts: bool
+    personas: bool
+
+
+def _held_by(version: CorpusVersion) -> _Held:
+    known: _Held | None = getattr(version, "held", None)
+    if known is None:
+        turns = Turn.objects.filter(dialogue__version=version)
+        known = version.held = _Held(
+            references=turns.exclude(references=[]).exists(),
+            contexts=turns.exclude(context=[]).exists(),
+            personas=version.dialogues.exclude(persona=[]).exists(),
+        )
+    return known
 
 
 def runs_of(version: CorpusVersion) -> QuerySet[MetricRun]:

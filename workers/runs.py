@@ -5,7 +5,8 @@ How a worker owns a run for a while: ``claims``.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import math
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import reduce
 from operator import or_
@@ -13,7 +14,8 @@ from typing import Any
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import F, Q
+from django.db.models import F, FloatField, PositiveIntegerField, Q, QuerySet
+from django.db.models.functions import Cast, Floor
 from django.utils import timezone
 
 from annotations.actions import data_changed
@@ -122,14 +124,45 @@ def claim(run_id: int) -> Claim | None:
     return claims.take(runs, run_id, Q(state=State.PENDING), [State.RUNNING], **begun)
 
 
-def keep(claim: Claim, examples_done: int | None = None, examples_total: int | None = None) -> bool:
-    """Renew the lease and report progress. False when the run is no longer ours: stop computing it."""
-    changes: dict[str, object] = {}
-    if examples_done is not None:
-        changes["examples_done"] = examples_done
-    if examples_total is not None:
-        changes["examples_total"] = examples_total
-    return claims.keep(_owned(claim), **changes)
+def claim_siblings(first: Claim, most: int, processes: int = 1) -> list[Claim]:
+    """Take up to ``most`` runs to compute together with the ``first``: the same metric and options on other systems of
+    the corpus version, that wait and were not begun before.
+
+    ``processes`` like this one share what there is: each takes its part, so that none stands idle. A run that was begun
+    once (its worker may have died of it) is computed alone.
+    """
+    run = MetricRun.objects.select_related("system").get(pk=first.row_id)
+    systems = list(System.objects.filter(version=run.system.version_id).values_list("pk", flat=True))
+    siblings = MetricRun.objects.filter(
+        system__in=systems, configuration=run.configuration, metric_version=run.metric_version
+    )
+    unfinished = siblings.filter(state__in=[State.PENDING, State.RUNNING]).count()
+    share = min(most, math.ceil(unfinished / max(processes, 1)) - 1)
+    if share < 1:
+        return []
+    begun = {"state": State.RUNNING, "started_at": run.started_at, "examples_done": 0}
+    return claims.take_beside(first, siblings.filter(state=State.PENDING, attempts=0), share, **begun)
+
+
+def keep(claims_held: Sequence[Claim], **changes: object) -> bool:
+    """Renew the leases. False when none of the runs is ours any more: stop computing them."""
+    return claims.keep(_all_owned(claims_held), **changes)
+
+
+def begin(claims_held: Sequence[Claim], totals: Sequence[int]) -> bool:
+    """Say how many examples each run has. False when none is ours."""
+    with transaction.atomic():
+        ours = [
+            claims.keep(_owned(one), examples_done=0, examples_total=total)
+            for one, total in zip(claims_held, totals, strict=True)
+        ]
+    return any(ours)
+
+
+def report(claims_held: Sequence[Claim], share: float, provenance: Mapping[str, str] | None = None) -> bool:
+    """Renew the leases and say which share of the work on these runs, from 0 to 1, is done. False when none is ours."""
+    done = Cast(Floor(Cast(F("examples_total"), FloatField()) * min(max(share, 0.0), 1.0)), PositiveIntegerField())
+    return keep(claims_held, examples_done=done, **(provenance or {}))
 
 
 def finish(claim: Claim, result: RunResult) -> bool:
@@ -164,13 +197,33 @@ def fail(claim: Claim, error: str) -> bool:
     return bool(failed)
 
 
-def give_back(claim: Claim) -> bool:
-    """Leave a run to whoever takes it next, as if it had not been begun."""
-    return claims.give_back(_owned(claim), State.PENDING, examples_done=0)
+def give_back(claims_held: Sequence[Claim]) -> bool:
+    """Leave the runs that are not finished to whoever takes them next, as if they had not been begun."""
+    return claims.give_back(_all_owned(claims_held), State.PENDING, examples_done=0)
 
 
-def _owned(claim: Claim):
+def split_up(claims_held: Sequence[Claim], error: str) -> None:
+    """What is not finished of runs that could not be computed together waits again, to be computed one by one: each
+    counts as begun once. Those that may not be begun again fail with the ``error``."""
+    tried_out = MetricRun.objects.filter(pk__in=_rows(claims_held), attempts__gte=settings.MAX_ATTEMPTS)
+    hopeless = set(tried_out.values_list("pk", flat=True))
+    for claim_held in claims_held:
+        if claim_held.row_id in hopeless:
+            fail(claim_held, error)
+    _all_owned(claims_held).update(state=State.PENDING, **WAITS_ANEW, examples_done=0)
+
+
+def _owned(claim: Claim) -> QuerySet[MetricRun]:
     return MetricRun.objects.filter(pk=claim.row_id, state=State.RUNNING, lease_token=claim.token)
+
+
+def _all_owned(claims_held: Sequence[Claim]) -> QuerySet[MetricRun]:
+    tokens = {one.token for one in claims_held}
+    return MetricRun.objects.filter(pk__in=_rows(claims_held), state=State.RUNNING, lease_token__in=tokens)
+
+
+def _rows(claims_held: Sequence[Claim]) -> list[int]:
+    return [one.row_id for one in claims_held]
 
 
 def _versions_whose_statistics_change(run_ids: list[int]) -> list[int]:

@@ -10,7 +10,7 @@ import pytest
 from annotations.models import CorpusVersion
 from tests.annotations.stored import stored, two_systems
 from tests.workers.lengths import ODD, SYSTEM_LENGTH, metric
-from workers import execution, queries
+from workers import queries, scoring
 from workers.metrics import registry
 
 
@@ -28,9 +28,8 @@ def odd_metrics(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 def forget() -> None:
     """What a worker process keeps belongs to its database and registry; the next test has others."""
-    execution._scorer.cache_clear()
-    execution._configuration.cache_clear()
-    queries._turns_of.cache_clear()
+    scoring.forget()
+    queries.forget()
 
 
 @pytest.fixture

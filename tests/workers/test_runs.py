@@ -216,7 +216,7 @@ def test_who_lost_the_lease_can_neither_report_nor_finish_nor_fail(run: MetricRu
     late = runs.claim(run.pk)
     silent(run)
     owner = runs.claim(run.pk)
-    assert not runs.keep(late, examples_done=3)
+    assert not runs.keep([late], examples_done=3)
     assert not runs.finish(late, DONE)
     assert not runs.fail(late, "no")
     assert (now_in_the_row(run).state, run.lease_token, run.examples_done) == ("running", owner.token, 0)
@@ -238,7 +238,7 @@ def test_only_the_finish_that_counts_makes_a_new_revision(version: CorpusVersion
 def test_keeping_a_run_renews_its_lease_and_tells_its_progress(run: MetricRun) -> None:
     claim = runs.claim(run.pk)
     MetricRun.objects.update(lease_expires_at=timezone.now() + timedelta(seconds=1))
-    assert runs.keep(claim, examples_done=2, examples_total=3)
+    assert runs.keep([claim], examples_done=2, examples_total=3)
     assert now_in_the_row(run).lease_expires_at > timezone.now() + timedelta(seconds=30)  # LEASE_SECONDS is 60
     assert (run.examples_done, run.examples_total) == (2, 3)
 

@@ -90,7 +90,7 @@ def test_the_table_has_a_row_a_run(score) -> None:
 def test_what_is_computed_is_not_computed_again(score, monkeypatch: pytest.MonkeyPatch) -> None:
     first, _ = score("--metrics", "length", "--format", "json")
     finished = list(MetricRun.objects.order_by("pk").values_list("finished_at", "attempts"))
-    monkeypatch.setattr(execution, "score_run", lambda *arguments: pytest.fail("it was computed again"))
+    monkeypatch.setattr(execution, "_compute_together", lambda *arguments: pytest.fail("it was computed again"))
     second, _ = score("--metrics", "length", "--format", "json")
     assert second == first
     assert list(MetricRun.objects.order_by("pk").values_list("finished_at", "attempts")) == finished

@@ -1,0 +1,207 @@
+"""What a scorer makes of runs: their examples in one call, the scores handed back to each run, and all that belongs
+to a score: signature, model, device, remarks."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, SupportsFloat
+
+from annotations.estimates import Undefined
+from workers import queries
+from workers.metrics import configuration as configurations
+from workers.metrics.base import Account, Example, Score
+from workers.metrics.configuration import Configuration
+from workers.models import MetricRun
+from workers.runs import RunResult
+
+LONGEST_REASON = 300
+LONGEST_DEVICE = 120
+LONGEST_MODEL = 300
+
+Progress = Callable[[int], None]
+Outcome = RunResult | Exception
+"""Of one run among several: its result, or why it has none."""
+
+
+@dataclass(frozen=True)
+class Task:
+    """A run with its examples, one a turn of the corpus version; None where the system gave no response."""
+
+    run: MetricRun
+    by_turn: list[Example | None]
+
+    @classmethod
+    def of(cls, run: MetricRun) -> Task:
+        return cls(run, queries.examples_of(run.system))
+
+    @property
+    def given(self) -> list[Example]:
+        return [example for example in self.by_turn if example is not None]
+
+
+def configuration_of(run: MetricRun) -> Configuration:
+    """Raises ``ValueError`` where this machine has another version of the metric, or none."""
+    configuration = _configuration(run.configuration)
+    if configuration.metric.version != run.metric_version:
+        raise ValueError(
+            f"the run asks for {configuration.metric.name} version {run.metric_version}; "
+            f"this worker has version {configuration.metric.version}"
+        )
+    return configuration
+
+
+@lru_cache(maxsize=64)
+def _configuration(text: str) -> Configuration:
+    return configurations.parse(text)
+
+
+@lru_cache(maxsize=64)
+def scorer_of(text: str) -> Any:
+    """A model is loaded once a worker process, not once a run."""
+    return _configuration(text).scorer()
+
+
+def forget() -> None:
+    """What a process keeps of configurations. For tests, whose registries differ."""
+    scorer_of.cache_clear()
+    _configuration.cache_clear()
+
+
+def account_of(scorer: Any) -> Account:
+    """What the scorer says of its last call, or nothing."""
+    return scorer.account() if hasattr(scorer, "account") else Account()
+
+
+def outcomes(configuration: Configuration, tasks: Sequence[Task], progress: Progress) -> list[Outcome]:
+    """One for each task, in order. Raises what the scorer raises over all of them together."""
+    scorer = scorer_of(configuration.text)
+    if "turn" not in configuration.metric.levels and hasattr(scorer, "score_system"):
+        return list(_of_systems(configuration, scorer, tasks, progress))
+    examples = [example for task in tasks for example in task.given]
+    scores = list(scorer.score(examples, progress))
+    if len(scores) != len(examples):
+        raise ValueError(f"{configuration.text} gave {len(scores)} scores for {len(examples)} responses")
+    account = account_of(scorer)
+    found: list[Outcome] = []
+    begin = 0
+    for task in tasks:
+        end = begin + len(task.given)
+        remarks = {place - begin: account.remarks[place] for place in range(begin, end) if place in account.remarks}
+        found.append(_or_problem(_turn_result, configuration, task, scores[begin:end], account, remarks))
+        begin = end
+    return found
+
+
+def _of_systems(
+    configuration: Configuration, scorer: Any, tasks: Sequence[Task], progress: Progress
+) -> Iterator[Outcome]:
+    """A metric of whole systems (a distance between distributions): one score, and none for a turn."""
+    before = 0
+    for task in tasks:
+        begun = before
+
+        def tell(done: int, begun: int = begun, most: int = len(task.given)) -> None:
+            progress(begun + min(done, most))
+
+        yield _or_problem(_system_result, configuration, scorer, task, tell)
+        before += len(task.given)
+
+
+def _or_problem(make: Callable[..., RunResult], *arguments: Any) -> Outcome:
+    try:
+        return make(*arguments)
+    except ValueError as problem:  # what this one system's scores are; the others' may be sound
+        return problem
+
+
+def _turn_result(
+    configuration: Configuration, task: Task, scores: Sequence[Score], account: Account, remarks: dict[int, str]
+) -> RunResult:
+    in_order = iter([_checked(configuration, score) for score in scores])
+    by_turn = [Undefined(queries.NO_RESPONSE) if one is None else next(in_order) for one in task.by_turn]
+    defined = [score for score in by_turn if not isinstance(score, Undefined)]
+    undefined = {str(turn): _clean(one.reason) for turn, one in enumerate(by_turn) if isinstance(one, Undefined)}
+    turns = [turn for turn, one in enumerate(task.by_turn) if one is not None]
+    return RunResult(
+        signature=_signature(configuration, task.run, account, n=len(defined)),
+        system_score=math.fsum(defined) / len(defined) if defined else None,
+        system_reason="" if defined else _common_reason(undefined),
+        turn_scores=[None if isinstance(score, Undefined) else score for score in by_turn],
+        undefined=undefined,
+        remarks={str(turns[place]): _clean(remark) for place, remark in sorted(remarks.items())},
+        **_provenance(configuration, account),
+    )
+
+
+def _system_result(configuration: Configuration, scorer: Any, task: Task, progress: Progress) -> RunResult:
+    version = task.run.system.version
+    human = queries.human_side_of(configuration, version)
+    score = _checked(configuration, scorer.score_system(task.given, human, progress))
+    account = account_of(scorer)
+    return RunResult(
+        signature=_signature(configuration, task.run, account, n=len(task.given), n_human=len(human)),
+        system_score=None if isinstance(score, Undefined) else score,
+        system_reason=_clean(score.reason)[:LONGEST_REASON] if isinstance(score, Undefined) else "",
+        turn_scores=[],
+        undefined={},
+        **_provenance(configuration, account),
+    )
+
+
+def _checked(configuration: Configuration, score: Score) -> Score:
+    """A score as it may be stored. Metrics are other people's code too: what they hand back is not taken on trust."""
+    if isinstance(score, Undefined):
+        return score
+    if isinstance(score, str) or not isinstance(score, SupportsFloat) or not math.isfinite(score):
+        raise ValueError(f"{configuration.text} gave {score!r}; a score must be a finite number or undefined")
+    return float(score)
+
+
+def _signature(configuration: Configuration, run: MetricRun, account: Account, **counts: int) -> str:
+    """Metric, version, options and fixed facts; then what only loading could tell; then the corpus and the counts."""
+    version = run.system.version
+    options = configuration.options
+    facts: dict[str, object] = {}
+    for name, value in account.facts:
+        if name not in options:
+            facts[name] = value
+        elif value != str(options[name]):  # such as a layer that was left to the model to choose
+            facts[f"{name}_used"] = value
+    if "@" in account.model:
+        facts["model_revision"] = account.model.rpartition("@")[2]
+    return configuration.signature(**facts, corpus=version.corpus.slug, corpus_version=version.label, **counts)
+
+
+def names_of(account: Account) -> dict[str, str]:
+    """Model and device as a run's row holds them."""
+    model = _clean(account.model)
+    if len(model) > LONGEST_MODEL:  # a long folder: its end and the revision tell more than its beginning
+        model = f"…{model[-LONGEST_MODEL + 1 :]}"
+    return {"model": model, "device": _clean(account.device)[:LONGEST_DEVICE]}
+
+
+def _provenance(configuration: Configuration, account: Account) -> dict[str, Any]:
+    return {**names_of(account), "details": _as_json(configuration, account.details)}
+
+
+def _as_json(configuration: Configuration, details: Any) -> dict[str, Any]:
+    try:
+        return json.loads(json.dumps(dict(details), allow_nan=False).replace("\\u0000", ""))
+    except (TypeError, ValueError) as problem:
+        raise ValueError(f"{configuration.text} gave details that are no JSON: {problem}") from None
+
+
+def _clean(text: str) -> str:
+    """PostgreSQL stores no NUL."""
+    return text.replace("\0", "")
+
+
+def _common_reason(undefined: dict[str, str]) -> str:
+    reasons = sorted(set(undefined.values()))
+    if not reasons:
+        return "the corpus has no turns"
+    return f"no turn has a score: {reasons[0]}"[:LONGEST_REASON]
