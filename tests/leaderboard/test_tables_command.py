@@ -1,0 +1,215 @@
+"""``tables fbd``: what the paper prints, ours beside it, and what is said of what is missing."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from typing import Any
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from leaderboard.published import fbd
+from leaderboard.queries import fbd_table as table_queries
+from tests.leaderboard.conftest import Rated, odd_metrics  # noqa: F401 (a fixture)
+from workers.metrics.configuration import parse
+from workers.models import MetricRun
+
+pytestmark = pytest.mark.django_db
+
+SYSTEMS = {("d0", 0, "echo"): (1, 1), ("d0", 0, "dull"): (2, 2), ("d0", 0, "long"): (3, 4)}
+"""Human scores 1, 2, 3 and lengths 1, 2, 4: ρ = 1; deviations ∓1, 0 and −4/3, −1/3, 5/3, so r = 3 / √(2 · 42/9)."""
+FALLING = {place: (4 - human, length) for place, (human, length) in SYSTEMS.items()}
+
+
+@pytest.fixture(autouse=True)
+def two_metrics(odd_metrics: None, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: F811
+    """``length`` stands where BLEU does, and everywhere else a metric that nobody computed."""
+    ours = {row.metric: "constant" for row in fbd.CORRELATIONS} | {"BLEU": "length"}
+    monkeypatch.setattr(table_queries, "OURS", ours)
+
+
+@pytest.fixture
+def table(capsys: pytest.CaptureFixture[str]):
+    def run(*arguments: str, form: str = "json") -> Any:
+        capsys.readouterr()
+        call_command("tables", "fbd", "--corpora", "personam=small", "--resamples", "50", *arguments, "--format", form)
+        printed = capsys.readouterr().out
+        return json.loads(printed) if form == "json" else printed
+
+    return run
+
+
+def cell_of(document: dict[str, Any], metric: str, place: int) -> dict[str, Any]:
+    (row,) = [row for row in document["rows"] if row["metric"] == metric]
+    return row["cells"][place]
+
+
+# --- what the paper prints -------------------------------------------------------------------------------------
+
+
+def test_every_published_figure_is_a_correlation_of_one_of_six_corpora() -> None:
+    figures = [pairs for row in fbd.CORRELATIONS for pairs in row.by_encoder.values()]
+    assert len(figures) == 6 + 2 * 3  # six rows without an encoder; BERTScore, FBD and PRD with two each
+    assert {len(pairs) for pairs in figures} == {6}
+    assert all(0 <= value <= 1 for pairs in figures for pair in pairs for value in pair)
+
+
+@pytest.mark.parametrize(
+    ("metric", "encoder", "place", "pair"),
+    [
+        ("BLEU", "", 0, (0.400, 0.672)),
+        ("METEOR", "", 1, (0.018, 0.050)),
+        ("ROUGE-L", "", 2, (0.200, 0.061)),
+        ("Extrema", "", 4, (0.595, 0.746)),
+        ("BERTScore", fbd.BERT, 3, (0.300, 0.077)),
+        ("FBD", fbd.ROBERTA, 1, (0.891, 0.926)),
+        ("PRD", fbd.BERT, 5, (0.900, 0.984)),
+    ],
+)
+def test_published_figures_stand_where_the_paper_has_them(
+    metric: str, encoder: str, place: int, pair: tuple[float, float]
+) -> None:
+    (row,) = [row for row in fbd.CORRELATIONS if row.metric == metric]
+    assert row.by_encoder[encoder][place] == pair
+
+
+def test_a_dailyh_rank_correlation_is_one_that_eleven_systems_can_have() -> None:
+    """With n systems and no ties ρ = 1 − 6 Σd² / (n(n² − 1)), and Σd² is even: a multiple of 12 / (n(n² − 1))."""
+    steps = {"personam": 10, "dailyz": 84, "personaz": 20}  # n = 4, 8, 5: n(n² − 1) / 6 = 10, 84, 20
+    for place, corpus in enumerate(fbd.CORPORA):
+        for row in fbd.CORRELATIONS:
+            for pairs in row.by_encoder.values():
+                sum_of_squares = (1 - pairs[place][0]) * steps.get(corpus.slug, 0)
+                assert abs(sum_of_squares - round(sum_of_squares / 2) * 2) < 0.06, (corpus.slug, row.metric)
+
+
+# --- ours beside it --------------------------------------------------------------------------------------------
+
+
+def test_a_cell_holds_the_published_figures_and_ours(rated: Rated, table) -> None:
+    version = rated(SYSTEMS)
+    cell = cell_of(table(), "BLEU", 0)
+    assert cell["published"] == [{"encoder": None, "spearman": 0.4, "pearson": 0.672}]
+    assert cell["spearman"]["value"] == pytest.approx(1.0)
+    assert cell["pearson"]["value"] == pytest.approx(0.98198, abs=1e-5)
+    assert cell["n"] == 3
+    assert f"corpus_version:{version.label}" in cell["signature"]
+
+
+def test_a_value_against_the_metric_s_direction_is_absolute_and_marked(rated: Rated, table) -> None:
+    rated(FALLING)
+    estimate = cell_of(table(), "BLEU", 0)["spearman"]
+    assert (estimate["value"], estimate["absolute"]) == (pytest.approx(-1.0), pytest.approx(1.0))
+    assert estimate["against_direction"]
+    assert "1.00†" in table(form="table")
+    assert r"1.00$^\dagger$" in table(form="latex")
+
+
+def test_a_distance_that_falls_where_people_are_content_is_not_marked(
+    rated: Rated, table, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rated(FALLING)
+    monkeypatch.setattr(type(parse("length")), "higher_is_better", property(lambda self: False))
+    estimate = cell_of(table(), "BLEU", 0)["spearman"]
+    assert estimate["value"] == pytest.approx(-1.0)
+    assert not estimate["against_direction"]
+
+
+def test_the_table_has_the_paper_s_corpora_and_rows_in_its_order(rated: Rated, table) -> None:
+    rated(SYSTEMS)
+    lines = table(form="table").splitlines()
+    assert lines[0].split() == ["metric", "source", *(corpus.title for corpus in fbd.CORPORA)]
+    assert [line.split()[0] for line in lines[3:30]] == [
+        *("BLEU", "BLEU", "METEOR", "METEOR", "ROUGE-L", "ROUGE-L"),
+        *("Greedy", "Greedy", "Average", "Average", "Extrema", "Extrema"),
+        *("BERTScore", "BERTScore", "BERTScore", "FBD", "FBD", "FBD", "PRD", "PRD", "PRD"),
+        *(line.split()[0] for line in lines[24:30]),
+    ]
+    assert lines[3].split() == [
+        "BLEU",
+        "published",
+        *(".400", ".672", ".445", ".444", ".800", ".801", ".136", ".331", ".595", ".421", ".400", ".390"),
+    ]
+    assert lines[4].split() == ["BLEU", "dialeval", "1.00", ".982", *["–"] * 10]
+
+
+def test_the_csv_has_a_line_for_each_figure_with_its_source(rated: Rated, table) -> None:
+    rated(SYSTEMS)
+    lines = list(csv.DictReader(io.StringIO(table(form="csv"))))
+    of_bleu = [line for line in lines if (line["metric"], line["corpus"]) == ("BLEU", "small")]
+    assert [(line["source"], line["spearman"], line["pearson_absolute"][:5]) for line in of_bleu] == [
+        ("published", "", "0.672"),
+        ("length", "1.0", "0.981"),
+    ]
+    assert len(lines) == 6 * (12 + 9)  # corpora × (published rows + ours)
+
+
+# --- what is missing -------------------------------------------------------------------------------------------
+
+
+def test_what_is_not_computed_has_a_reason_and_the_command_that_computes_it(rated: Rated, table) -> None:
+    rated(SYSTEMS)
+    document = table()
+    assert cell_of(document, "FBD", 0)["spearman"] == {"value": None, "reason": "computed of 0 of 3 systems"}
+    assert document["missing"][0] == {
+        "corpus": "small",
+        "reason": "not computed of all systems: constant",
+        "command": 'manage.py score --corpus small --metrics "constant"',
+    }
+
+
+def test_a_corpus_that_is_not_here_has_a_reason_and_the_command_that_imports_it(rated: Rated, table) -> None:
+    rated(SYSTEMS)
+    document = table()
+    assert cell_of(document, "BLEU", 1)["pearson"] == {"value": None, "reason": "there is no corpus dailyh"}
+    assert document["missing"][1]["command"] == "manage.py import_corpus fbd dailyh_annotation.json --slug dailyh"
+
+
+def test_some_of_the_systems_make_no_figure(rated: Rated, table) -> None:
+    version = rated(SYSTEMS)
+    MetricRun.objects.filter(system=version.systems.get(name="dull")).delete()
+    assert cell_of(table(), "BLEU", 0)["spearman"] == {"value": None, "reason": "computed of 2 of 3 systems"}
+
+
+def test_a_run_of_an_older_version_of_the_metric_does_not_count(rated: Rated, table) -> None:
+    rated(SYSTEMS)
+    MetricRun.objects.update(metric_version="0")
+    assert cell_of(table(), "BLEU", 0)["spearman"]["value"] is None
+
+
+def test_an_undefined_correlation_stays_undefined(rated: Rated, table) -> None:
+    rated(SYSTEMS, metrics="constant")
+    estimate = cell_of(table(), "FBD", 0)["spearman"]
+    assert estimate["value"] is None
+    assert "equal" in estimate["reason"]
+    assert "absolute" not in estimate
+
+
+def test_a_site_without_any_corpus_prints_the_published_table(table) -> None:
+    lines = table(form="table").splitlines()
+    assert lines[4].split() == ["BLEU", "dialeval", *["–"] * 12]
+
+
+# --- what is refused -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("corpora", "message"),
+    [
+        ("persona=x", "the paper has no corpus persona"),
+        ("personam", "is not name=slug"),
+        ("personam=", "not name=slug"),
+    ],
+)
+def test_a_wrong_renaming_is_refused(corpora: str, message: str) -> None:
+    with pytest.raises(CommandError, match=message):
+        call_command("tables", "fbd", "--corpora", corpora)
+
+
+def test_the_model_goes_to_the_metrics_that_take_one(monkeypatch: pytest.MonkeyPatch, table) -> None:
+    monkeypatch.setitem(table_queries.OURS, "FBD", "fbd")
+    configurations = {row["metric"]: row["configuration"] for row in table("--model", "some/encoder")["rows"]}
+    assert configurations["FBD"] == "fbd[model=some/encoder]"
+    assert configurations["BLEU"] == "length"
