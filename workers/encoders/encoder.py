@@ -6,21 +6,31 @@ length; where memory runs out a batch is halved and tried again.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import hashlib
+import json
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from functools import lru_cache
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from workers.encoders.feature_store import FeatureStore
-from workers.model_files import PACKAGED_ENCODER, ModelFiles
+from workers import resources
+from workers.encoders.feature_store import FeatureStore, feature_store
+from workers.encoders.tokens import Input, Tokens
+from workers.encoders.transformer import Take, Transformer
+from workers.model_files import PACKAGED_ENCODER, ModelError, ModelFiles, model_files
+
+if TYPE_CHECKING:
+    import torch
 
 FloatArray = NDArray[np.float32]
 Progress = Callable[[int], None]
 """Called with the number of texts finished so far."""
 Pooling = Literal["mean", "cls"]
 LAST_LAYER = -1
+_ENCODERS_KEPT = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +56,7 @@ class TextEncoder:
     """Loads a model on a device. Raises ``ModelError`` where it is not there or is no encoder.
 
     Two attributes say what it is: ``files`` (name, revision) and ``device_label`` ("cpu, 1 thread, float32").
+    Its methods raise ``ModelError`` where the device's memory does not hold one text, and where a state is NaN.
     """
 
     files: ModelFiles
@@ -55,23 +66,82 @@ class TextEncoder:
     layers: int
     dimensions: int
     max_tokens: int
+    """Of a text or a pair, special tokens included."""
+    sentence_tokens: int
+    """Of a text whose mean is taken: what a sentence-transformers model was trained with, else ``max_tokens``."""
     special_ids: frozenset[int]
+    namespace: str
+    """Weights, tokenizer, configuration and dtype: what anything computed with this encoder is remembered under."""
 
     def __init__(self, files: ModelFiles, device: str = "auto") -> None:
-        raise NotImplementedError
+        self.files = files
+        self.store = feature_store()
+        self._tokens = Tokens(files)
+        self._transformer = Transformer(files, self._tokens, device)
+        self.device_label = self._transformer.device_label
+        self.dtype_name = self._transformer.dtype_name
+        self.layers = self._transformer.layers
+        self.dimensions = self._transformer.dimensions
+        self.max_tokens = self._transformer.longest
+        self.sentence_tokens = min(self.max_tokens, _trained_length(files) or self.max_tokens)
+        self.special_ids = self._tokens.special_ids
+        self._embeddings: FloatArray | None = None
+        told_apart = self._tokens.as_json() + self._transformer.config_json()
+        self.namespace = f"{files.revision}/{hashlib.sha256(told_apart.encode()).hexdigest()[:12]}/{self.dtype_name}"
 
     def token_states(
         self, texts: Sequence[str], layer: int = LAST_LAYER, remember: bool = False, progress: Progress | None = None
     ) -> TokenStates:
         """Hidden states after ``layer`` (0: the embeddings, −1 the last). ``remember`` keeps them for later calls and
-        processes: for references, which come back with every system; they are large."""
-        raise NotImplementedError
+        processes: for references, which come back with every system; they are large.
+
+        All states asked for are in memory at once, 4 bytes × tokens × dimensions for each distinct text: 10,000
+        responses of 20 tokens at 384 dimensions take 300 MB. A caller with more asks in parts.
+        """
+        layer = self._layer(layer)
+        distinct = _Distinct(texts, progress)
+        inputs = self._tokens.inputs(distinct.keys, self.max_tokens)
+        states: list[FloatArray | None] = [None] * len(inputs)
+        namespace = f"{self.namespace}/tokens/{layer}/{self.max_tokens}"
+        if remember:
+            known = self.store.get_many(namespace, distinct.keys)
+            for place, key in enumerate(distinct.keys):
+                found = known.get(key)
+                if found is not None and found.size == len(inputs[place]) * self.dimensions:
+                    states[place] = found.reshape(-1, self.dimensions)
+            distinct.finished([place for place, one in enumerate(states) if one is not None])
+
+        def keep(places: list[int], values: FloatArray) -> None:
+            for row, place in enumerate(places):
+                states[place] = values[row, : len(inputs[place])]
+            if remember:
+                self.store.put_many(
+                    namespace,
+                    {distinct.keys[place]: values[row, : len(inputs[place])] for row, place in enumerate(places)},
+                )
+            distinct.finished(places)
+
+        self._run(inputs, [place for place, one in enumerate(states) if one is None], layer, _all_states, keep)
+        ids = [np.array(one.ids, dtype=np.int64) for one in inputs]
+        found_states = [one for one in states if one is not None]
+        return TokenStates(
+            states=[found_states[place] for place in distinct.places],
+            ids=[ids[place] for place in distinct.places],
+            cut=frozenset(asked for asked, place in enumerate(distinct.places) if inputs[place].cut),
+        )
 
     def sentence_vectors(
         self, texts: Sequence[str], pooling: Pooling = "mean", layer: int = LAST_LAYER, progress: Progress | None = None
     ) -> Vectors:
         """Unit vectors: the mean of the tokens' states (padding left out), or the first token's. Always remembered."""
-        raise NotImplementedError
+        longest = self.sentence_tokens if pooling == "mean" else self.max_tokens
+        return self._vectors(
+            _Distinct(texts, progress),
+            f"{pooling}/{self._layer(layer)}/{longest}",
+            self._layer(layer),
+            _unit_mean if pooling == "mean" else _unit_first,
+            lambda wanted: self._tokens.inputs(wanted, longest),
+        )
 
     def pair_states(
         self, pairs: Sequence[tuple[str, str]], layer: int = LAST_LAYER, progress: Progress | None = None
@@ -80,20 +150,143 @@ class TextEncoder:
 
         Where a pair is too long, the beginning of its first text is cut: what stands next to the response counts most.
         """
-        raise NotImplementedError
+        pair_of = {f"{len(first)}:{first}{second}": (first, second) for first, second in pairs}
+        return self._vectors(
+            _Distinct([f"{len(first)}:{first}{second}" for first, second in pairs], progress),
+            f"pair/{self._layer(layer)}/{self.max_tokens}",
+            self._layer(layer),
+            _first,
+            lambda wanted: self._tokens.pair_inputs([pair_of[key] for key in wanted], self.max_tokens),
+        )
 
     def input_embeddings(self, texts: Sequence[str]) -> list[FloatArray]:
-        """Per text: its word pieces' rows of the embedding matrix (no position, no segment, no special tokens)."""
-        raise NotImplementedError
+        """Per text: its word pieces' rows of the embedding matrix (no position, no segment, no special tokens).
+
+        Word pieces × dimensions; no row where the text has no word piece.
+        """
+        if self._embeddings is None:
+            self._embeddings = self._transformer.embedding_matrix().float().cpu().numpy()
+        matrix = self._embeddings
+        distinct = _Distinct(texts, None)
+        rows = [matrix[np.array(ids, dtype=np.int64)] for ids in self._tokens.ids(distinct.keys)]
+        return [rows[place] for place in distinct.places]
 
     def words_of(self, text: str) -> list[str]:
         """The word pieces of a text, without special tokens."""
-        raise NotImplementedError
+        return self._tokens.words(text)
+
+    def _layer(self, layer: int) -> int:
+        number = layer + self.layers + 1 if layer < 0 else layer
+        if not 0 <= number <= self.layers:
+            raise ModelError(f"the model {self.files.name} has layers 0 to {self.layers}, and no layer {layer}")
+        return number
+
+    def _vectors(
+        self, distinct: _Distinct, kind: str, layer: int, take: Take, inputs_of: Callable[[list[str]], list[Input]]
+    ) -> Vectors:
+        """One row a distinct key, from the store or the model. A row's last number says whether the text was cut."""
+        namespace = f"{self.namespace}/{kind}"
+        rows = np.empty((len(distinct.keys), self.dimensions + 1), dtype=np.float32)
+        known = self.store.get_many(namespace, distinct.keys)
+        unknown = []
+        for place, key in enumerate(distinct.keys):
+            row = known.get(key)
+            if row is not None and row.shape == (self.dimensions + 1,):
+                rows[place] = row
+            else:
+                unknown.append(place)
+        new = set(unknown)
+        distinct.finished([place for place in range(len(distinct.keys)) if place not in new])
+        if unknown:
+            inputs = inputs_of([distinct.keys[place] for place in unknown])
+
+            def keep(places: list[int], values: FloatArray) -> None:
+                wanted = [unknown[place] for place in places]
+                rows[wanted, :-1] = values
+                rows[wanted, -1] = [inputs[place].cut for place in places]
+                distinct.finished(wanted)
+
+            self._run(inputs, range(len(inputs)), layer, take, keep)
+            self.store.put_many(namespace, {distinct.keys[place]: rows[place] for place in unknown})
+        return Vectors(
+            values=rows[distinct.places, :-1],
+            cut=frozenset(np.flatnonzero(rows[distinct.places, -1]).tolist()),
+        )
+
+    def _run(
+        self,
+        inputs: Sequence[Input],
+        wanted: Sequence[int],
+        layer: int,
+        take: Take,
+        keep: Callable[[list[int], FloatArray], None],
+    ) -> None:
+        self._transformer.run(
+            [inputs[place] for place in wanted],
+            layer,
+            take,
+            lambda places, values: keep([wanted[place] for place in places], values),
+        )
+
+
+class _Distinct:
+    """What was asked for, each once, and how many of those who asked are served."""
+
+    def __init__(self, asked: Sequence[str], progress: Progress | None) -> None:
+        place_of: dict[str, int] = {}
+        self.places = [place_of.setdefault(key, len(place_of)) for key in asked]
+        self.keys = list(place_of)
+        self._times = np.bincount(self.places, minlength=len(self.keys)) if asked else np.zeros(0, dtype=np.int64)
+        self._progress = progress
+        self._done = 0
+
+    def finished(self, places: Sequence[int]) -> None:
+        if self._progress is None or not places:
+            return
+        self._done += int(self._times[list(places)].sum())
+        self._progress(self._done)
+
+
+def _all_states(states: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
+    return states
+
+
+def _first(states: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
+    return states[:, 0]
+
+
+def _unit_first(states: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
+    import torch
+
+    return torch.nn.functional.normalize(states[:, 0], dim=1)
+
+
+def _unit_mean(states: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
+    import torch
+
+    is_token = mask.unsqueeze(-1).to(states.dtype)
+    return torch.nn.functional.normalize((states * is_token).sum(dim=1) / is_token.sum(dim=1), dim=1)
+
+
+def _trained_length(files: ModelFiles) -> int:
+    """What a sentence-transformers folder says of its own; 0 where it says nothing."""
+    try:
+        said: Mapping[str, object] = json.loads((files.folder / "sentence_bert_config.json").read_text("utf-8"))
+        length = said["max_seq_length"]
+    except (OSError, ValueError, KeyError, TypeError):
+        return 0
+    return length if isinstance(length, int) and length > 2 else 0
 
 
 def encoder_for(name: str = PACKAGED_ENCODER) -> TextEncoder:
     """The encoder of this process for a packaged model, a folder or a hub id, on the device of ``resources``.
 
-    Loaded at the first call, kept for the next. Raises ``ModelError``.
+    Loaded at the first call, kept for the next; a folder whose weights have changed is loaded anew. Raises
+    ``ModelError``.
     """
-    raise NotImplementedError
+    return _encoder(model_files(name), resources.at_hand().device)
+
+
+@lru_cache(maxsize=_ENCODERS_KEPT)
+def _encoder(files: ModelFiles, device: str) -> TextEncoder:
+    return TextEncoder(files, device)

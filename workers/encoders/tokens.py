@@ -1,0 +1,136 @@
+"""Texts to a model's token ids: many texts in one call, then cut and put between the special tokens.
+
+A text is tokenised once without special tokens; what a model wants around one text or two is learned from an example.
+So a context that stands before 99 responses is tokenised once.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from workers.model_files import ModelError, ModelFiles
+
+
+@dataclass(frozen=True, slots=True)
+class Input:
+    """What goes into the model for one text or one pair."""
+
+    ids: list[int]
+    segments: list[int]
+    cut: bool
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+
+@dataclass(frozen=True, slots=True)
+class _Frame:
+    """The special tokens before, between and after texts, and the segment of each part."""
+
+    specials: tuple[tuple[int, ...], ...]
+    special_segments: tuple[tuple[int, ...], ...]
+    text_segments: tuple[int, ...]
+
+    @property
+    def size(self) -> int:
+        return sum(map(len, self.specials))
+
+    def around(self, texts: Sequence[list[int]], cut: bool) -> Input:
+        ids, segments = list(self.specials[0]), list(self.special_segments[0])
+        for place, text in enumerate(texts):
+            ids += text + list(self.specials[place + 1])
+            segments += [self.text_segments[place]] * len(text) + list(self.special_segments[place + 1])
+        return Input(ids, segments, cut)
+
+
+class Tokens:
+    """A model's own fast tokenizer. Raises ``ModelError`` where the folder has none."""
+
+    def __init__(self, files: ModelFiles) -> None:
+        from transformers import AutoTokenizer
+
+        try:
+            tokenizer = AutoTokenizer.from_pretrained(str(files.folder), local_files_only=True, trust_remote_code=False)
+        except Exception as error:  # tokenizers raise whatever they meet in a broken file
+            raise ModelError(f"the tokenizer of the model {files.name} cannot be loaded: {error}") from error
+        if not getattr(tokenizer, "is_fast", False):
+            raise ModelError(f"the model {files.name} has no fast tokenizer (tokenizer.json)")
+        self.special_ids = frozenset(int(id_) for id_ in tokenizer.all_special_ids)
+        self.unknown_id: int | None = tokenizer.unk_token_id
+        self.mask_id: int | None = tokenizer.mask_token_id
+        self.padding_id = int(tokenizer.pad_token_id or 0)
+        self.longest = int(min(tokenizer.model_max_length, 1_000_000))
+        self._rust: Any = tokenizer.backend_tokenizer
+        self._rust.no_truncation()
+        self._rust.no_padding()
+        self._one = _frame(self._rust.encode("a", add_special_tokens=True), 1)
+        self._two = _frame(self._rust.encode("a", "a", add_special_tokens=True), 2)
+
+    def ids(self, texts: Sequence[str]) -> list[list[int]]:
+        """Word pieces without special tokens."""
+        return [encoding.ids for encoding in self._encodings(texts)]
+
+    def words(self, text: str) -> list[str]:
+        return [str(self._rust.id_to_token(id_)) for id_ in self.ids([text])[0]]
+
+    def as_json(self) -> str:
+        """Everything that decides what ids a text gets."""
+        return str(self._rust.to_str())
+
+    def inputs(self, texts: Sequence[str], longest: int) -> list[Input]:
+        """A text's end is cut where it and its special tokens are more than ``longest``."""
+        room = longest - self._one.size
+        return [self._one.around([ids[:room]], len(ids) > room) for ids in self.ids(texts)]
+
+    def pair_inputs(self, pairs: Sequence[tuple[str, str]], longest: int) -> list[Input]:
+        """The beginning of the first text is cut, all of it if need be; then the end of the second."""
+        distinct = list(dict.fromkeys(text for pair in pairs for text in pair))
+        known = dict(zip(distinct, self.ids(distinct), strict=True))
+        room = longest - self._two.size
+        found = []
+        for first, second in ((known[one], known[other]) for one, other in pairs):
+            kept = second[:room]
+            free = room - len(kept)
+            beginning = max(0, len(first) - free)
+            found.append(self._two.around([first[beginning:], kept], len(first) + len(second) > room))
+        return found
+
+    @property
+    def first_place(self) -> int:
+        """Where a text's first token stands in an input of one text."""
+        return len(self._one.specials[0])
+
+    def special_tokens(self, texts: int) -> int:
+        """How many special tokens an input of one text, or of two, has."""
+        return (self._one if texts == 1 else self._two).size
+
+    def framed(self, texts: Sequence[list[int]], cut: bool) -> Input:
+        """Ids of one text, or of two, that the caller has cut to fit, between their special tokens."""
+        return (self._one if len(texts) == 1 else self._two).around(texts, cut)
+
+    def _encodings(self, texts: Sequence[str]) -> list[Any]:
+        os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")  # its threads do not survive a fork, and warn of it
+        try:
+            return list(self._rust.encode_batch_fast(list(texts), add_special_tokens=False))
+        except (TypeError, UnicodeEncodeError):  # half of a surrogate pair has no bytes
+            whole = [text.encode("utf-8", "replace").decode("utf-8") for text in texts]
+            return list(self._rust.encode_batch_fast(whole, add_special_tokens=False))
+
+
+def _frame(example: Any, texts: int) -> _Frame:
+    """Reads from an encoded example which tokens belong to no text, and what segment each part has."""
+    specials: list[list[int]] = [[] for _ in range(texts + 1)]
+    segments: list[list[int]] = [[] for _ in range(texts + 1)]
+    text_segments = [0] * texts
+    behind = 0
+    for id_, segment, text in zip(example.ids, example.type_ids, example.sequence_ids, strict=True):
+        if text is None:
+            specials[behind].append(id_)
+            segments[behind].append(segment)
+        else:
+            behind = text + 1
+            text_segments[text] = segment
+    return _Frame(tuple(map(tuple, specials)), tuple(map(tuple, segments)), tuple(text_segments))
