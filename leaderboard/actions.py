@@ -57,13 +57,11 @@ def stored_answer(
     questions about data that do not belong to the version, such as a campaign's ratings: their own count of writes,
     read before them, in the place of the version's.
     """
-    made_by = f"dialeval {settings.VERSION} {made_by}".strip()
     revision = version.revision if revision is None else revision
-    if len(question) > LONGEST_QUESTION:
-        question = hashlib.sha256(question.encode()).hexdigest()
-    stored = Analysis.objects.filter(version=version, kind=kind, question=question).first()
-    if stored is not None and (stored.revision, stored.made_by) == (revision, made_by):
+    stored = present_answer(version, kind, question, made_by, revision)
+    if stored is not None:
         return stored
+    made_by, question = _release(made_by), _kept_question(question)
     started = time.perf_counter()
     answer = compute()
     made = {
@@ -80,6 +78,23 @@ def stored_answer(
         log.warning("the %s of %s were computed but not stored (%s)", kind, version, problem)
         return Analysis(**asked, **made, computed_at=timezone.now())
     return stored
+
+
+def present_answer(
+    version: CorpusVersion, kind: str, question: str, made_by: str = "", revision: int | None = None
+) -> Analysis | None:
+    """The stored answer for the version's present data, or None where it is not computed yet; see ``stored_answer``."""
+    stored = Analysis.objects.filter(version=version, kind=kind, question=_kept_question(question)).first()
+    wanted = version.revision if revision is None else revision, _release(made_by)
+    return stored if stored is not None and (stored.revision, stored.made_by) == wanted else None
+
+
+def _release(made_by: str) -> str:
+    return f"dialeval {settings.VERSION} {made_by}".strip()
+
+
+def _kept_question(question: str) -> str:
+    return question if len(question) <= LONGEST_QUESTION else hashlib.sha256(question.encode()).hexdigest()
 
 
 def store_submitted_metric(

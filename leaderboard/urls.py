@@ -1,8 +1,9 @@
 from django.urls import include, path
 
-from leaderboard import campaign_views, views
+from leaderboard import campaign_views, metric_pages, views
 
 urlpatterns = [
+    path("metrics/<str:name>/", metric_pages.metric, name="metric"),
     path("corpora/<slug:slug>/metrics/", views.metrics, name="metric-leaderboard"),
     path("corpora/<slug:slug>/metrics/plots/", views.scatter, name="scatter"),
     path("corpora/<slug:slug>/systems/", views.systems, name="system-leaderboard"),

@@ -1,6 +1,7 @@
 """From rows to figures: plotly dictionaries with a caption, a text alternative and the data. Pure; draws nothing.
 
-One file a figure: ``scatter`` (with its points, names, lines and tables), ``system_means``, ``metric_correlations``.
+One file a figure: ``scatter`` (with its points, names, lines and tables), ``system_means``, ``metric_correlations``,
+``score_spread``.
 All are made of ``figure`` and ``drawing``.
 """
 
@@ -10,6 +11,7 @@ from leaderboard.figures.scatter import metric_vs_human_scatter
 from leaderboard.figures.scatter_names import SYSTEMS_NAMED
 from leaderboard.figures.scatter_points import POINTS_DRAWN
 from leaderboard.figures.scatter_tables import ROWS_BENEATH
+from leaderboard.figures.score_spread import score_histogram, system_scores
 from leaderboard.figures.system_means import system_means
 
 __all__ = [
@@ -23,5 +25,7 @@ __all__ = [
     "SystemMean",
     "metric_correlations",
     "metric_vs_human_scatter",
+    "score_histogram",
     "system_means",
+    "system_scores",
 ]

@@ -4,6 +4,19 @@ from leaderboard.queries.compared import ComparedMetric, MetricScores, chosen_me
 from leaderboard.queries.correlations import CORRELATION_LEVELS, meta_evaluation, metric_means
 from leaderboard.queries.finished_runs import metric_scores
 from leaderboard.queries.human_scores import HumanSide, human_grid, human_side, metric_grid
+from leaderboard.queries.metric_page import (
+    Judged,
+    MadeWith,
+    Ran,
+    details_of,
+    disagreement,
+    example_run,
+    judged,
+    made_with,
+    not_run,
+    ran_on,
+    score_spread,
+)
 from leaderboard.queries.standing import agreement, rated_levels, system_standing
 from leaderboard.queries.submitted import compared_scores, named_metrics, shown_submitted_metrics
 
@@ -11,18 +24,29 @@ __all__ = [
     "CORRELATION_LEVELS",
     "ComparedMetric",
     "HumanSide",
+    "Judged",
+    "MadeWith",
     "MetricScores",
+    "Ran",
     "agreement",
     "chosen_metrics",
     "compared_scores",
+    "details_of",
+    "disagreement",
+    "example_run",
     "human_grid",
     "human_side",
+    "judged",
+    "made_with",
     "meta_evaluation",
     "metric_grid",
     "metric_means",
     "metric_scores",
     "named_metrics",
+    "not_run",
+    "ran_on",
     "rated_levels",
+    "score_spread",
     "shown_submitted_metrics",
     "system_standing",
 ]

@@ -34,6 +34,8 @@ class Address:
     private: str = ""
     data: tuple[tuple[str, str], ...] = ()
     position: int | None = None
+    name: str = ""
+    """Of a metric, in an address that is of no corpus."""
 
 
 EVERYBODY = "200 200 200 200 200"
@@ -45,6 +47,7 @@ MATRIX = {
     "health": Address("GET", EVERYBODY),
     "home": Address("GET", EVERYBODY),
     "metrics": Address("GET", EVERYBODY),
+    "metric": Address("GET", EVERYBODY, name="word_f1"),
     "runs": Address("GET", ORGANISERS),
     "login": Address("GET", "200 done done done done"),
     "logout": Address("POST", "done done done done done"),
@@ -103,7 +106,7 @@ def test_other_methods_are_refused_to_everybody(name: str) -> None:
 
 def path(name: str, slug: str) -> str:
     address = MATRIX[name]
-    places = [slug] if address.private else []
+    places = [slug] if address.private else [address.name] if address.name else []
     return reverse(name, args=[*places, *([] if address.position is None else [address.position])])
 
 

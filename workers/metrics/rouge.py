@@ -70,7 +70,35 @@ def _build(
     return AgainstReferences(analyse, best_of(compare_one))
 
 
-def _declare(name: str, compare_one: Callable[[TokenisedText, TokenisedText], float], what: str) -> Metric:
+_F_MEASURE = r"F = \frac{2 P R}{P + R}"
+_OF_NGRAMS = r"P = \frac{|h_N \cap r_N|}{|h_N|} \qquad R = \frac{|h_N \cap r_N|}{|r_N|} \qquad" + _F_MEASURE
+"""h_N and r_N are the bags of N-grams."""
+_OF_SEQUENCE = r"P = \frac{\text{LCS}(h, r)}{|h|} \qquad R = \frac{\text{LCS}(h, r)}{|r|} \qquad" + _F_MEASURE
+_LIMITS = """
+
+Words are runs of the letters a to z and figures, in lower case; a text in another script has none, so ROUGE says
+nothing there. With several references the best one counts. It was made for summaries: of a dialogue it sees only
+whether the response says what the one known answer says, in the same words."""
+_OF_WORDS = (
+    "The words that response h and reference r have in common, as the harmonic mean of precision and recall." + _LIMITS
+)
+_OF_PAIRS = (
+    "The pairs of neighbouring words that response h and reference r have in common, as the harmonic mean of "
+    "precision and recall." + _LIMITS
+)
+_OF_LCS = (
+    "The longest row of words that response h and reference r hold in the same order, with gaps, as the harmonic mean "
+    "of its share of either text." + _LIMITS
+)
+
+
+def _declare(
+    name: str,
+    compare_one: Callable[[TokenisedText, TokenisedText], float],
+    what: str,
+    equation: str,
+    description: str,
+) -> Metric:
     return Metric(
         name=name,
         version="1",
@@ -80,11 +108,13 @@ def _declare(name: str, compare_one: Callable[[TokenisedText, TokenisedText], fl
         needs=frozenset({"reference"}),
         options=(NORMALIZE, STEM),
         signature_facts=(("measure", "f1"), ("tokens", "a-z0-9"), ("references", "best")),
+        equation=equation,
+        description=description,
     )
 
 
 METRICS = (
-    _declare("rouge_1", partial(rouge_n, order=1), "words"),
-    _declare("rouge_2", partial(rouge_n, order=2), "pairs of words"),
-    _declare("rouge_l", rouge_l, "longest sequence of words"),
+    _declare("rouge_1", partial(rouge_n, order=1), "words", _OF_NGRAMS.replace("N", "1"), _OF_WORDS),
+    _declare("rouge_2", partial(rouge_n, order=2), "pairs of words", _OF_NGRAMS.replace("N", "2"), _OF_PAIRS),
+    _declare("rouge_l", rouge_l, "longest sequence of words", _OF_SEQUENCE, _OF_LCS),
 )

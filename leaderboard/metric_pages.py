@@ -1,0 +1,250 @@
+"""The page of one metric: what it measures, how it agrees with people on every corpus, where it does not."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.utils.safestring import SafeString, mark_safe
+from django.views.decorators.http import require_safe
+
+from annotations.models import CorpusVersion
+from annotations.page import aspect_or_404, page
+from annotations.roles import is_organiser
+from leaderboard import actions, queries
+from leaderboard.figures import Figure, score_histogram, system_scores
+from leaderboard.mathml import equations_of, mathml
+from leaderboard.metric_details import detail_figures, detail_tables
+from leaderboard.metric_tables import agreement_table, judged_table, made_with_table, options_table
+from workers.metrics.base import Metric
+from workers.metrics.configuration import Configuration, ConfigurationError, parse
+from workers.metrics.registry import all_metrics
+
+LEVELS = ("turn", "dialogue", "system")
+NEEDS = {
+    "reference": "references",
+    "context": "the context",
+    "persona": "the persona",
+    "human_corpus": "people's answers to hold a system against",
+}
+QUEUES = {
+    "cpu": "any worker, without a model",
+    "gpu": "a worker with a model; a graphics card makes it faster and is not needed",
+    "llm": "a worker that asks a language model's endpoint",
+}
+
+
+@require_safe
+def metric(request: HttpRequest, name: str) -> HttpResponse:
+    declared = all_metrics().get(name)
+    if declared is None:
+        raise Http404(f"this installation has no metric {name}")
+    everywhere = queries.ran_on(request.user, declared)
+    configuration = _chosen_configuration(request, declared, everywhere)
+    ran = [one for one in everywhere if one.configuration == configuration]
+    computed = _compute_one(ran) if request.htmx else False
+    agreement = _agreement(configuration, ran)
+    if request.htmx:
+        context = {"metric": declared, "configuration": configuration, "agreement": agreement, "goes_on": computed}
+        return page(request, "leaderboard/_metric_agreement.html", context)
+    context = {
+        "section": "metrics",
+        "metric": declared,
+        "configuration": configuration,
+        "configurations": _configurations(everywhere, configuration),
+        "agreement": agreement,
+        "goes_on": True,
+        "ran": ran,
+        "is_organiser": is_organiser(request.user),
+        **_declaration(configuration),
+    }
+    files = [context["options"], agreement["table"]]
+    if ran:
+        shown = _chosen_corpus(request, ran)
+        context |= _on_corpus(request, configuration, shown.version)
+        context["made_with"] = made_with_table(queries.made_with(configuration, [one.version for one in ran]))
+        files += [context["made_with"], *context["files"]]
+    else:
+        context |= queries.not_run(request.user, configuration)
+    return page(request, "leaderboard/metric.html", context, files)
+
+
+# --- what is shown -----------------------------------------------------------------------------------------------
+
+
+def _chosen_configuration(request: HttpRequest, declared: Metric, everywhere: list[queries.Ran]) -> Configuration:
+    """The one asked for, whether it ran or not; else the plain one, or the first that ran where that did not."""
+    wish = request.GET.get("configuration", "")
+    if wish:
+        try:
+            chosen = parse(wish)
+        except ConfigurationError as problem:
+            raise Http404(str(problem)) from None
+        if chosen.metric.name != declared.name:
+            raise Http404(f"{wish} is another metric")
+        return chosen
+    return everywhere[0].configuration if everywhere else Configuration.of(declared)
+
+
+def _configurations(everywhere: list[queries.Ran], chosen: Configuration) -> list[tuple[str, bool]]:
+    """(configuration, whether it is the one shown)"""
+    texts = dict.fromkeys([*(one.configuration.text for one in everywhere), chosen.text])
+    return [(text, text == chosen.text) for text in texts]
+
+
+def _chosen_corpus(request: HttpRequest, ran: list[queries.Ran]) -> queries.Ran:
+    wish = request.GET.get("corpus", "")
+    for one in ran:
+        if wish in ("", one.version.corpus.slug):
+            return one
+    raise Http404(f"the metric has not run on a corpus {wish}")
+
+
+# --- what the metric says of itself ------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Equation:
+    written: str
+    drawn: SafeString | None
+    """None where it cannot be drawn: the page then shows what was written."""
+
+
+def _declaration(configuration: Configuration) -> dict[str, Any]:
+    declared = configuration.metric
+    return {
+        "equations": [_equation(written) for written in equations_of(declared.equation)],
+        "paragraphs": [part.strip() for part in declared.description.split("\n\n") if part.strip()],
+        "facts": _facts(configuration),
+        "obstacle": configuration.missing(),
+        "options": options_table(configuration),
+        "signature": configuration.signature(),
+        "command": f"manage.py score --corpus S --metrics {_for_a_shell(configuration.text)}",
+    }
+
+
+def _equation(written: str) -> Equation:
+    drawn = mathml(written)
+    return Equation(written, None if drawn is None else mark_safe(drawn))  # noqa: S308  known elements, see mathml
+
+
+def _facts(configuration: Configuration) -> list[tuple[str, str]]:
+    declared = configuration.metric
+    needs = [NEEDS[need] for need in NEEDS if need in declared.needs]
+    return [
+        ("Scores", _listed([f"{level}s" for level in LEVELS if level in declared.levels])),
+        ("Looks at", _listed(["the response", *needs])),
+        ("Better is", "higher" if declared.higher_is_better else "lower"),
+        ("Range", _range_words(declared.value_range)),
+        ("Runs on", QUEUES[declared.queue]),
+        ("Version", declared.version),
+    ]
+
+
+def _listed(parts: list[str]) -> str:
+    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
+
+
+def _range_words(ends: tuple[float | None, float | None]) -> str:
+    low, high = ends
+    if low is None and high is None:
+        return "any number"
+    if high is None:
+        return f"{low:g} and above"
+    return f"{high:g} and below" if low is None else f"{low:g} to {high:g}"
+
+
+def _for_a_shell(text: str) -> str:
+    """Brackets are patterns in some shells; a configuration that holds a quotation mark keeps it."""
+    return text if text.isidentifier() else "'" + text.replace("'", "'\\''") + "'"
+
+
+# --- agreement with people, on every corpus ----------------------------------------------------------------------
+
+
+def _agreement(configuration: Configuration, ran: list[queries.Ran]) -> dict[str, Any]:
+    """What is stored and holds for the present data; the rest is named, and computed one corpus at a time."""
+    found = [(one.version, _present(one.version)) for one in ran]
+    ready = [(version, analysis.answer) for version, analysis in found if analysis is not None]
+    return {
+        "table": agreement_table(configuration, ready),
+        "waiting": [version for version, analysis in found if analysis is None],
+        "unrated": [version for version, answer in ready if not _has_row(answer, configuration.text)],
+    }
+
+
+def _present(version: CorpusVersion) -> Any:
+    return actions.present_answer(version, "correlations", version.main_aspect)
+
+
+def _has_row(answer: dict[str, Any], text: str) -> bool:
+    return any(row["metric"] == text for row in answer["rows"])
+
+
+def _compute_one(ran: list[queries.Ran]) -> bool:
+    """The leaderboard of the first corpus that waits for it; False where none does or it could not be stored, so that
+    a page that asks again and again stops."""
+    for one in ran:
+        if _present(one.version) is None:
+            version, aspect = one.version, one.version.main_aspect
+            made = actions.stored_answer(
+                version,
+                "correlations",
+                aspect,
+                lambda: queries.meta_evaluation(version, aspect),  # noqa: B023
+            )
+            return made.pk is not None
+    return False
+
+
+# --- on one corpus -----------------------------------------------------------------------------------------------
+
+
+def _on_corpus(request: HttpRequest, configuration: Configuration, version: CorpusVersion) -> dict[str, Any]:
+    text, aspect = configuration.text, aspect_or_404(request, version)
+    run = queries.example_run(configuration, version)
+    spread = actions.stored_answer(version, "score-spread", text, lambda: queries.score_spread(version, text))
+    gaps = actions.stored_answer(
+        version, "disagreement", f"{aspect} {text}", lambda: queries.disagreement(version, aspect, text)
+    )
+    signature = run.signature if run else ""
+    figure = _spread_figure(configuration, version, spread.answer)
+    sides = {side: queries.judged(version, gaps.answer[side]) for side in ("over", "under")}
+    details = queries.details_of(configuration, version)
+    tables = detail_tables(configuration, details)
+    figures = detail_figures(configuration, details)
+    gap_files = [
+        judged_table(f"{side}-rated", rows, f"Most {side}-rated by {text} on {version.corpus.name}", signature)
+        for side, rows in sides.items()
+    ]
+    return {
+        "version": version,
+        "run": run,
+        "aspect": aspect,
+        "aspects": version.aspects,
+        "spread": spread.answer,
+        "figure": figure,
+        "gaps": gaps.answer,
+        "over": sides["over"],
+        "under": sides["under"],
+        "detail_tables": tables,
+        "detail_figures": figures,
+        "files": [figure.points, *gap_files, *tables, *(one.points for one in figures)],
+    }
+
+
+def _spread_figure(configuration: Configuration, version: CorpusVersion, spread: dict[str, Any]) -> Figure:
+    named = {"figure_id": "scores", "metric": configuration.text, "corpus": version.corpus.name}
+    signature = f"{configuration.signature()}|corpus:{version.corpus.slug}|corpus_version:{version.label}"
+    if spread["level"] == "system":
+        scores = [(name, number, score) for name, number, score in spread["systems"]]
+        return system_scores(scores, higher_is_better=configuration.higher_is_better, signature=signature, **named)
+    summary = spread["summary"] or {}
+    return score_histogram(
+        [(low, high, count) for low, high, count in spread["bins"]],
+        mean=summary.get("mean"),
+        median=summary.get("median"),
+        signature=signature,
+        **named,
+    )

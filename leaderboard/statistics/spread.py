@@ -1,0 +1,80 @@
+"""How a list of scores is spread: its summary, and a histogram whose bins end on round numbers."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from leaderboard.statistics.placed_scores import FloatArray
+
+MOST_BINS = 30
+_ROUND_STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    n: int
+    mean: float
+    sd: float
+    """Standard deviation of these scores as a whole (divided by n)."""
+    least: float
+    lower_quartile: float
+    median: float
+    upper_quartile: float
+    greatest: float
+
+
+@dataclass(frozen=True, slots=True)
+class Bin:
+    """Scores from ``low`` up to, not including, ``high``; the last bin includes it."""
+
+    low: float
+    high: float
+    count: int
+
+
+def summary_of(scores: FloatArray) -> Summary:
+    """Of one finite score or more."""
+    low, middle, high = (float(value) for value in np.quantile(scores, (0.25, 0.5, 0.75)))
+    return Summary(
+        n=len(scores),
+        mean=float(np.mean(scores)),
+        sd=float(np.std(scores)),
+        least=float(scores.min()),
+        lower_quartile=low,
+        median=middle,
+        upper_quartile=high,
+        greatest=float(scores.max()),
+    )
+
+
+def histogram(scores: FloatArray) -> list[Bin]:
+    """At most ``MOST_BINS`` bins of one width that hold all of one finite score or more; one bin of no width where all
+    are equal. The width is 1, 2, 2.5 or 5 times a power of ten, so that the ends can be read."""
+    least, greatest = float(scores.min()), float(scores.max())
+    width = round_width(greatest - least)
+    if not width or not math.isfinite(width):
+        return [Bin(least, greatest, len(scores))]
+    first = math.floor(least / width)
+    last = max(math.ceil(greatest / width), first + 1)
+    ends = np.array([place * width for place in range(first, last + 1)])
+    counts, _ = np.histogram(scores, bins=ends)
+    return [
+        Bin(_plain(low), _plain(high), int(count)) for low, high, count in zip(ends, ends[1:], counts, strict=False)
+    ]
+
+
+def round_width(spread: float) -> float:
+    """The least round width of which ``MOST_BINS`` − 1 span the spread; one bin more may be begun at either end."""
+    if spread <= 0 or not math.isfinite(spread):
+        return 0.0
+    exact = spread / (MOST_BINS - 1)
+    power = 10.0 ** math.floor(math.log10(exact))
+    return next(step * power for step in _ROUND_STEPS if step * power >= exact)
+
+
+def _plain(end: float) -> float:
+    """0.30000000000000004 is 0.3."""
+    return float(f"{end:.12g}")
