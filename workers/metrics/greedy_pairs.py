@@ -1,0 +1,50 @@
+"""Every token of a text with the most similar token of another: what BERTScore and Greedy Matching are made of."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from workers.metrics.pair_scores import Pair
+
+FloatArray = NDArray[np.float32]
+
+
+@dataclass(frozen=True, slots=True)
+class Matches:
+    """One response and one reference: for each token the largest cosine with a token of the other text."""
+
+    place: int
+    """Of the pair."""
+    of_response: FloatArray
+    of_reference: FloatArray
+
+
+def unit_rows(rows: FloatArray) -> FloatArray:
+    """Rows of length one; a row of zeros stays, so that its cosine with anything is 0."""
+    norms = np.linalg.norm(rows, axis=1, keepdims=True)
+    norms[norms == 0] = 1
+    units: FloatArray = rows / norms
+    return units
+
+
+def best_matches(
+    pairs: Sequence[Pair], responses: Mapping[str, FloatArray], references: Mapping[str, FloatArray]
+) -> Iterator[Matches]:
+    """For each pair whose two texts have tokens. ``responses`` and ``references``: per text, tokens × dimensions, in
+    rows of length one. All responses to one reference are compared with it in one product of matrices."""
+    to_reference: dict[str, list[int]] = {}
+    for place, (response, reference) in enumerate(pairs):
+        if len(responses[response]) and len(references[reference]):
+            to_reference.setdefault(reference, []).append(place)
+    for reference, places in to_reference.items():
+        texts = [responses[pairs[place][0]] for place in places]
+        starts = np.cumsum([0, *map(len, texts)])
+        cosines = np.concatenate(texts) @ references[reference].T
+        of_response = cosines.max(axis=1)
+        of_reference = np.maximum.reduceat(cosines, starts[:-1], axis=0)
+        for row, place in enumerate(places):
+            yield Matches(place, of_response[starts[row] : starts[row + 1]], of_reference[row])

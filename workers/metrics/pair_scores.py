@@ -1,0 +1,190 @@
+"""The loop of metrics that compare a response with each reference by a model's vectors, and take the best one.
+
+Each distinct pair is compared once, however many systems gave it; what a comparison yields (several numbers at once)
+is remembered, so that precision, recall and F1 in three processes cost one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from annotations.estimates import Undefined
+from workers.encoders.feature_store import FeatureStore
+from workers.metrics.against_references import NO_REFERENCE
+from workers.metrics.base import Account, Example, Progress, Score
+
+Pair = tuple[str, str]
+"""(response, reference)"""
+Values = NDArray[np.float64]
+CHARACTERS_AT_ONCE = 131_072
+"""Of the responses of one block: about 30,000 tokens, 50 MB of states at 384 dimensions."""
+_REMEMBERED_AT_ONCE = 10_000
+
+
+class PairComparison(Protocol):
+    """Compares texts with a model. One is made for each call of a scorer."""
+
+    store: FeatureStore
+    namespace: str
+    """What makes the values of a pair of texts what they are; "" where more than the two texts does."""
+    width: int
+    """How many numbers one comparison yields."""
+
+    def compare(self, pairs: Sequence[Pair]) -> Values:
+        """pairs × width, NaN where a value does not exist."""
+        ...
+
+    def finish(self, column: int, value: float) -> float:
+        """The score that the best value of a column stands for."""
+        ...
+
+    def account(self) -> Account: ...
+
+
+class BestReference:
+    """A ``TurnScorer``: of the values that a comparison yields for each reference, the best of one column.
+
+    ``make`` gets the references of all distinct turns of the call, in their order: what a corpus-wide weight (idf) is
+    made of. A reference that is empty or white space is none; a turn without one has no score.
+    """
+
+    def __init__(
+        self,
+        make: Callable[[Sequence[str]], PairComparison],
+        column: int,
+        prepare: Callable[[str], str],
+        undefined: Callable[[Pair], Undefined],
+        remark: Callable[[Values], str] = lambda _: "",
+    ) -> None:
+        self._make = make
+        self._column = column
+        self._prepare = prepare
+        self._undefined = undefined
+        self._remark = remark
+        self._account = Account()
+
+    def score(self, examples: Sequence[Example], progress: Progress | None = None) -> list[Score]:
+        pairs, pairs_of = self._distinct_pairs(examples)
+        comparison = self._make(self._references_of_turns(examples))
+        values = _all_values(comparison, pairs, _share_of(progress, len(examples), len(pairs)))
+        remarks: dict[int, str] = {}
+        scores: list[Score] = []
+        for place, mine in enumerate(pairs_of):
+            scores.append(self._best(comparison, values, mine, pairs))
+            for pair in mine:
+                if said := self._remark(values[pair]):
+                    remarks[place] = said
+        if progress is not None and examples:
+            progress(len(examples))
+        said_of_all = comparison.account()
+        self._account = Account(said_of_all.model, said_of_all.device, said_of_all.facts, remarks, said_of_all.details)
+        return scores
+
+    def account(self) -> Account:
+        """Of the last call."""
+        return self._account
+
+    def _distinct_pairs(self, examples: Sequence[Example]) -> tuple[list[Pair], list[list[int]]]:
+        """Every pair once, and for each example the places of its pairs."""
+        place_of: dict[Pair, int] = {}
+        prepared: dict[str, str] = {}
+
+        def ready(text: str) -> str:
+            known = prepared.get(text)
+            if known is None:
+                known = prepared[text] = self._prepare(text)
+            return known
+
+        pairs_of = []
+        for example in examples:
+            response = ready(example.response)
+            asked = [(response, ready(reference)) for reference in example.references if reference.strip()]
+            pairs_of.append([place_of.setdefault(pair, len(place_of)) for pair in asked])
+        return list(place_of), pairs_of
+
+    def _references_of_turns(self, examples: Sequence[Example]) -> list[str]:
+        turns = {(example.dialogue_id, example.turn): example.references for example in examples}
+        return [self._prepare(reference) for references in turns.values() for reference in references]
+
+    def _best(self, comparison: PairComparison, values: Values, mine: list[int], pairs: list[Pair]) -> Score:
+        if not mine:
+            return NO_REFERENCE
+        defined = [value for value in values[mine, self._column].tolist() if value == value]
+        return comparison.finish(self._column, max(defined)) if defined else self._undefined(pairs[mine[0]])
+
+
+def _share_of(progress: Progress | None, examples: int, pairs: int) -> Callable[[int], None]:
+    """Progress in examples, told in pairs: the whole is told at the end, when all have their score."""
+
+    def tell(done: int) -> None:
+        if progress is not None and done < pairs:
+            progress(examples * done // pairs)
+
+    return tell
+
+
+def _all_values(comparison: PairComparison, pairs: list[Pair], tell: Callable[[int], None]) -> Values:
+    """pairs × width: those that the store knows, and the rest block after block."""
+    values = np.full((len(pairs), comparison.width), np.nan)
+    unknown = _fill_remembered(comparison, pairs, values)
+    done = len(pairs) - len(unknown)
+    tell(done)
+    for block in _blocks([pairs[place] for place in unknown]):
+        places = [unknown[one] for one in block]
+        asked = [pairs[place] for place in places]
+        values[places] = comparison.compare(asked)
+        if comparison.namespace:
+            comparison.store.put_many(
+                comparison.namespace,
+                {_key(pairs[place]): values[place].astype(np.float32) for place in places},
+            )
+        done += len(places)
+        tell(done)
+    return values
+
+
+def _fill_remembered(comparison: PairComparison, pairs: list[Pair], values: Values) -> list[int]:
+    """Puts what the store knows into ``values``; returns the places of the rest."""
+    if not comparison.namespace:
+        return list(range(len(pairs)))
+    unknown: list[int] = []
+    for start in range(0, len(pairs), _REMEMBERED_AT_ONCE):
+        keys = [_key(pair) for pair in pairs[start : start + _REMEMBERED_AT_ONCE]]
+        known: Mapping[str, NDArray[np.float32]] = comparison.store.get_many(comparison.namespace, keys)
+        for place, key in enumerate(keys, start):
+            row = known.get(key)
+            if row is not None and row.shape == (comparison.width,):
+                values[place] = row
+            else:
+                unknown.append(place)
+    return unknown
+
+
+def _key(pair: Pair) -> str:
+    """The length keeps ("a", "bc") and ("ab", "c") apart."""
+    return f"{len(pair[0])}:{pair[0]}{pair[1]}"
+
+
+def _blocks(pairs: list[Pair]) -> Iterator[list[int]]:
+    """Places of pairs, a block at a time. All pairs of a response are in one block, so that it is encoded once; the
+    responses to one reference stand together as far as that allows, so that few references are needed at a time."""
+    first_reference: dict[str, int] = {}
+    of_response: dict[str, list[int]] = {}
+    for place, (response, reference) in enumerate(pairs):
+        first_reference.setdefault(reference, place)
+        of_response.setdefault(response, []).append(place)
+    in_order = sorted(of_response.items(), key=lambda item: first_reference[pairs[item[1][0]][1]])
+    block: list[int] = []
+    characters = 0
+    for response, places in in_order:
+        if block and characters + len(response) > CHARACTERS_AT_ONCE:
+            yield block
+            block, characters = [], 0
+        block += places
+        characters += len(response) + 20  # the array around an empty text takes space, too
+    if block:
+        yield block
