@@ -25,6 +25,11 @@ BUILT_IN_MODULES = (
     "workers.metrics.bleu",
     "workers.metrics.rouge",
     "workers.metrics.meteor",
+    "workers.metrics.bertscore",
+    "workers.metrics.fbd",
+    "workers.metrics.bleurt",
+    "workers.metrics.unieval",
+    "workers.metrics.usr_mlm",
 )
 """In the order of the lists that people see. A module declares ``METRIC`` or ``METRICS`` and imports nothing heavy."""
 

@@ -1,0 +1,113 @@
+"""What distribution metrics share: both sides as points, one for each (context, response), and a comparison of them.
+
+A pair's point is the first token's state of context and response encoded together (Xiang et al., 2021, section 4.1).
+The human side's pairs are contexts with what people answered there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from annotations.estimates import Undefined
+from workers.encoders.encoder import TextEncoder, encoder_for
+from workers.metrics.base import Account, Example, Progress, Score
+
+Points = NDArray[np.float32]
+"""Pairs × dimensions."""
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    score: Score
+    details: Mapping[str, Any] = field(default_factory=dict)
+    """More than the score, as JSON."""
+
+
+Compare = Callable[[Points, Points], Comparison]
+"""Compares a system's points with the human side's."""
+
+NO_RESPONSE = Undefined("the system gave no response")
+NO_HUMAN_SIDE = Undefined("the human side has no response")
+
+
+class AgainstPeople:
+    """A ``SystemScorer``: encodes the system's pairs and the human side's, then compares the two sets of points."""
+
+    def __init__(self, model: str, layer: int, compare: Compare) -> None:
+        self._encoder = encoder_for(model)
+        self._layer = layer
+        self._compare = compare
+        self._account = Account()
+
+    def score_system(
+        self, examples: Sequence[Example], human: Sequence[Example], progress: Progress | None = None
+    ) -> Score:
+        """One score, or ``Undefined`` where a side is empty or too small for the comparison."""
+        self._account = self._account_of(frozenset(), 0, {})
+        if not examples:
+            return NO_RESPONSE
+        if not human:
+            return NO_HUMAN_SIDE
+        both = pair_points(self._encoder, [*examples, *human], self._layer, _as_share_of(progress, examples, human))
+        result = self._compare(both.values[: len(examples)], both.values[len(examples) :])
+        self._account = self._account_of(both.cut, len(examples), result.details)
+        return result.score
+
+    def account(self) -> Account:
+        return self._account
+
+    def _account_of(self, cut: frozenset[int], systems: int, details: Mapping[str, Any]) -> Account:
+        cut_people = sum(place >= systems for place in cut)
+        noted = {
+            "pairs_cut": {
+                "system": len(cut) - cut_people,
+                "human": cut_people,
+                "why": f"with the response the context is longer than {self._encoder.max_tokens} tokens: "
+                "its beginning was left out",
+            }
+        }
+        return Account(
+            model=self._encoder.files.label,
+            device=self._encoder.device_label,
+            facts=(("dtype", self._encoder.dtype_name),),
+            details={**details, **(noted if cut else {})},
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class PairPoints:
+    values: Points
+    cut: frozenset[int]
+    """Places of the pairs that were longer than the model takes."""
+
+
+def pair_points(
+    encoder: TextEncoder, examples: Sequence[Example], layer: int, progress: Progress | None = None
+) -> PairPoints:
+    """A point for each example, in order. Raises ``ValueError`` where the model gives anything but numbers."""
+    vectors = encoder.pair_states([pair_of(example) for example in examples], layer, progress)
+    wrong = int((~np.isfinite(vectors.values)).any(axis=1).sum())
+    if wrong:
+        raise ValueError(f"{encoder.files.label} gave no finite state for {wrong} of {len(examples)} pairs")
+    return PairPoints(vectors.values, vectors.cut)
+
+
+def pair_of(example: Example) -> tuple[str, str]:
+    """The context as one text, its utterances joined by spaces as in the paper's corpora, and the response.
+
+    An empty response stays: a system that says nothing differs from people by that.
+    """
+    return " ".join(utterance.text.strip() for utterance in example.context), example.response.strip()
+
+
+def _as_share_of(progress: Progress | None, examples: Sequence[Example], human: Sequence[Example]) -> Progress | None:
+    """People's pairs are encoded too, but a run counts the system's responses."""
+    if progress is None:
+        return None
+    total = len(examples) + len(human)
+    return lambda done: progress(done * len(examples) // total)
