@@ -99,6 +99,11 @@ class Tokens:
         return found
 
     @property
+    def vocabulary_size(self) -> int:
+        """How many different ids there are, added tokens too. A model needs a row for each."""
+        return int(self._rust.get_vocab_size(with_added_tokens=True))
+
+    @property
     def first_place(self) -> int:
         """Where a text's first token stands in an input of one text."""
         return len(self._one.specials[0])

@@ -1,0 +1,250 @@
+"""BLEURT's scores are those of the checkpoint, pair by pair; what is no such checkpoint is refused."""
+
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from annotations.estimates import Undefined
+from tests.workers.checkpoints import save_bert, save_t5, word_tokenizer
+from workers.encoders.sequence_scorer import SequenceScorer, cut_longer
+from workers.metrics.base import Example
+from workers.metrics.bleurt import METRIC, Bleurt, best_number
+from workers.metrics.configuration import Configuration, MetricUnavailableError, parse
+from workers.model_files import ModelError, model_files
+
+REGRESSION = "BertForSequenceClassification"
+TEXTS = [
+    ("hello there", "i like dogs"),
+    ("i like cats . do you ?", "yes"),
+    ("no", "why are you there ? hello hello my friend"),
+    ("what is it", "日本 🙂"),
+    ("how are you", ""),
+]
+
+
+@pytest.fixture(scope="module")
+def checkpoint(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return save_bert(tmp_path_factory.mktemp("bleurt"), REGRESSION)
+
+
+@pytest.fixture(scope="module")
+def model(checkpoint: Path) -> SequenceScorer:
+    return SequenceScorer(model_files(str(checkpoint)), "cpu")
+
+
+@pytest.fixture
+def bleurt(model: SequenceScorer) -> Bleurt:
+    return Bleurt(model, normalize=False)
+
+
+def example(response: str, *references: str) -> Example:
+    return Example("d", 0, (), (), (), references, response)
+
+
+@cache
+def loaded(checkpoint: Path) -> tuple[Any, Any]:
+    from transformers import AutoModelForSequenceClassification, AutoTokenizer
+
+    model = AutoModelForSequenceClassification.from_pretrained(checkpoint).eval()
+    return AutoTokenizer.from_pretrained(checkpoint), model
+
+
+def plain(checkpoint: Path, reference: str, candidate: str) -> float:
+    """One pair, as the cards of the converted checkpoints show it."""
+    import torch
+
+    tokenizer, model = loaded(checkpoint)
+    with torch.no_grad():
+        logits = model(**tokenizer([reference], [candidate], return_tensors="pt"))[0]
+    return float(logits.squeeze())
+
+
+def test_scores_are_those_of_the_checkpoint_pair_by_pair(checkpoint: Path, bleurt: Bleurt) -> None:
+    scores = bleurt.score([example(candidate, reference) for reference, candidate in TEXTS])
+    expected = [plain(checkpoint, reference, candidate) for reference, candidate in TEXTS]
+    assert scores == pytest.approx(expected, abs=1e-5)
+    assert max(expected) - min(expected) > 0.05  # random weights that tell nothing apart would prove nothing
+
+
+def test_the_reference_comes_first(checkpoint: Path, bleurt: Bleurt) -> None:
+    (score,) = bleurt.score([example("i like dogs", "hello there")])
+    assert score != pytest.approx(plain(checkpoint, "i like dogs", "hello there"), abs=1e-3)
+
+
+def test_the_best_reference_counts(checkpoint: Path, bleurt: Bleurt) -> None:
+    references = ("no", "i like dogs", "what is it", " ")
+    (score,) = bleurt.score([example("yes i like dogs", *references)])
+    assert score == pytest.approx(max(plain(checkpoint, one, "yes i like dogs") for one in references[:3]), abs=1e-5)
+
+
+def test_order_does_not_matter(bleurt: Bleurt) -> None:
+    examples = [example(candidate, reference) for reference, candidate in TEXTS]
+    assert bleurt.score(examples[::-1]) == pytest.approx(bleurt.score(examples)[::-1], abs=1e-6)
+
+
+def test_equal_pairs_are_computed_once(model: SequenceScorer, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen = []
+    monkeypatch.setattr(model, "scores", lambda pairs, progress: seen.extend(pairs) or type(model).scores(model, pairs))
+    heard: list[int] = []
+    scores = Bleurt(model, normalize=False).score([example("yes", "no")] * 50, heard.append)
+    assert len(seen) == 1
+    assert len(set(scores)) == 1
+    assert heard[-1] == 50
+
+
+def test_no_reference_has_no_score(bleurt: Bleurt) -> None:
+    (score,) = bleurt.score([example("hello", " ")])
+    assert score == Undefined("the turn has no reference")
+    assert bleurt.score([]) == []
+
+
+def test_normalize_cleans_both_sides(checkpoint: Path, model: SequenceScorer) -> None:
+    (score,) = Bleurt(model, normalize=True).score([example("I like a DOGS !", "Hello, the there?")])
+    assert score == pytest.approx(plain(checkpoint, "hello there", "i like dogs"), abs=1e-5)
+
+
+def test_a_long_pair_is_cut_and_remarked(checkpoint: Path, bleurt: Bleurt) -> None:
+    """48 positions, 3 special tokens: of 60 and 20 tokens 25 and 20 are left."""
+    scores = bleurt.score([example("you", "no"), example("yes " * 20, "dogs " * 60)])
+    assert scores[1] == pytest.approx(plain(checkpoint, "dogs " * 25, "yes " * 20), abs=1e-5)
+    assert bleurt.account().remarks == {1: "reference and response were cut at 48 tokens"}
+    bleurt.score([example("you", "no")])
+    assert bleurt.account().remarks == {}
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "room", "left"),
+    [
+        (5, 3, 8, (5, 3)),
+        (5, 3, 7, (4, 3)),
+        (5, 3, 5, (3, 2)),  # 5+3 → 4+3 → 3+3; of two equally long ones the second goes: 3+2
+        (3, 9, 4, (2, 2)),
+        (4, 0, 2, (2, 0)),
+        (4, 4, 0, (0, 0)),
+        (4, 4, -1, (0, 0)),
+    ],
+)
+def test_the_longer_text_is_cut_first(first: int, second: int, room: int, left: tuple[int, int]) -> None:
+    one, other = cut_longer(list(range(first)), list(range(second)), room)
+    assert (one, other) == (list(range(left[0])), list(range(left[1])))
+
+
+def test_the_account_names_checkpoint_and_device(checkpoint: Path, bleurt: Bleurt) -> None:
+    account = bleurt.account()
+    assert account.model == f"{checkpoint}@{model_files(str(checkpoint)).revision}"
+    assert account.device.startswith("cpu")
+    assert dict(account.facts) == {"dtype": "float32", "max_tokens": "48"}
+
+
+def test_a_number_that_is_none_leaves_the_score_undefined() -> None:
+    assert isinstance(best_number([0.5, float("nan")]), Undefined)
+    assert isinstance(best_number([float("inf")]), Undefined)
+    assert best_number([0.5, 0.75]) == 0.75
+
+
+def test_memory_that_runs_out_halves_the_batches(
+    checkpoint: Path, model: SequenceScorer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import torch
+
+    whole = SequenceScorer(model_files(str(checkpoint)), "cpu")
+    forward = whole._headed.model.forward
+    sizes: list[int] = []
+
+    def cramped(**tensors: torch.Tensor) -> object:
+        sizes.append(len(tensors["input_ids"]))
+        if sizes[-1] > 4:
+            raise torch.OutOfMemoryError("CUDA out of memory")
+        return forward(**tensors)
+
+    monkeypatch.setattr(whole._headed.model, "forward", cramped)
+    pairs = [("hello there", word) for word in ("i", "like", "dogs", "cats", "yes", "no", "why", "what", "how", "you")]
+    assert [s.value for s in whole.scores(pairs)] == pytest.approx([s.value for s in model.scores(pairs)], abs=1e-6)
+    assert sizes[0] == 10
+    assert max(sizes[sizes.index(next(size for size in sizes if size <= 4)) :]) <= 4
+
+
+def test_too_little_memory_for_one_text_is_an_error(checkpoint: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import torch
+
+    cramped = SequenceScorer(model_files(str(checkpoint)), "cpu")
+
+    def never(**tensors: torch.Tensor) -> object:
+        raise torch.OutOfMemoryError("CUDA out of memory")
+
+    monkeypatch.setattr(cramped._headed.model, "forward", never)
+    with pytest.raises(ModelError, match=r"out of memory on cpu.* too little to read a text of 5 tokens"):
+        cramped.scores([("yes", "no"), ("no", "yes")])
+
+
+def test_without_a_checkpoint_it_is_not_offered() -> None:
+    assert parse("bleurt").missing() == "name a checkpoint: bleurt[model=FOLDER], or a hub id"
+    with pytest.raises(MetricUnavailableError, match="name a checkpoint"):
+        parse("bleurt").scorer()
+
+
+def test_a_folder_that_is_not_there_is_named() -> None:
+    assert "/no/such/folder" in Configuration.of(METRIC, model="/no/such/folder").missing()
+
+
+def test_it_is_built_from_its_written_form(checkpoint: Path) -> None:
+    scorer = parse(f"bleurt[model={checkpoint}]").scorer()
+    (score,) = scorer.score([example("i like dogs", "hello there")])
+    assert score == pytest.approx(plain(checkpoint, "hello there", "i like dogs"), abs=1e-5)
+
+
+def refusal(folder: Path) -> str:
+    with pytest.raises(ModelError) as refused:
+        SequenceScorer(model_files(str(folder)), "cpu")
+    assert str(folder) in str(refused.value)
+    return str(refused.value)
+
+
+def test_a_head_of_two_outputs_is_refused(tmp_path: Path) -> None:
+    assert "its head gives 2 numbers" in refusal(save_bert(tmp_path, REGRESSION, outputs=2))
+
+
+def test_a_checkpoint_without_a_head_is_refused(tmp_path: Path) -> None:
+    """transformers would fill the head with random numbers."""
+    assert "lack 2 parts, among them classifier.bias" in refusal(save_bert(tmp_path, "BertModel"))
+
+
+def test_an_encoder_decoder_is_refused(tmp_path: Path) -> None:
+    assert "is not a model with one number as its output" in refusal(save_t5(tmp_path))
+
+
+def test_an_architecture_that_transformers_does_not_know_is_refused(tmp_path: Path) -> None:
+    save_bert(tmp_path, REGRESSION)
+    config = tmp_path / "config.json"
+    config.write_text(config.read_text().replace('"model_type": "bert"', '"model_type": "bleurt"'))
+    assert "transformers does not know its kind" in refusal(tmp_path)
+
+
+def test_a_missing_tokenizer_is_an_error(tmp_path: Path) -> None:
+    """transformers would make one whose only words are its special tokens."""
+    save_bert(tmp_path, REGRESSION)
+    (tmp_path / "tokenizer.json").unlink()
+    assert "has no tokenizer" in refusal(tmp_path)
+
+
+def test_half_a_file_of_weights_is_an_error(tmp_path: Path) -> None:
+    save_bert(tmp_path, REGRESSION)
+    weights = tmp_path / "model.safetensors"
+    weights.write_bytes(weights.read_bytes()[: weights.stat().st_size // 2])
+    with pytest.raises(ModelError, match=r"model\.safetensors is not a whole"):
+        model_files(str(tmp_path))
+
+
+def test_weights_of_another_size_are_refused(tmp_path: Path) -> None:
+    save_bert(tmp_path, REGRESSION)
+    config = tmp_path / "config.json"
+    config.write_text(config.read_text().replace('"hidden_size": 16', '"hidden_size": 32'))
+    assert "cannot be loaded" in refusal(tmp_path)
+
+
+def test_a_tokenizer_with_more_words_than_the_model_is_refused(tmp_path: Path) -> None:
+    tokenizer = word_tokenizer()
+    tokenizer.add_tokens(["elephant"])
+    assert "has 46 words, the model 45" in refusal(save_bert(tmp_path, REGRESSION, tokenizer=tokenizer))

@@ -1,0 +1,106 @@
+"""BLEURT: one number for (reference, response) by a head that was trained on ratings (Sellam et al. 2020).
+
+ŷ = W · v_[CLS] + b, v_[CLS] the state of the first token of a BERT-like encoder that reads reference and response as a
+pair. With several references the score is that against the best one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from workers.metrics.against_references import NO_REFERENCE
+from workers.metrics.base import Account, Example, Metric, Option, OptionValue, Progress, Score
+from workers.metrics.checkpoints import (
+    SYSTEMS_AT_ONCE,
+    account_of,
+    each_once,
+    model_option,
+    number,
+    why_no_checkpoint,
+)
+from workers.metrics.normalisation import normalise
+
+if TYPE_CHECKING:
+    from workers.encoders.sequence_scorer import SequenceScorer
+
+
+class Bleurt:
+    """A ``TurnScorer``."""
+
+    def __init__(self, model: SequenceScorer, normalize: bool) -> None:
+        self._model = model
+        self._clean = normalise if normalize else str.strip
+        self._remarks: dict[int, str] = {}
+
+    def score(self, examples: Sequence[Example], progress: Progress | None = None) -> list[Score]:
+        """One score an example, in order; ``Undefined`` where the turn has no reference."""
+        self._remarks = {}
+        pairs = [
+            [(self._clean(reference), self._clean(example.response)) for reference in _given(example)]
+            for example in examples
+        ]
+        found = iter(
+            each_once([pair for of_one in pairs for pair in of_one], self._model.scores, progress, len(examples))
+        )
+        scores: list[Score] = []
+        for place, of_one in enumerate(pairs):
+            answers = [next(found) for _ in of_one]
+            if any(answer.cut for answer in answers):
+                self._remarks[place] = f"reference and response were cut at {self._model.max_tokens} tokens"
+            scores.append(best_number([answer.value for answer in answers]) if answers else NO_REFERENCE)
+        return scores
+
+    def account(self) -> Account:
+        return account_of(self._model, self._remarks)
+
+
+def best_number(values: Sequence[float]) -> Score:
+    """The highest; ``Undefined`` where one is not a number, as nobody knows whether it would have been the highest."""
+    scores = [number(value) for value in values]
+    defined = [score for score in scores if isinstance(score, float)]
+    return max(defined) if len(defined) == len(scores) else next(s for s in scores if not isinstance(s, float))
+
+
+def _given(example: Example) -> list[str]:
+    return [reference for reference in example.references if reference.strip()]
+
+
+def _build(options: Mapping[str, OptionValue]) -> Bleurt:
+    from workers.encoders.sequence_scorer import sequence_scorer_for
+
+    return Bleurt(sequence_scorer_for(str(options["model"])), bool(options["normalize"]))
+
+
+METRIC = Metric(
+    name="bleurt",
+    version="1",
+    summary="How good a response is beside its reference, by a regression model trained on human ratings.",
+    citation="Sellam, Das and Parikh (2020), BLEURT: Learning Robust Metrics for Text Generation, ACL",
+    build=_build,
+    needs=frozenset({"reference"}),
+    queue="gpu",
+    value_range=(None, None),
+    options=(
+        model_option("a BLEURT checkpoint"),
+        Option(
+            "normalize", False, "lower-case, turn punctuation into spaces and drop articles first, as ComperDial does"
+        ),
+    ),
+    signature_facts=(("references", "best"),),
+    missing=lambda options: why_no_checkpoint("bleurt", options),
+    systems_at_once=SYSTEMS_AT_ONCE,
+    equation=r"\text{BLEURT}(r, h) = w \cdot v_{\text{[CLS]}}(r, h) + b",
+    description=(
+        "A BERT-like encoder reads the reference r and the response h as a pair, and a linear layer turns the "
+        "state of its first token into one number. Encoder and layer were trained together to foresee people's "
+        "ratings of translations, so the score knows paraphrase where word overlap does not. Of several references "
+        "the one with the highest score counts. An empty response is scored like any other.\n\n"
+        "It needs a checkpoint, and there is no default: name a folder or a hub id. Every encoder that "
+        "transformers loads with a head of one output will do; PyTorch copies of the BERT-based BLEURT checkpoints "
+        "are such. BLEURT-20 is not: its architecture needs code that transformers does not have.\n\n"
+        "The scale is the checkpoint's own: some scores are below 0 and some above 1, and those of two checkpoints "
+        "are not comparable. It was trained on translations of news: that a good answer may say something else "
+        "than the reference is nothing it has seen."
+    ),
+)

@@ -1,0 +1,120 @@
+"""UniEval: a question about the response, answered by a model with yes or no (Zhong et al. 2022).
+
+score = p(Yes) / (p(Yes) + p(No)) at the decoder's first step, equation 1 of the paper.
+
+The questions are data. Ours are worded by us in the structure of the published ones; a checkpoint that was trained with
+the published ones should get those, from a file.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from annotations.estimates import Undefined
+from workers.metrics.base import Account, Example, Metric, Option, OptionValue, Progress, Score
+from workers.metrics.checkpoints import (
+    NOT_A_NUMBER,
+    SYSTEMS_AT_ONCE,
+    account_of,
+    each_once,
+    model_option,
+    why_no_checkpoint,
+)
+from workers.metrics.unieval_questions import ASPECTS, OVERALL, Questions, QuestionsError, questions_of
+
+if TYPE_CHECKING:
+    from workers.encoders.boolean_model import Answer, BooleanModel
+
+NO_PERSONA = "has no persona"
+
+
+class UniEval:
+    """A ``TurnScorer``."""
+
+    def __init__(self, model: BooleanModel, questions: Questions, aspect: str) -> None:
+        self._model = model
+        self._questions = questions
+        self._aspects = questions.aspects if aspect == OVERALL else (aspect,)
+        self._remarks: dict[int, str] = {}
+
+    def score(self, examples: Sequence[Example], progress: Progress | None = None) -> list[Score]:
+        """One score an example, in order; ``Undefined`` where a question asks about a persona that there is not."""
+        self._remarks = {}
+        asked = [self._asked(example) for example in examples]
+        every = [question for of_one in asked if not isinstance(of_one, Undefined) for question in of_one]
+        found = iter(each_once(every, self._model.answers, progress, len(examples)))
+        scores: list[Score] = []
+        for place, of_one in enumerate(asked):
+            if isinstance(of_one, Undefined):
+                scores.append(of_one)
+            else:
+                scores.append(self._mean(place, [next(found) for _ in of_one]))
+        return scores
+
+    def account(self) -> Account:
+        return account_of(self._model, self._remarks, (("questions_hash", self._questions.revision),))
+
+    def _asked(self, example: Example) -> list[str] | Undefined:
+        for aspect in self._aspects:
+            if self._questions.asks_persona(aspect) and not any(line.strip() for line in example.persona):
+                return Undefined(f"{aspect} asks about the persona, and the dialogue {NO_PERSONA}")
+        return [self._questions.question(aspect, example) for aspect in self._aspects]
+
+    def _mean(self, place: int, answers: Sequence[Answer]) -> Score:
+        if any(answer.cut for answer in answers):
+            self._remarks[place] = f"a question was cut at {self._model.max_tokens} tokens"
+        mean = math.fsum(answer.yes for answer in answers) / len(answers)
+        return mean if math.isfinite(mean) else NOT_A_NUMBER
+
+
+def _build(options: Mapping[str, OptionValue]) -> UniEval:
+    from workers.encoders.boolean_model import boolean_model_for
+
+    questions = questions_of(str(options["questions"]))
+    return UniEval(boolean_model_for(str(options["model"])), questions, str(options["aspect"]))
+
+
+def _missing(options: Mapping[str, OptionValue]) -> str:
+    try:
+        questions = questions_of(str(options["questions"]))
+    except QuestionsError as error:
+        return str(error)
+    aspect = str(options["aspect"])
+    if aspect != OVERALL and aspect not in questions.aspects:
+        return f'the questions in {options["questions"]} have none for "{aspect}"'
+    return why_no_checkpoint("unieval", options)
+
+
+METRIC = Metric(
+    name="unieval",
+    version="1",
+    summary="How sure a model is, asked yes or no, that the response is natural, coherent, engaging, grounded, clear.",
+    citation="Zhong et al. (2022), Towards a Unified Multi-Dimensional Evaluator for Text Generation, EMNLP",
+    build=_build,
+    needs=frozenset({"context"}),
+    queue="gpu",
+    options=(
+        model_option("a UniEval checkpoint"),
+        Option("aspect", OVERALL, "what is asked about; overall: the mean over all", choices=(*ASPECTS, OVERALL)),
+        Option("questions", "", "a JSON file with a question for each aspect; left empty: ours"),
+    ),
+    signature_facts=(("overall", "mean"),),
+    missing=_missing,
+    systems_at_once=SYSTEMS_AT_ONCE,
+    equation=r"s = \frac{p(\text{Yes} \mid q, r, c)}{p(\text{Yes} \mid q, r, c) + p(\text{No} \mid q, r, c)}",
+    description=(
+        "An encoder-decoder model such as T5 gets a question q about the response r, with the context c or the "
+        "persona where the question needs them. The score is the probability of Yes beside that of No as the "
+        "answer's first word. There are five aspects; `overall`, the default, is the mean of their scores.\n\n"
+        "The questions are data, and their wording matters to a checkpoint. Ours have the structure of the "
+        "published ones in our words. For the published wording give a file, `[questions=FILE]`: a JSON object "
+        "with an aspect's name as key and a text with {response}, and {context} or {persona} where wanted, as "
+        "value. The signature holds a hash of the questions.\n\n"
+        "Groundedness and engagingness ask about the persona. A dialogue without one has no score for them, and no "
+        "overall score: choose another aspect, or leave them out of the questions' file.\n\n"
+        "The released code cuts a response into sentences for engagingness and adds up their scores, so that "
+        "longer responses get more; here the response is asked about once, and the score stays between 0 and 1."
+    ),
+)
