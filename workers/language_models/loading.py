@@ -1,0 +1,74 @@
+"""A causal language model and its tokenizer from a folder, a GGUF file in it included. Torch and transformers."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from typing import TYPE_CHECKING, Any
+
+from workers.model_files import ModelError, ModelFiles
+
+if TYPE_CHECKING:
+    import torch
+
+
+def best_dtype(device: torch.device) -> torch.dtype:
+    """bfloat16 on an accelerator and on a CPU with AMX; float32 elsewhere, where bfloat16 is ten times slower."""
+    import torch
+
+    if device.type == "cuda":
+        return torch.bfloat16 if torch.cuda.is_bf16_supported() else torch.float32
+    if device.type == "cpu":
+        return torch.bfloat16 if torch.cpu._is_amx_tile_supported() else torch.float32
+    return torch.float32
+
+
+def load_causal(files: ModelFiles, device: torch.device, dtype: torch.dtype) -> tuple[Any, Any]:
+    """(tokenizer, model) in evaluation mode on the device. Raises ``ModelError`` where the folder holds none."""
+    from transformers import AutoTokenizer
+
+    gguf = {"gguf_file": files.gguf_file} if files.gguf_file else {}
+    try:
+        tokenizer = AutoTokenizer.from_pretrained(str(files.folder), local_files_only=True, **gguf)
+        model = _from_gguf(files, dtype) if files.gguf_file else _from_folder(files, dtype)
+        return tokenizer, model.to(device).eval()
+    except Exception as error:  # what a damaged or foreign folder makes a loader raise is anything
+        if is_out_of_memory(error):
+            raise ModelError(f"there is not enough memory on {device} for the model {files.name}") from error
+        reason = (str(error).strip().splitlines() or [""])[0][:300]
+        raise ModelError(f"{files.name} cannot be loaded as a causal language model: {reason}") from error
+
+
+def _from_folder(files: ModelFiles, dtype: torch.dtype) -> Any:
+    from transformers import AutoModelForCausalLM
+
+    untyped: Any = AutoModelForCausalLM
+    model, loading = untyped.from_pretrained(
+        str(files.folder), dtype=dtype, attn_implementation="sdpa", local_files_only=True, output_loading_info=True
+    )
+    if missing := sorted(loading["missing_keys"]):
+        # transformers fills them with random numbers: scores would look like scores.
+        raise ValueError(f"the weights lack {len(missing)} parameters, {missing[0]} first")
+    return model
+
+
+def _from_gguf(files: ModelFiles, dtype: torch.dtype) -> Any:
+    """transformers' own reader of GGUF. ``from_pretrained`` would do the same, but wants the package accelerate."""
+    import torch
+    from transformers import AutoConfig, AutoModelForCausalLM
+    from transformers import modeling_gguf_pytorch_utils as gguf_reader
+
+    load_gguf_checkpoint: Any = gguf_reader.load_gguf_checkpoint
+    untyped: Any = AutoModelForCausalLM
+    path = str(files.folder / files.gguf_file)
+    config = AutoConfig.for_model(**load_gguf_checkpoint(path)["config"])
+    with torch.device("meta"):
+        outline = untyped.from_config(config)
+    with open(os.devnull, "w") as nowhere, contextlib.redirect_stderr(nowhere):  # a bar that cannot be turned off
+        weights = load_gguf_checkpoint(path, return_tensors=True, model_to_load=outline, torch_dtype=dtype)["tensors"]
+    model = untyped.from_config(config, attn_implementation="sdpa", dtype=dtype)
+    absent = set(model.load_state_dict(weights, strict=False).missing_keys)
+    model.tie_weights()
+    if absent and not (config.tie_word_embeddings and absent == {"lm_head.weight"}):
+        raise ValueError(f"the GGUF file lacks {len(absent)} parameters, {min(absent)} first")
+    return model
