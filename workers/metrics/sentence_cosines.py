@@ -1,0 +1,144 @@
+"""Cosines between sentence vectors of an encoder: response with reference, or with its context and persona."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from annotations.estimates import Undefined
+from workers.encoders.encoder import Pooling, TextEncoder, encoder_for
+from workers.metrics.against_references import NO_REFERENCE
+from workers.metrics.base import Account, Example, Progress, Score
+
+EXAMPLES_AT_ONCE = 8_192
+EMPTY_RESPONSE = Undefined("the response is empty")
+NO_CONTEXT = Undefined("the turn has no context")
+_CUT = "a text was cut: the model takes no more tokens"
+
+
+class SentenceCosines:
+    """What the two scorers share: examples in parts, every text of a part encoded once, what was cut remarked."""
+
+    def __init__(self, model: str, pooling: Pooling = "mean") -> None:
+        self._model = model
+        self._pooling = pooling
+        self._account = Account()
+
+    def score(self, examples: Sequence[Example], progress: Progress | None = None) -> list[Score]:
+        encoder = encoder_for(self._model)
+        self._remarks: dict[int, str] = {}
+        scores: list[Score] = []
+        for start in range(0, len(examples), EXAMPLES_AT_ONCE):
+            part = examples[start : start + EXAMPLES_AT_ONCE]
+            scores += self._score_part(encoder, part, start, _onwards(progress, start, len(part)))
+        if progress is not None and examples:
+            progress(len(examples))
+        facts = (("dtype", encoder.dtype_name), *self.facts(examples))
+        self._account = Account(encoder.files.label, encoder.device_label, facts, self._remarks)
+        return scores
+
+    def account(self) -> Account:
+        """Of the last call."""
+        return self._account
+
+    def facts(self, examples: Sequence[Example]) -> tuple[tuple[str, str], ...]:  # noqa: ARG002
+        return ()
+
+    def _score_part(
+        self, encoder: TextEncoder, part: Sequence[Example], start: int, tell: Callable[[int, int], None]
+    ) -> Iterator[Score]:
+        asked = [self.texts_of(encoder, example) for example in part]
+        rows = {text: row for row, text in enumerate(dict.fromkeys(text for texts in asked for text in texts))}
+        vectors = encoder.sentence_vectors(list(rows), self._pooling, progress=lambda done: tell(done, len(rows)))
+        for place, (example, texts) in enumerate(zip(part, asked, strict=True), start):
+            if any(rows[text] in vectors.cut for text in texts):
+                self._remarks.setdefault(place, _CUT)
+            yield self.score_of(example, vectors.values[[rows[text] for text in texts]])
+
+    def texts_of(self, encoder: TextEncoder, example: Example) -> list[str]:
+        """The texts to be encoded, the response first; none where there is no score."""
+        raise NotImplementedError
+
+    def score_of(self, example: Example, vectors: NDArray[np.float32]) -> Score:
+        """From the vectors of ``texts_of``, in their order."""
+        raise NotImplementedError
+
+
+class ReferenceCosine(SentenceCosines):
+    """cos(response, reference), the best reference."""
+
+    def texts_of(self, encoder: TextEncoder, example: Example) -> list[str]:  # noqa: ARG002
+        references = [reference.strip() for reference in example.references if reference.strip()]
+        response = example.response.strip()
+        return [response, *references] if references and response else []
+
+    def score_of(self, example: Example, vectors: NDArray[np.float32]) -> Score:
+        if not len(vectors):
+            return EMPTY_RESPONSE if any(one.strip() for one in example.references) else NO_REFERENCE
+        return float(_cosines_with_first(vectors).max())
+
+
+class ContextCosine(SentenceCosines):
+    """cos(response, context) + the largest cos(response, line of the persona); without a persona the first alone."""
+
+    def __init__(self, model: str, utterances: int) -> None:
+        super().__init__(model)
+        self._utterances = utterances
+        self._lengths: dict[str, int] = {}
+
+    def facts(self, examples: Sequence[Example]) -> tuple[tuple[str, str], ...]:
+        with_persona = [any(line.strip() for line in example.persona) for example in examples]
+        said = "all" if all(with_persona) else "some" if any(with_persona) else "none"
+        return (("with_persona", said),)
+
+    def texts_of(self, encoder: TextEncoder, example: Example) -> list[str]:
+        response = example.response.strip()
+        context = self._context(encoder, example)
+        if not response or not context:
+            return []
+        return [response, context, *(line.strip() for line in example.persona if line.strip())]
+
+    def score_of(self, example: Example, vectors: NDArray[np.float32]) -> Score:
+        if not len(vectors):
+            return NO_CONTEXT if example.response.strip() else EMPTY_RESPONSE
+        with_context, *with_persona = _cosines_with_first(vectors).tolist()
+        return float(with_context + max(with_persona, default=0.0))
+
+    def _context(self, encoder: TextEncoder, example: Example) -> str:
+        """The last utterances as one text, as many as the model takes: the oldest are left out first."""
+        said = [utterance.text.strip() for utterance in example.context if utterance.text.strip()]
+        latest = said[-self._utterances :] if self._utterances else said
+        room = encoder.sentence_tokens - 2  # the tokens around a text
+        kept: list[str] = []
+        for text in reversed(latest):
+            room -= self._length(encoder, text)
+            if room < 0 and kept:
+                break
+            kept.append(text)
+        return " ".join(reversed(kept))
+
+    def _length(self, encoder: TextEncoder, text: str) -> int:
+        length = self._lengths.get(text)
+        if length is None:
+            if len(self._lengths) > 100_000:
+                self._lengths.clear()
+            length = self._lengths[text] = len(encoder.words_of(text))
+        return length
+
+
+def _cosines_with_first(units: NDArray[np.float32]) -> NDArray[np.float64]:
+    wide = units.astype(np.float64)
+    cosines: NDArray[np.float64] = wide[1:] @ wide[0]
+    return cosines
+
+
+def _onwards(progress: Progress | None, start: int, examples: int) -> Callable[[int, int], None]:
+    """Progress in examples from the texts of a part: the last is told when all have their score."""
+
+    def tell(done: int, texts: int) -> None:
+        if progress is not None and done < texts:
+            progress(start + examples * done // texts)
+
+    return tell

@@ -1,0 +1,48 @@
+"""SimCSE-style similarity: the cosine between the sentence vectors of response and reference (Gao et al., 2021)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from workers.metrics.base import Metric, Option, OptionValue
+from workers.metrics.encoder_options import MODEL, SYSTEMS_AT_ONCE, missing_model
+
+if TYPE_CHECKING:
+    from workers.metrics.sentence_cosines import ReferenceCosine
+
+POOLING = Option(
+    "pooling",
+    "mean",
+    "a sentence's vector: mean, of its tokens' last states; cls, the first token's (as SimCSE's models are trained)",
+    ("mean", "cls"),
+)
+
+
+def _build(options: Mapping[str, OptionValue]) -> ReferenceCosine:
+    from workers.metrics.sentence_cosines import ReferenceCosine
+
+    return ReferenceCosine(str(options["model"]), "cls" if options["pooling"] == "cls" else "mean")
+
+
+METRIC = Metric(
+    name="simcse",
+    version="1",
+    summary="Cosine between the sentence vectors of response and reference.",
+    citation="Gao et al. (2021), SimCSE: Simple Contrastive Learning of Sentence Embeddings, EMNLP",
+    build=_build,
+    needs=frozenset({"reference"}),
+    queue="gpu",
+    value_range=(-1.0, 1.0),
+    options=(MODEL, POOLING),
+    signature_facts=(("references", "best"),),
+    missing=missing_model,
+    systems_at_once=SYSTEMS_AT_ONCE,
+    equation=r"\mathrm{Sim}(h, r) = \cos\left(s(h), s(r)\right)",
+    description="""An encoder that was trained so that sentences of like meaning have like vectors turns response and
+reference into one vector each; the score is their cosine. The packaged MiniLM is such an encoder; a SimCSE checkpoint
+is another, with its first token's state as the vector.
+
+Response and reference are compared as wholes: topic weighs most, and a detail that turns the meaning around (a not, a
+number, a name) moves the vector little. Like every comparison with a reference it sees one good answer of many.""",
+)

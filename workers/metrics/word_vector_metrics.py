@@ -1,0 +1,54 @@
+"""What Embedding Average, Vector Extrema and Greedy Matching share: where words' vectors come from, and the loop."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from annotations.estimates import Undefined
+from workers.metrics.base import Option, OptionValue
+from workers.metrics.encoder_options import MODEL, NORMALIZE_AS_IT_IS, missing_model, preparation
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from workers.metrics.pair_scores import BestReference, Pair
+    from workers.metrics.word_similarity import WordSimilarity
+
+VECTORS = Option("vectors", "", "a file of word vectors in GloVe's format; empty: the model's input embeddings")
+UNKNOWN = Option(
+    "unknown",
+    "skip",
+    "words that the file does not have: skip, or mean of all its vectors (nlg-eval)",
+    ("skip", "mean"),
+)
+OPTIONS = (MODEL, VECTORS, UNKNOWN, NORMALIZE_AS_IT_IS)
+
+
+def missing_vectors(options: Mapping[str, OptionValue]) -> str:
+    file = str(options["vectors"])
+    if not file:
+        return missing_model(options)
+    return "" if Path(file).expanduser().is_file() else f"the file of word vectors {file} is not there"
+
+
+def build(column: int, options: Mapping[str, OptionValue]) -> BestReference:
+    """A scorer for a column of ``word_similarity``."""
+    from workers.encoders.encoder import encoder_for
+    from workers.metrics.pair_scores import BestReference
+    from workers.metrics.word_similarity import FileVectors, InputEmbeddings, WordSimilarity
+    from workers.metrics.word_vectors import word_vectors_at
+
+    def make(_: Sequence[str]) -> WordSimilarity:
+        if file := str(options["vectors"]):
+            return WordSimilarity(FileVectors(word_vectors_at(file), str(options["unknown"])))
+        return WordSimilarity(InputEmbeddings(encoder_for(str(options["model"]))))
+
+    return BestReference(make, column, preparation(bool(options["normalize"])), _no_known_word)
+
+
+def _no_known_word(pair: Pair) -> Undefined:
+    if not pair[0]:
+        return Undefined("the response is empty")
+    return Undefined("no word of the response, or of its reference, has a vector")

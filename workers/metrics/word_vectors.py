@@ -1,0 +1,153 @@
+"""Word vectors from a text file in GloVe's format: a word and its numbers on each line, set apart by spaces.
+
+Such a file has up to millions of lines: it is read once for the words that are asked for, and only those are kept.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import re
+from collections.abc import Iterable, Iterator
+from functools import cached_property, lru_cache
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+FloatArray = NDArray[np.float32]
+_HEADER = re.compile(rb"\d+ \d+\s*")
+"""word2vec's text format begins with the number of words and dimensions."""
+_LONGEST_LINE = 1_000_000
+_READ_AT_ONCE = 1 << 20
+_TOKEN = re.compile(r"n't\b|'(?:s|re|ve|ll|d|m)\b|\w+?(?=n't\b)|\w+(?:[-.]\w+)*|[^\w\s]", re.IGNORECASE)
+
+
+class WordVectorsError(ValueError):
+    """The file cannot be used; the message names it, the line and the fault."""
+
+
+def words_in(text: str) -> list[str]:
+    """Words as GloVe's corpora were split: marks apart, *don't* as *do* and *n't*, *it's* as *it* and *'s*."""
+    return _TOKEN.findall(text.replace("’", "'"))
+
+
+class WordVectors:
+    """The vectors of one file. Raises ``WordVectorsError`` where the file is not there or has no vectors."""
+
+    def __init__(self, path: str) -> None:
+        self.path = Path(path).expanduser()
+        self.dimensions = self._first_dimensions()
+        self._known: dict[str, FloatArray | None] = {}
+        self._mean: FloatArray | None = None
+
+    @cached_property
+    def revision(self) -> str:
+        """The first digits of the SHA-256 over the file."""
+        with self.path.open("rb") as stream:
+            return hashlib.file_digest(stream, "sha256").hexdigest()[:12]
+
+    def look_up(self, words: Iterable[str]) -> None:
+        """Reads the file for those of ``words`` that were not asked for before."""
+        new = {form for word in words for form in (word, word.lower()) if form not in self._known}
+        if not new:
+            return
+        wanted = {word.encode("utf-8", "replace"): word for word in new}
+        self._known.update(dict.fromkeys(new))
+        for number, line in self._lines():
+            word = wanted.get(line.partition(b" ")[0])
+            if word is None:
+                self._check(number, line)
+            elif self._known[word] is None and (vector := self._vector(number, line)) is not None:
+                self._known[word] = vector
+
+    def of(self, word: str) -> FloatArray | None:
+        """The vector of a word that was looked up, as it is written, else in lower case; None where there is none."""
+        vector = self._known.get(word)
+        return vector if vector is not None else self._known.get(word.lower())
+
+    def mean(self) -> FloatArray:
+        """Of all vectors of the file."""
+        if self._mean is None:
+            total, count = np.zeros(self.dimensions), 0
+            for number, line in self._lines():
+                vector = self._vector(number, line)
+                if vector is not None:
+                    total += vector
+                    count += 1
+            self._mean = (total / count).astype(np.float32)
+        return self._mean
+
+    def _first_dimensions(self) -> int:
+        for number, line in self._lines():
+            dimensions = line.count(b" ")
+            if dimensions == 0:
+                raise self._fault(number, "a word and its numbers must stand on each line, set apart by spaces")
+            return dimensions
+        raise WordVectorsError(f"{self.path} holds no word vectors")
+
+    def _lines(self) -> Iterator[tuple[int, bytes]]:
+        try:
+            with self.path.open("rb", buffering=_READ_AT_ONCE) as stream:
+                number = 0
+                while line := stream.readline(_LONGEST_LINE):
+                    number += 1
+                    line = line.rstrip()
+                    if len(line) >= _LONGEST_LINE - 2:
+                        raise self._fault(number, "the line is longer than a million bytes")
+                    if line and not (number == 1 and _HEADER.fullmatch(line)):
+                        yield number, line
+        except OSError as fault:
+            raise WordVectorsError(f"the word vectors {self.path} cannot be read: {fault.strerror}") from fault
+
+    def _check(self, number: int, line: bytes) -> None:
+        """What costs little to find out of a line that nobody asked for: a file cut short must not pass unseen."""
+        if line.count(b" ") < self.dimensions:
+            raise self._wrong_length(number, line)
+
+    def _vector(self, number: int, line: bytes) -> FloatArray | None:
+        """None for an entry of several words, which some files have: no text's word is one."""
+        try:
+            line.decode("utf-8")
+        except UnicodeDecodeError as fault:
+            raise self._fault(number, f"is not UTF-8: {fault.reason} at byte {fault.start}") from fault
+        fields = line.split(b" ")
+        if len(fields) != self.dimensions + 1:
+            if len(fields) > self.dimensions + 1 and not _is_number(fields[1]):
+                return None
+            raise self._wrong_length(number, line)
+        try:
+            vector = np.array(fields[1:], dtype=np.float32)
+        except ValueError:
+            wrong = next(field for field in fields[1:] if not _is_number(field))
+            raise self._fault(number, f'"{wrong.decode()[:40]}" is no number') from None
+        if not np.isfinite(vector).all():
+            raise self._fault(number, "a number is NaN or infinite")
+        return vector
+
+    def _wrong_length(self, number: int, line: bytes) -> WordVectorsError:
+        return self._fault(number, f"{line.count(b' ')} numbers where the first line has {self.dimensions}")
+
+    def _fault(self, number: int, fault: str) -> WordVectorsError:
+        return WordVectorsError(f"the word vectors {self.path} line {number}: {fault}")
+
+
+def _is_number(field: bytes) -> bool:
+    try:
+        return not math.isnan(float(field)) or field.lower() == b"nan"
+    except ValueError:
+        return False
+
+
+def word_vectors_at(path: str) -> WordVectors:
+    """This process's. A file that has changed is read anew."""
+    try:
+        changed = Path(path).expanduser().stat().st_mtime_ns
+    except OSError as fault:
+        raise WordVectorsError(f"the word vectors {path} cannot be read: {fault.strerror}") from fault
+    return _word_vectors(path, changed)
+
+
+@lru_cache(maxsize=2)
+def _word_vectors(path: str, changed: int) -> WordVectors:  # noqa: ARG001 (it tells a changed file apart)
+    return WordVectors(path)
