@@ -27,6 +27,8 @@ def load_causal(files: ModelFiles, device: torch.device, dtype: torch.dtype) -> 
     """(tokenizer, model) in evaluation mode on the device. Raises ``ModelError`` where the folder holds none."""
     from transformers import AutoTokenizer
 
+    from workers.encoders.devices import is_out_of_memory
+
     gguf = {"gguf_file": files.gguf_file} if files.gguf_file else {}
     try:
         tokenizer = AutoTokenizer.from_pretrained(str(files.folder), local_files_only=True, **gguf)
