@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def device_for(wanted: str = resources.AUTO) -> torch.device:
-    """``auto``: CUDA where there is one, else MPS, else the CPU. Raises ``ModelError`` for a device that is not here."""
+    """``auto``: CUDA where there is one, else MPS, else the CPU. Raises ``ModelError`` for one that is not here."""
     import torch
 
     if wanted == resources.AUTO:

@@ -247,15 +247,15 @@ class _Distinct:
         self._progress(self._done)
 
 
-def _all_states(states: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
+def _all_states(states: torch.Tensor, _: torch.Tensor) -> torch.Tensor:
     return states
 
 
-def _first(states: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
+def _first(states: torch.Tensor, _: torch.Tensor) -> torch.Tensor:
     return states[:, 0]
 
 
-def _unit_first(states: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
+def _unit_first(states: torch.Tensor, _: torch.Tensor) -> torch.Tensor:
     import torch
 
     return torch.nn.functional.normalize(states[:, 0], dim=1)
