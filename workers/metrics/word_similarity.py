@@ -105,6 +105,8 @@ class WordSimilarity:
         units = {text: unit_rows(rows[text]) for text in texts}
         for match in best_matches(pairs, units, units):
             values[match.place, GREEDY] = (match.of_response.mean() + match.of_reference.mean()) / 2
+        same = [place for place, pair in enumerate(pairs) if pair[0] == pair[1]]
+        values[same] = np.where(np.isnan(values[same]), np.nan, 1.0)  # to the last digit, so that they are ties
         return values
 
     def finish(self, column: int, value: float) -> float:  # noqa: ARG002 (a cosine is a score as it is)
