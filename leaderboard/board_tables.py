@@ -8,6 +8,8 @@ from datetime import datetime
 from typing import Any
 from urllib.parse import urlencode
 
+from django.urls import reverse
+
 from annotations.tables import Cell, Column, Row, Table, mark_best
 
 CEILING = "human-ceiling"
@@ -43,6 +45,7 @@ def metric_board(document: dict[str, Any], updated: datetime) -> Table:
                 detail=True,
             )
         )
+    columns.append(Column("about", "About", "link", help="What the metric measures, and how it does elsewhere."))
     by_metric: dict[str, dict[str, dict[str, Any]]] = {}
     for row in document["rows"]:
         by_metric.setdefault(row["metric"], {})[row["level"]] = row
@@ -67,10 +70,18 @@ def _metric_row(document: dict[str, Any], metric: str, by_level: dict[str, dict[
     cells = {"metric": Cell(metric, href=link, note=_who_handed_in(submitted) if submitted else "")}
     for level, row in by_level.items():
         for name, _ in COEFFICIENTS:
-            cells[f"{level}-{name}"] = cell_of(row[name], note=_coverage_note(row))
+            cells[f"{level}-{name}"] = cell_of(row[name], note=coverage_note(row))
         cells[f"{level}-n"] = Cell(row["n"])
+    cells["about"] = Cell(reason="it was handed in as scores") if submitted else _page_of(metric)
     badges = (*(("submitted",) if submitted else ()), *(() if first["higher_is_better"] else ("lower is better",)))
-    return Row(f"metric-{metric}", cells, badges=badges, signature=_of_all_levels(first["signature"]))
+    return Row(f"metric-{metric}", cells, badges=badges, signature=of_all_levels(first["signature"]))
+
+
+def _page_of(configuration: str) -> Cell:
+    """A link to the metric's page. The link's words say which metric, since several rows may be settings of one."""
+    name = configuration.partition("[")[0]
+    wish = "" if name == configuration else "?" + urlencode({"configuration": configuration})
+    return Cell(name, href=reverse("metric", args=[name]) + wish)
 
 
 def _who_handed_in(submitted: dict[str, str]) -> str:
@@ -81,12 +92,12 @@ def _who_handed_in(submitted: dict[str, str]) -> str:
     )
 
 
-def _of_all_levels(signature: str) -> str:
+def of_all_levels(signature: str) -> str:
     """Level and n differ from column to column and stand there; the rest of the signature is one for the row."""
     return "|".join(fact for fact in signature.split("|") if fact.partition(":")[0] not in ("level", "n"))
 
 
-def _coverage_note(row: dict[str, Any]) -> str:
+def coverage_note(row: dict[str, Any]) -> str:
     parts = [row["note"]] if row.get("note") else []
     if row["coverage"] is not None and row["coverage"] < 1:
         parts.append(f"{row['coverage']:.0%} of what people rated has a score")
@@ -99,6 +110,7 @@ def _ceiling_row(document: dict[str, Any]) -> Row:
         for name, _ in COEFFICIENTS:
             cells[f"{level}-{name}"] = ceiling_cell(values, name)
         cells[f"{level}-n"] = Cell(reason="a mean over raters")
+    cells["about"] = Cell(reason="it is no metric")
     return Row(CEILING, cells, badges=("people",))
 
 

@@ -10,7 +10,7 @@ from typing import Any
 from annotations.models import CorpusVersion, Dialogue, Rating, Response, Turn
 from annotations.queries import dialogue_ratings_in, responses_at
 from annotations.records import TARGET_SPEAKER
-from workers.queries import turn_scores_at
+from workers.queries import TurnScore, turn_scores_at
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,9 +33,14 @@ class Card:
     swatch: int
     badges: tuple[str, ...]
     text: str
-    scores: list[tuple[str, float | None, str]]
+    scores: list[TurnScore]
     ratings: list[tuple[str, str]]
     rating_words: str
+
+    @property
+    def place(self) -> str:
+        """For the card's address on the page."""
+        return str(self.swatch)
 
 
 def dialogue_context(version: CorpusVersion, dialogue: Dialogue, wish: str, aspect: str) -> dict[str, Any]:
@@ -94,7 +99,7 @@ def _conversation_to(turn: Turn) -> list[list[str]]:
     return [*turn.context, *([[TARGET_SPEAKER, turn.references[0]]] if turn.references else [])]
 
 
-def _card(response: Response, scores: list[tuple[str, float | None, str]], aspect: str) -> Card:
+def _card(response: Response, scores: list[TurnScore], aspect: str) -> Card:
     ratings = list(response.ratings.all())
     system = response.system
     return Card(

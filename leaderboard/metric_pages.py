@@ -16,12 +16,18 @@ from leaderboard import actions, queries
 from leaderboard.figures import Figure, score_histogram, system_scores
 from leaderboard.mathml import equations_of, mathml
 from leaderboard.metric_details import detail_figures, detail_tables
-from leaderboard.metric_tables import agreement_table, judged_table, made_with_table, options_table
+from leaderboard.metric_tables import (
+    LEVELS,
+    agreement_columns,
+    agreement_table,
+    judged_table,
+    made_with_table,
+    options_table,
+)
 from workers.metrics.base import Metric
 from workers.metrics.configuration import Configuration, ConfigurationError, parse
 from workers.metrics.registry import all_metrics
 
-LEVELS = ("turn", "dialogue", "system")
 NEEDS = {
     "reference": "references",
     "context": "the context",
@@ -63,7 +69,11 @@ def metric(request: HttpRequest, name: str) -> HttpResponse:
     if ran:
         shown = _chosen_corpus(request, ran)
         context |= _on_corpus(request, configuration, shown.version)
-        context["made_with"] = made_with_table(queries.made_with(configuration, [one.version for one in ran]))
+        made_with = queries.made_with(configuration, [one.version for one in ran])
+        context |= {
+            "made_with": made_with_table(made_with),
+            "has_models": any(one.model or one.device for one in made_with),
+        }
         files += [context["made_with"], *context["files"]]
     else:
         context |= queries.not_run(request.user, configuration)
@@ -167,8 +177,10 @@ def _agreement(configuration: Configuration, ran: list[queries.Ran]) -> dict[str
     """What is stored and holds for the present data; the rest is named, and computed one corpus at a time."""
     found = [(one.version, _present(one.version)) for one in ran]
     ready = [(version, analysis.answer) for version, analysis in found if analysis is not None]
+    table = agreement_table(configuration, ready)
     return {
-        "table": agreement_table(configuration, ready),
+        "table": table,
+        "columns": agreement_columns(table),
         "waiting": [version for version, analysis in found if analysis is None],
         "unrated": [version for version, answer in ready if not _has_row(answer, configuration.text)],
     }

@@ -10,68 +10,93 @@ from django.urls import reverse
 
 from annotations.models import CorpusVersion
 from annotations.tables import Cell, Column, Row, Table
-from leaderboard.board_tables import COEFFICIENT_NAMES, COEFFICIENTS, ceiling_cell, cell_of
+from leaderboard.board_tables import (
+    COEFFICIENT_NAMES,
+    COEFFICIENTS,
+    ceiling_cell,
+    cell_of,
+    coverage_note,
+    of_all_levels,
+)
 from leaderboard.queries import Judged, MadeWith
 from workers.metrics.configuration import Configuration
 
+LEVELS = ("turn", "dialogue", "system")
 OnCorpus = tuple[CorpusVersion, dict[str, Any]]
 """A corpus version and its stored ``meta_evaluation``."""
 
 
 def agreement_table(configuration: Configuration, answers: Sequence[OnCorpus]) -> Table:
-    """One row a corpus and level: the coefficients with their intervals, the human ceiling beside them."""
-    coefficients = [
-        Column(name, symbol, "estimate", group="metric and people", help=f"{COEFFICIENT_NAMES[name]}, 95 % interval.")
-        for name, symbol in COEFFICIENTS
-    ]
-    columns = (
-        Column("corpus", "Corpus", "link"),
-        Column("level", "Level"),
-        *coefficients,
-        Column(
-            "ceiling",
-            "r",
-            "estimate",
-            group="human ceiling",
-            help="One rater against the others, leave-one-out: Pearson's r.",
-        ),
-        Column("n", "n", "number", decimals=0, help="Pairs of scores.", detail=True),
-        Column("aspect", "Aspect", help="The corpus's main human score; its leaderboard has the others.", detail=True),
-    )
-    rows = tuple(
-        _agreement_row(version, document, row)
+    """One row a corpus: at each level the coefficients with their intervals, the human ceiling beside them."""
+    found = [
+        (version, document, {row["level"]: row for row in document["rows"] if row["metric"] == configuration.text})
         for version, document in answers
-        for row in document["rows"]
-        if row["metric"] == configuration.text
+    ]
+    found = [one for one in found if one[2]]
+    levels = [level for level in LEVELS if any(level in by_level for _, _, by_level in found)]
+    columns = [Column("corpus", "Corpus", "link")]
+    for level in levels:
+        columns += _level_columns(level)
+    columns.append(
+        Column("aspect", "Aspect", help="The corpus's main human score; its leaderboard has the others.", detail=True)
     )
-    resamples = {(document["resamples"], document["seed"]) for _, document in answers}
-    made = "; ".join(f"{draws} draws of dialogues, seed {seed}" for draws, seed in sorted(resamples))
     return Table(
         "metric-agreement",
         f"Correlation of {configuration.text} with people",
-        columns,
-        rows,
-        notes=(f"Intervals: 95 %, from {made}. Signs are kept: of a metric of which lower is better, the best is −1.",)
-        if rows and not configuration.higher_is_better
-        else (f"Intervals: 95 %, from {made}.",)
-        if rows
-        else (),
+        tuple(columns),
+        tuple(_agreement_row(*one) for one in found),
+        notes=_agreement_notes(configuration, [document for _, document, _ in found]),
     )
 
 
-def _agreement_row(version: CorpusVersion, document: dict[str, Any], row: dict[str, Any]) -> Row:
+def _level_columns(level: str) -> list[Column]:
+    group = f"{level} level"
+    coefficients = [
+        Column(
+            f"{level}-{name}",
+            symbol,
+            "estimate",
+            group=group,
+            help=f"{COEFFICIENT_NAMES[name]} with people at {level} level, 95 % interval over dialogues.",
+            detail=name != "pearson",
+        )
+        for name, symbol in COEFFICIENTS
+    ]
+    ceiling = Column(
+        f"{level}-ceiling",
+        "ceiling",
+        "number",
+        group=group,
+        help="The human ceiling: Pearson's r of one rater with the others, leave-one-out.",
+    )
+    return [*coefficients, ceiling, Column(f"{level}-n", "n", "number", 0, "Pairs of scores.", group, detail=True)]
+
+
+def agreement_columns(table: Table) -> str:
+    """The columns that the page shows at first."""
+    return ",".join(column.key for column in table.columns if not column.key.endswith(("-kendall", "-n", "aspect")))
+
+
+def _agreement_row(version: CorpusVersion, document: dict[str, Any], by_level: dict[str, dict[str, Any]]) -> Row:
+    first = next(iter(by_level.values()))
     address = reverse("metric-leaderboard", args=[version.corpus.slug])
-    link = f"{address}?{urlencode({'metric': row['metric'], 'aspect': document['aspect']})}#plots"
-    cells = {
-        "corpus": Cell(version.corpus.name, href=link),
-        "level": Cell(row["level"]),
-        **{name: cell_of(row[name]) for name, _ in COEFFICIENTS},
-        "ceiling": ceiling_cell(document["human_ceiling"][row["level"]], "pearson"),
-        "n": Cell(row["n"]),
-        "aspect": Cell(document["aspect"]),
-    }
+    link = f"{address}?{urlencode({'metric': first['metric'], 'aspect': document['aspect']})}#plots"
+    cells = {"corpus": Cell(version.corpus.name, href=link), "aspect": Cell(document["aspect"])}
+    for level, row in by_level.items():
+        for name, _ in COEFFICIENTS:
+            cells[f"{level}-{name}"] = cell_of(row[name], note=coverage_note(row))
+        cells[f"{level}-ceiling"] = ceiling_cell(document["human_ceiling"][level], "pearson")
+        cells[f"{level}-n"] = Cell(row["n"])
     badges = ("simulated",) if version.simulated else ()
-    return Row(f"{version.corpus.slug}-{row['level']}", cells, badges=badges, signature=row["signature"])
+    return Row(f"on-{version.corpus.slug}", cells, badges=badges, signature=of_all_levels(first["signature"]))
+
+
+def _agreement_notes(configuration: Configuration, documents: Sequence[dict[str, Any]]) -> tuple[str, ...]:
+    if not documents:
+        return ()
+    made = sorted({f"{one['resamples']} draws of dialogues (seed {one['seed']})" for one in documents})
+    signs = "" if configuration.higher_is_better else " Signs are kept: lower is better, so the strongest is near −1."
+    return (f"Intervals: 95 %, from {'; '.join(made)}.{signs}",)
 
 
 def options_table(configuration: Configuration) -> Table:

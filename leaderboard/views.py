@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from typing import Any
+from urllib.parse import urlencode
 
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from annotations.models import CorpusVersion
@@ -38,12 +40,22 @@ def metrics(request: HttpRequest, slug: str) -> HttpResponse:
         "analysis": analysis,
         "table": table,
         "metric": metric,
+        "metric_page": _metric_page(metric, version),
         "level_figures": level_figures(analysis.answer),
         "has_metrics": bool(analysis.answer["rows"]),
         "obstacles": [] if analysis.answer["rows"] else _obstacles(version, aspect),
     }
     files = [table, *(figure.points for figure in context["level_figures"])]
     return page(request, "leaderboard/metrics.html", context, files)
+
+
+def _metric_page(configuration: str, version: CorpusVersion) -> str:
+    """The address of the chosen metric's page; "" for one that was handed in as scores."""
+    name = configuration.partition("[")[0]
+    if name not in all_metrics():
+        return ""
+    wish = urlencode({"configuration": configuration, "corpus": version.corpus.slug})
+    return f"{reverse('metric', args=[name])}?{wish}"
 
 
 def _obstacles(version: CorpusVersion, aspect: str) -> list[str]:

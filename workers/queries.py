@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from typing import NamedTuple
 
 from django.db.models import Count, QuerySet
 from django.db.models.fields.json import KeyTransform
@@ -133,19 +134,32 @@ def runs_of(version: CorpusVersion) -> QuerySet[MetricRun]:
     return MetricRun.objects.filter(system__version=version, system__withheld=False)
 
 
-def turn_scores_at(version: CorpusVersion, turn: Turn) -> dict[int, list[tuple[str, float | None, str]]]:
-    """For each system (pk): (configuration, score, reason where undefined) at one turn, in the order of configurations.
+class TurnScore(NamedTuple):
+    """What one configuration says of one response."""
+
+    configuration: str
+    score: float | None
+    reason: str
+    """Why there is no score."""
+    remark: str
+    """What to know about the score: "the text was cut at 512 tokens"."""
+
+
+def turn_scores_at(version: CorpusVersion, turn: Turn) -> dict[int, list[TurnScore]]:
+    """For each system (pk) the scores at one turn, in the order of configurations.
 
     The database takes the one score out of each run's list: a page wants one of a hundred.
     """
     place = list(_turn_pks_of(version)).index(turn.pk)
     finished = runs_of(version).filter(state=MetricRun.State.DONE).order_by("configuration")
     rows = list(finished.values_list("pk", "system_id", "configuration", KeyTransform(str(place), "turn_scores")))
-    reasons = _reasons_at(place, [pk for pk, _, _, score in rows if score is None])
-    scores: dict[int, list[tuple[str, float | None, str]]] = {}
+    reasons = _said_at(place, finished.filter(pk__in=[pk for pk, _, _, score in rows if score is None]), "undefined")
+    remarks = _said_at(place, finished.exclude(remarks={}), "remarks")
+    scores: dict[int, list[TurnScore]] = {}
     for pk, system_id, configuration, score in rows:
         if score is not None or pk in reasons:  # a metric that has no turn scores has neither
-            scores.setdefault(system_id, []).append((configuration, score, reasons.get(pk, "")))
+            said = TurnScore(configuration, score, reasons.get(pk, ""), remarks.get(pk, ""))
+            scores.setdefault(system_id, []).append(said)
     return scores
 
 
@@ -154,9 +168,9 @@ def _turn_pks_of(version: CorpusVersion) -> QuerySet[Turn, int]:
     return turns.values_list("pk", flat=True)
 
 
-def _reasons_at(place: int, run_pks: Sequence[int]) -> dict[int, str]:
-    undefined = MetricRun.objects.filter(pk__in=run_pks).values_list("pk", "undefined")
-    return {pk: reasons[str(place)] for pk, reasons in undefined if str(place) in reasons}
+def _said_at(place: int, runs: QuerySet[MetricRun], field: str) -> dict[int, str]:
+    """By the run's key, what its ``undefined`` or ``remarks`` say of one turn."""
+    return {pk: texts[str(place)] for pk, texts in runs.values_list("pk", field) if str(place) in texts}
 
 
 def runs_for(configurations: Iterable[Configuration], systems: Sequence[System]) -> QuerySet[MetricRun]:

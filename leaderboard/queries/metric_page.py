@@ -11,7 +11,7 @@ import numpy as np
 from django.db.models import Count
 
 from annotations.estimates import Undefined
-from annotations.models import CorpusVersion, Dialogue, Response
+from annotations.models import CorpusVersion, Dialogue, Response, System
 from annotations.queries import newest_visible_versions, select_systems
 from leaderboard.queries.compared import MetricScores, chosen_metrics
 from leaderboard.queries.finished_runs import metric_scores
@@ -171,7 +171,8 @@ def _all_values(rows: Sequence[tuple[Any, ...]], place: int) -> list[str]:
 def disagreement(version: CorpusVersion, aspect: str, text: str) -> dict[str, Any]:
     """The most over- and under-rated responses as JSON: of single responses where both judge these, else of a system's
     dialogues, else of systems. Names the places only: texts are read when they are shown."""
-    systems = select_systems(version)
+    left_out = _compared_with_itself(text)
+    systems = [system for system in select_systems(version) if system.kind not in left_out]
     human = human_side(version, aspect, systems)
     scores = chosen_metrics(metric_scores(systems, len(human.order.turn_pks), [text]), [text])
     level, metric, people, places = _compared(human, scores)
@@ -184,11 +185,18 @@ def disagreement(version: CorpusVersion, aspect: str, text: str) -> dict[str, An
         return {"level": level or "turn", "reason": found.reason, "n": 0, "over": [], "under": []}
     return {
         "level": level,
+        "without_gold": bool(left_out),
         "reason": "",
         "n": found.n,
         "over": [_gap_document(gap, places[gap.item]) for gap in found.over],
         "under": [_gap_document(gap, places[gap.item]) for gap in found.under],
     }
+
+
+def _compared_with_itself(text: str) -> frozenset[str]:
+    """Kinds of systems that the metric would hold against their own answers: there its score says nothing."""
+    needs = parse(text).metric.needs
+    return frozenset({System.Kind.GOLD.value}) if needs & {"reference", "human_corpus"} else frozenset()
 
 
 Place = tuple[int, int | None, int | None]

@@ -9,6 +9,9 @@ import numpy as np
 from annotations.estimates import Undefined
 from leaderboard.statistics.placed_scores import FloatArray, settled
 
+DECIMALS = 9
+"""Gaps that differ less than this are equal: z-scores of the same ranks differ in their last bits."""
+
 
 @dataclass(frozen=True, slots=True)
 class Gap:
@@ -54,7 +57,7 @@ def widest_gaps(metric: FloatArray, human: FloatArray, *, higher_is_better: bool
         return Undefined("all scores of the metric are equal")
     if not higher_is_better:
         of_metric = -of_metric
-    gaps = of_metric - of_human
+    gaps = np.round(of_metric - of_human, DECIMALS)
 
     def found(order: np.ndarray, sign: int) -> tuple[Gap, ...]:
         places = [place for place in order[:top] if sign * gaps[place] > 0]

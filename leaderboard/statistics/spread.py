@@ -60,7 +60,7 @@ def histogram(scores: FloatArray) -> list[Bin]:
     first = math.floor(least / width)
     last = max(math.ceil(greatest / width), first + 1)
     ends = np.array([place * width for place in range(first, last + 1)])
-    counts, _ = np.histogram(scores, bins=ends)
+    counts, _ = np.histogram(np.clip(scores, ends[0], ends[-1]), bins=ends)  # an end may be rounded past the last
     return [
         Bin(_plain(low), _plain(high), int(count)) for low, high, count in zip(ends, ends[1:], counts, strict=False)
     ]

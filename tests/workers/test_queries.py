@@ -38,9 +38,18 @@ def test_each_system_has_its_scores_at_the_turn_with_the_reason_where_there_is_n
     finished(first, "a", [0.3, None, *rest], {"1": "no word"})
     finished(second, "a", [0.5, 1.0, *rest])
     assert turn_scores_at(version, turns[1]) == {
-        first.pk: [("a", None, "no word"), ("b", 0.25, "")],
-        second.pk: [("a", 1.0, "")],
+        first.pk: [("a", None, "no word", ""), ("b", 0.25, "", "")],
+        second.pk: [("a", 1.0, "", "")],
     }
+
+
+def test_a_remark_stands_beside_its_own_turn_s_score(version):
+    system = version.systems.first()
+    turns = list(Turn.objects.filter(dialogue__version=version).order_by("dialogue__position", "number"))
+    finished(system, "a", [0.5] * len(turns))
+    system.metric_runs.update(remarks={"1": "cut at 512 tokens"})
+    assert turn_scores_at(version, turns[0])[system.pk] == [("a", 0.5, "", "")]
+    assert turn_scores_at(version, turns[1])[system.pk] == [("a", 0.5, "", "cut at 512 tokens")]
 
 
 def test_a_metric_without_turn_scores_has_none_at_any_turn(version):

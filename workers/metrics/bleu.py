@@ -71,9 +71,10 @@ def _build(max_order: int, options: Mapping[str, OptionValue]) -> AgainstReferen
 
 
 _EQUATION = r"""
-\text{BLEU}_N = B \cdot \exp \left( \frac{1}{N} \sum_{n=1}^{N} \log p_n \right)
+\text{BLEU}_N = B \cdot \sqrt[N]{\prod\limits_{n=1}^{N} p_n}
 
-p_n = \frac{\sum_{g} \min \left( c_h(g), \max_{r} c_r(g) \right)}{\sum_{g} c_h(g)} \qquad
+p_n = \frac{\sum_{g} \min \left( c_h(g), \max_{r} c_r(g) \right)}{\sum_{g} c_h(g)}
+
 B = \min \left( 1, e^{1 - |r| / |h|} \right)
 """
 _DESCRIPTION = """\
