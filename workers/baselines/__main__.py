@@ -71,8 +71,8 @@ def answered(dialogues: Sequence[AskedDialogue], baseline: Baseline) -> list[dic
 
 
 def _retrieval(source: tuple[AskedDialogue, ...]) -> Baseline:
-    from workers.baselines.retrieval import Retrieval
-    from workers.encoders.minilm import EncoderMissingError, SentenceEncoder
+    from workers.baselines.retrieval import Retrieval, packaged_encode
+    from workers.model_files import ModelError
 
     known = known_answers_of(source)
     if not known:
@@ -80,8 +80,8 @@ def _retrieval(source: tuple[AskedDialogue, ...]) -> Baseline:
             "retrieval needs gold answers, and this file has none: name one that has with --answers FILE"
         )
     try:
-        return Retrieval(SentenceEncoder(), known)
-    except EncoderMissingError as error:
+        return Retrieval(packaged_encode(), known)
+    except ModelError as error:
         raise CannotAnswer(str(error)) from error
 
 

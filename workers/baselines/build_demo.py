@@ -43,9 +43,8 @@ from workers.baselines.dull import Dull
 from workers.baselines.echo import Echo
 from workers.baselines.features import features_of_dialogue
 from workers.baselines.language_model import LanguageModelSpeaker
-from workers.baselines.retrieval import Encoder, Retrieval, known_answers
+from workers.baselines.retrieval import Encode, Retrieval, known_answers, packaged_encode
 from workers.baselines.verbose import Verbose
-from workers.encoders.minilm import SentenceEncoder
 from workers.language_models.client import LanguageModel
 from workers.language_models.server import local_server
 
@@ -118,8 +117,8 @@ def fixed_baselines(seed: int) -> list[Baseline]:
     return [Echo(), Dull(seed), Verbose(seed)]
 
 
-def retrieval_baseline(dialogues: Sequence[WrittenDialogue], encoder: Encoder) -> Retrieval:
-    return Retrieval(encoder, known_answers([dialogue.record for dialogue in dialogues]))
+def retrieval_baseline(dialogues: Sequence[WrittenDialogue], encode: Encode) -> Retrieval:
+    return Retrieval(encode, known_answers([dialogue.record for dialogue in dialogues]))
 
 
 @contextmanager
@@ -158,7 +157,7 @@ def _kept_answers(lines: Sequence[Mapping[str, str]], system: str) -> dict[str, 
 
 
 def demo_records(
-    dialogues: Sequence[WrittenDialogue], answer_sets: Sequence[AnswerSet], encoder: Encoder, seed: int = SEED
+    dialogues: Sequence[WrittenDialogue], answer_sets: Sequence[AnswerSet], encode: Encode, seed: int = SEED
 ) -> Iterator[Record]:
     """The whole corpus in the order in which corpora travel, rated by the simulated panel."""
     yield CORPUS
@@ -173,20 +172,20 @@ def demo_records(
             answers = answer_set.answers[dialogue.record.id]
             for turn, text in enumerate(answers):
                 yield ResponseRecord(dialogue.record.id, turn, answer_set.system.name, text)
-            yield from _ratings(dialogue.record, answer_set, encoder, seed, turn_trios, dialogue_trios)
+            yield from _ratings(dialogue.record, answer_set, encode, seed, turn_trios, dialogue_trios)
 
 
 def _ratings(
     dialogue: DialogueRecord,
     answer_set: AnswerSet,
-    encoder: Encoder,
+    encode: Encode,
     seed: int,
     turn_trios: Iterator[tuple[SimulatedRater, ...]],
     dialogue_trios: Iterator[tuple[SimulatedRater, ...]],
 ) -> Iterator[RatingRecord]:
     """The ratings of one system in one dialogue: each response by three raters, then the whole by three."""
     features = features_of_dialogue(
-        places_of(dialogue), answer_set.answers[dialogue.id], answer_set.written_by_person, encoder
+        places_of(dialogue), answer_set.answers[dialogue.id], answer_set.written_by_person, encode
     )
     item = f"{seed} {dialogue.id} {answer_set.system.name}"
     qualities = [quality_of_response(response, f"{item} {turn}") for turn, response in enumerate(features)]
@@ -227,19 +226,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
     # Before torch is loaded: sums in one thread come out the same each time, and two threads beside a busy core crawl.
     os.environ["OMP_NUM_THREADS"] = "1"
     dialogues = read_source()
-    encoder = SentenceEncoder()
+    encode = packaged_encode()
     if options.keep_model_text:
         model_answers = kept_model_answers(DEMO_FILE)
     else:
         with language_model_baselines(options.seed) as baselines:
             model_answers = [answers_of(baseline, dialogues, "agent") for baseline in baselines]
-    simple = [retrieval_baseline(dialogues, encoder), *fixed_baselines(options.seed)]
+    simple = [retrieval_baseline(dialogues, encode), *fixed_baselines(options.seed)]
     answer_sets = [
         *written_answers(dialogues),
         *model_answers,
         *(answers_of(baseline, dialogues) for baseline in simple),
     ]
-    lines = [as_json_line(record) for record in demo_records(dialogues, answer_sets, encoder, options.seed)]
+    lines = [as_json_line(record) for record in demo_records(dialogues, answer_sets, encode, options.seed)]
     options.to.write_text("\n".join(lines) + "\n", encoding="utf-8")
     sys.stderr.write(f"wrote {len(lines)} records to {options.to}\n")
     return 0

@@ -8,7 +8,7 @@ from difflib import SequenceMatcher
 
 from annotations.demo.simulated_raters import ResponseFeatures
 from workers.baselines.base import Place
-from workers.baselines.retrieval import Encoder
+from workers.baselines.retrieval import Encode
 
 WORD = re.compile(r"\w+")
 
@@ -34,12 +34,12 @@ def shares_repeated(responses: Sequence[str]) -> list[float]:
 
 
 def features_of_dialogue(
-    places: Sequence[Place], responses: Sequence[str], written_by_person: bool, encoder: Encoder
+    places: Sequence[Place], responses: Sequence[str], written_by_person: bool, encode: Encode
 ) -> list[ResponseFeatures]:
     """The features of one system's responses in one dialogue, in the order of its places."""
-    persona = encoder.encode(places[0].persona)  # the speaker is the same at every place
-    said = encoder.encode(responses)
-    heard = encoder.encode([place.last_utterance for place in places])
+    persona = encode(places[0].persona)  # the speaker is the same at every place
+    said = encode(responses)
+    heard = encode([place.last_utterance for place in places])
     return [
         ResponseFeatures(
             relevance=float(said[row] @ heard[row]),

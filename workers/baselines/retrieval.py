@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,11 +11,16 @@ from numpy.typing import NDArray
 from annotations.records import DialogueRecord
 from workers.baselines.base import Place
 
+Encode = Callable[[Sequence[str]], NDArray[np.float32]]
+"""Texts to unit vectors, one row each."""
 
-class Encoder(Protocol):
-    def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Texts to unit vectors, one row each."""
-        ...
+
+def packaged_encode() -> Encode:
+    """Sentence vectors of the packaged MiniLM. Raises ``ModelError`` where it is not installed."""
+    from workers.encoders.encoder import encoder_for
+
+    encoder = encoder_for()
+    return lambda texts: encoder.sentence_vectors(texts).values
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,15 +45,15 @@ class Retrieval:
     name = "retrieval"
     description = "Returns the gold answer of another dialogue that lies nearest to the last utterance (MiniLM)."
 
-    def __init__(self, encoder: Encoder, candidates: Sequence[KnownAnswer]) -> None:
-        self._encoder = encoder
+    def __init__(self, encode: Encode, candidates: Sequence[KnownAnswer]) -> None:
+        self._encode = encode
         self._candidates = tuple(candidates)
-        self._vectors = encoder.encode([candidate.text for candidate in self._candidates])
+        self._vectors = encode([candidate.text for candidate in self._candidates])
 
     def respond(self, place: Place) -> str:
         """Raises ``LookupError`` where no other dialogue has an answer to offer."""
         is_elsewhere = np.array([candidate.dialogue_id != place.dialogue_id for candidate in self._candidates])
         if not is_elsewhere.any():
             raise LookupError(f"no answers from dialogues other than {place.dialogue_id}")
-        cosines = self._vectors @ self._encoder.encode([place.last_utterance])[0]
+        cosines = self._vectors @ self._encode([place.last_utterance])[0]
         return self._candidates[int(np.where(is_elsewhere, cosines, -np.inf).argmax())].text
