@@ -8,17 +8,34 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from workers import model_files
 from workers.metrics.base import Metric, Option, OptionValue
+from workers.metrics.encoder_options import MODEL, SYSTEMS_AT_ONCE, missing_model
 from workers.metrics.human_side import HUMAN
+from workers.metrics.pair_options import CITATION, LAYER
 
-CITATION = "Xiang et al. (2021), Assessing Dialogue Systems with Distribution Distances, Findings of ACL"
-MODEL = Option("model", model_files.PACKAGED_ENCODER, "a BERT-like encoder: the packaged one, a folder or a hub id")
-LAYER = Option("layer", -1, "whose states are the points: 1 is the first layer, -1 the last")
+MEAN_TERM = Option(
+    "mean_term",
+    "squared",
+    "the term of the means: squared as in the released code, or the norm as the paper prints it",
+    ("squared", "norm"),
+)
 
+_EQUATION = (
+    r"\mathrm{FBD} = \lVert \mu_R - \mu_G \rVert^2 + "
+    r"\mathrm{Tr}\left(\Sigma_R + \Sigma_G - 2\,(\Sigma_R \Sigma_G)^{1/2}\right)"
+)
+_DESCRIPTION = """Each response, together with the context that it answers, becomes a point: the state of the first
+token after the last layer of an encoder. People's responses to the same contexts, or to those of another corpus,
+become points in the same way. FBD takes both clouds as normal distributions, with means μ and covariances Σ, and is
+the Fréchet distance between them: 0 where the two agree, larger the further the system's talk lies from people's.
 
-def missing_model(options: Mapping[str, OptionValue]) -> str:
-    return model_files.why_missing(str(options["model"]))
+It looks at a system as a whole: at whether it talks of the same things, as variedly, and with answers that go with
+their contexts about as people's do. It has no score for a turn. With fewer responses than dimensions the covariances
+are rough, and the distance grows as responses get fewer: compare systems on the same contexts only. A shift in style
+counts like a shift in sense, and responses that no person would give can hide in a cloud that lies right.
+
+How normal the points are is tested in each dimension (Shapiro and Wilk) and stored with the score. The published
+correlations have no sign; the one with human ratings should be negative."""
 
 
 def _build(options: Mapping[str, OptionValue]) -> Any:
@@ -38,17 +55,10 @@ METRIC = Metric(
     needs=frozenset({"context", "human_corpus"}),
     queue="gpu",
     value_range=(0.0, None),
-    options=(
-        MODEL,
-        LAYER,
-        HUMAN,
-        Option(
-            "mean_term",
-            "squared",
-            "the term of the means: squared as in the released code, or the norm as the paper prints it",
-            ("squared", "norm"),
-        ),
-    ),
+    options=(MODEL, LAYER, HUMAN, MEAN_TERM),
     signature_facts=(("pooling", "first-token"), ("ddof", "1"), ("trace", "singular-values")),
     missing=missing_model,
+    systems_at_once=SYSTEMS_AT_ONCE,
+    equation=_EQUATION,
+    description=_DESCRIPTION,
 )

@@ -32,6 +32,7 @@ BUILT_IN_MODULES = (
     "workers.metrics.simcse",
     "workers.metrics.context_similarity",
     "workers.metrics.fbd",
+    "workers.metrics.prd",
     "workers.metrics.bleurt",
     "workers.metrics.unieval",
     "workers.metrics.usr_mlm",
