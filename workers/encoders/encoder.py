@@ -95,6 +95,9 @@ class TextEncoder:
         """Hidden states after ``layer`` (0: the embeddings, −1 the last). ``remember`` keeps them for later calls and
         processes: for references, which come back with every system; they are large.
 
+        The mean of the last layer's states is a sentence's vector: it is remembered, too, so that ``sentence_vectors``
+        of the same texts cost nothing.
+
         All states asked for are in memory at once, 4 bytes × tokens × dimensions for each distinct text: 10,000
         responses of 20 tokens at 384 dimensions take 300 MB. A caller with more asks in parts.
         """
@@ -121,9 +124,14 @@ class TextEncoder:
                 )
             distinct.finished(places)
 
-        self._run(inputs, [place for place, one in enumerate(states) if one is None], layer, _all_states, keep)
+        new = [place for place, one in enumerate(states) if one is None]
+        self._run(inputs, new, layer, _all_states, keep)
         ids = [np.array(one.ids, dtype=np.int64) for one in inputs]
         found_states = [one for one in states if one is not None]
+        if layer == self.layers:
+            # Longer texts are cut for their mean, and have other states then.
+            whole = [place for place in new if len(inputs[place]) <= self.sentence_tokens and not inputs[place].cut]
+            self._remember_means({distinct.keys[place]: found_states[place] for place in whole})
         return TokenStates(
             states=[found_states[place] for place in distinct.places],
             ids=[ids[place] for place in distinct.places],
@@ -137,7 +145,7 @@ class TextEncoder:
         longest = self.sentence_tokens if pooling == "mean" else self.max_tokens
         return self._vectors(
             _Distinct(texts, progress),
-            f"{pooling}/{self._layer(layer)}/{longest}",
+            _kind(pooling, self._layer(layer), longest),
             self._layer(layer),
             _unit_mean if pooling == "mean" else _unit_first,
             lambda wanted: self._tokens.inputs(wanted, longest),
@@ -170,6 +178,16 @@ class TextEncoder:
         distinct = _Distinct(texts, None)
         rows = [matrix[np.array(ids, dtype=np.int64)] for ids in self._tokens.ids(distinct.keys)]
         return [rows[place] for place in distinct.places]
+
+    def _remember_means(self, states: Mapping[str, FloatArray]) -> None:
+        """Rows as ``_vectors`` has them: a unit vector, and 0 for a text that was not cut."""
+        rows: dict[str, FloatArray] = {}
+        for text, of_tokens in states.items():
+            mean = of_tokens.mean(axis=0)
+            row = rows[text] = np.zeros(self.dimensions + 1, dtype=np.float32)
+            row[:-1] = mean / max(float(np.linalg.norm(mean)), 1e-12)
+        kind = _kind("mean", self.layers, self.sentence_tokens)
+        self.store.put_many(f"{self.namespace}/{kind}", rows)
 
     def words_of(self, text: str) -> list[str]:
         """The word pieces of a text, without special tokens."""
@@ -245,6 +263,11 @@ class _Distinct:
             return
         self._done += int(self._times[list(places)].sum())
         self._progress(self._done)
+
+
+def _kind(pooling: Pooling, layer: int, longest: int) -> str:
+    """Of a sentence's vector: a part of the name that it is remembered under."""
+    return f"{pooling}/{layer}/{longest}"
 
 
 def _all_states(states: torch.Tensor, _: torch.Tensor) -> torch.Tensor:
