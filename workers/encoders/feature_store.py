@@ -7,8 +7,9 @@ slower, never wrong: what fails is logged and computed anew.
 
 from __future__ import annotations
 
+import hashlib
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 
@@ -16,35 +17,61 @@ import numpy as np
 from numpy.typing import NDArray
 
 from workers import resources
+from workers.encoders.feature_file import FeatureFile
+
+_KEY_BYTES = 16
+_OVERHEAD = 250
+"""What an entry takes in memory beside its numbers."""
 
 
 class FeatureStore:
     """``folder`` None: nothing is kept on disk, only up to ``memory_bytes`` in this process."""
 
     def __init__(self, folder: Path | None, max_bytes: int, memory_bytes: int = 256_000_000) -> None:
-        self._memory: OrderedDict[tuple[str, str], NDArray[np.float32]] = OrderedDict()
-        self._bytes = 0
+        self._file = FeatureFile(folder, max_bytes) if folder is not None and max_bytes > 0 else None
+        self._memory: OrderedDict[bytes, bytes] = OrderedDict()
         self._memory_bytes = memory_bytes
+        self._bytes = 0
 
     def get_many(self, namespace: str, keys: Sequence[str]) -> dict[str, NDArray[np.float32]]:
-        """Those of ``keys`` that are known."""
-        found = {}
-        for key in keys:
-            entry = self._memory.get((namespace, key))
-            if entry is not None:
-                self._memory.move_to_end((namespace, key))
-                found[key] = entry
-        return found
+        """Those of ``keys`` that are known, as flat arrays that cannot be written to."""
+        hashed = {key: _hash(namespace, key) for key in keys}
+        found = {key: self._recalled(hash_) for key, hash_ in hashed.items() if hash_ in self._memory}
+        if self._file is not None and len(found) < len(hashed):
+            on_disk = self._file.read([hash_ for key, hash_ in hashed.items() if key not in found])
+            found |= {key: on_disk[hash_] for key, hash_ in hashed.items() if hash_ in on_disk}
+            self._keep(on_disk.items())
+        return {key: np.frombuffer(value, dtype=np.float32) for key, value in found.items()}
 
     def put_many(self, namespace: str, entries: Mapping[str, NDArray[np.float32]]) -> None:
         """What was there before under a key stays: equal inputs have equal features."""
-        for key, values in entries.items():
-            if (namespace, key) not in self._memory:
-                entry = np.array(values, dtype=np.float32)
-                self._memory[namespace, key] = entry
-                self._bytes += entry.nbytes
+        hashed = {_hash(namespace, key): np.asarray(values, np.float32).tobytes() for key, values in entries.items()}
+        self._keep(hashed.items())
+        if self._file is not None:
+            self._file.write(hashed)
+
+    def close(self) -> None:
+        """Closes the file; the next use opens it again."""
+        if self._file is not None:
+            self._file.close()
+
+    def _recalled(self, hash_: bytes) -> bytes:
+        self._memory.move_to_end(hash_)
+        return self._memory[hash_]
+
+    def _keep(self, entries: Iterable[tuple[bytes, bytes]]) -> None:
+        for hash_, value in entries:
+            if hash_ not in self._memory:
+                self._memory[hash_] = value
+                self._bytes += len(value) + _OVERHEAD
         while self._bytes > self._memory_bytes:
-            self._bytes -= self._memory.popitem(last=False)[1].nbytes
+            _, value = self._memory.popitem(last=False)
+            self._bytes -= len(value) + _OVERHEAD
+
+
+def _hash(namespace: str, key: str) -> bytes:
+    text = f"{len(namespace)}:{namespace}{key}".encode("utf-8", "surrogatepass")
+    return hashlib.blake2b(text, digest_size=_KEY_BYTES).digest()
 
 
 def feature_store() -> FeatureStore:
