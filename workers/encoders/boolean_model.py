@@ -58,7 +58,7 @@ class BooleanModel:
             start = torch.full((len(batch), 1), self._start, dtype=torch.long, device=self._headed.device)
             words = self._headed.model(**tensors, decoder_input_ids=start).logits[:, 0]
             # A ratio of two probabilities is the logistic function of the difference of their logits.
-            return torch.sigmoid((words[:, self._yes] - words[:, self._no]).double())
+            return torch.sigmoid((words[:, self._yes] - words[:, self._no]).cpu().double())
 
         values = self._headed.values(inputs, of_batch, progress)
         return [Answer(float(value), one.cut) for value, one in zip(values, inputs, strict=True)]

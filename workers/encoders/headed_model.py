@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from workers.encoders.batches import batches_by_length
 from workers.encoders.devices import device_for, device_name, free_unused_memory, is_out_of_memory, use_threads
+from workers.encoders.linear import use_onednn
 from workers.encoders.tokens import Input, Tokens
 from workers.model_files import ModelError, ModelFiles
 
@@ -64,6 +65,7 @@ class HeadedModel:
             self.model = _loaded(files, head).to(self.device).eval()
         except (torch.OutOfMemoryError, MemoryError) as error:
             raise self._out_of_memory("load it") from error
+        use_onednn(self.model)
         self.tokens = Tokens(files)
         rows = int(self.model.get_input_embeddings().num_embeddings)
         if self.tokens.vocabulary_size > rows:  # on a GPU an id too many stops the process for good
@@ -133,7 +135,7 @@ class HeadedModel:
             if progress is not None:
                 progress(done)
 
-        self.run([len(one) for one in inputs], lambda batch: of_batch(batch).double().cpu().numpy(), keep)
+        self.run([len(one) for one in inputs], lambda batch: of_batch(batch).cpu().double().numpy(), keep)
         return values
 
     def tensors(self, inputs: Sequence[Input]) -> dict[str, torch.Tensor]:

@@ -120,7 +120,7 @@ class MaskedModel:
         tensors["input_ids"][rows, at] = self._mask_id
         words = self._words_at(tensors, rows, at)
         chosen = torch.log_softmax(words.float(), dim=-1)[rows, true_ids]
-        found: NDArray[np.float64] = chosen.double().cpu().numpy()
+        found: NDArray[np.float64] = chosen.cpu().double().numpy()
         return found
 
     def _words_at(self, tensors: dict[str, torch.Tensor], rows: torch.Tensor, at: torch.Tensor) -> torch.Tensor:
