@@ -1,0 +1,122 @@
+from __future__ import annotations
+
+import csv
+import io
+from typing import Any
+
+from django.core.management.base import CommandError, CommandParser
+
+from annotations.console import ConsoleCommand, comma_list, figure
+from annotations.queries import NotFound, version_of
+from annotations.tables.to_csv import safe_text
+from leaderboard.latex import escaped
+from leaderboard.published.fbd import NORMALITY
+from leaderboard.queries.normality_table import PEOPLE, normality_table
+from workers.metrics.configuration import ConfigurationError, MetricUnavailableError
+from workers.model_files import ModelError
+
+MEANS = ("w", "p")
+COLUMNS = ("points", "dimensions", "constant_dimensions", "w_mean", "w_sd", "p_mean", "p_sd", "share_normal")
+
+
+class Command(ConsoleCommand):
+    help = (
+        "How normal the points are that FBD takes as Gaussian: the test of Shapiro and Wilk in each dimension of the "
+        "pairs of context and response, averaged over dimensions, beside the FBD paper's figures (Xiang et al., 2021)."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--corpus", required=True, type=comma_list, metavar="a,b")
+        parser.add_argument("--model", default="", metavar="M", help="an encoder: a folder or a hub id; default: fbd's")
+        parser.add_argument("--layer", type=int, metavar="L", help="1 is the first, -1 the last; default: fbd's")
+        parser.add_argument(
+            "--side",
+            default=PEOPLE,
+            metavar="human|SYSTEM",
+            help="whose responses: human are the references; or a system's name",
+        )
+        parser.add_argument("--format", choices=["table", "json", "csv", "latex"], default="table")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        try:
+            versions = [version_of(slug) for slug in dict.fromkeys(options["corpus"])]
+            document = normality_table(versions, options["model"], options["layer"], options["side"])
+        except (NotFound, ConfigurationError, MetricUnavailableError, ModelError) as refusal:
+            raise CommandError(str(refusal)) from None
+        self._print(document, options["format"])
+        for row in document["rows"]:
+            if "reason" in row:
+                self.say(f"{row['corpus']}: no figures: {row['reason']}")
+        side = "people" if document["side"] == PEOPLE else document["side"]
+        corpora = "1 corpus" if len(versions) == 1 else f"{len(versions)} corpora"
+        self.say(f"{corpora}, responses of {side}, {document['model']}, {document['device']}")
+
+    def _print(self, document: dict[str, Any], form: str) -> None:
+        if form == "json":
+            self.print_json(document)
+        elif form == "csv":
+            self.stdout.write(_csv(document), ending="")
+        elif form == "latex":
+            self.stdout.write(_latex(document))
+        else:
+            encoders = [f"paper, {encoder}" for encoder in NORMALITY]
+            self.print_table(
+                ["corpus", "n", "dimensions", "W", "p", f"p ≥ {document['level']}", *encoders],
+                [_cells(row, "±", "–") for row in document["rows"]],
+            )
+            for note in document["notes"]:
+                self.stdout.write(note)
+
+
+def _cells(row: dict[str, Any], between: str, nothing: str) -> list[str]:
+    share = figure(row["share_normal"], 2)
+    return [
+        row["corpus"],
+        str(row["points"]),
+        str(row["dimensions"]),
+        *(_with_deviation(row[f"{name}_mean"], row[f"{name}_sd"], between, nothing) for name in MEANS),
+        nothing if row["share_normal"] is None else share,
+        *(
+            _with_deviation(*(row["published"].get(encoder, {}).get(key) for key in ("mean", "sd")), between, nothing)
+            for encoder in NORMALITY
+        ),
+    ]
+
+
+def _with_deviation(mean: float | None, deviation: float | None, between: str, nothing: str) -> str:
+    return nothing if mean is None else f"{mean:.2f} {between} {deviation:.2f}"
+
+
+def _csv(document: dict[str, Any]) -> str:
+    output = io.StringIO()
+    writer = csv.writer(output, lineterminator="\n")
+    published = [f"published_{encoder}_{key}" for encoder in NORMALITY for key in ("mean", "sd")]
+    writer.writerow(["corpus", "corpus_version", "side", "model", "layer", *COLUMNS, "reason", *published])
+    for row in document["rows"]:
+        writer.writerow(
+            [safe_text(row["corpus"]), row["corpus_version"], safe_text(document["side"])]
+            + [safe_text(document["model"]), document["layer"], *(row[name] for name in COLUMNS)]
+            + [safe_text(row.get("reason", ""))]
+            + [row["published"].get(encoder, {}).get(key) for encoder in NORMALITY for key in ("mean", "sd")]
+        )
+    return output.getvalue()
+
+
+def _latex(document: dict[str, Any]) -> str:
+    head = ["Corpus", "$n$", "$d$", "$W$", "$p$", rf"$p \geq {document['level']}$", *map(escaped, NORMALITY)]
+    rows = [_cells({**row, "corpus": escaped(row["corpus"])}, r"$\pm$", "--") for row in document["rows"]]
+    return "\n".join(
+        [
+            r"% needs \usepackage{booktabs}",
+            r"\begin{tabular}{l" + "r" * (len(head) - 1) + "}",
+            r"\toprule",
+            " & ".join(head) + r" \\",
+            r"\midrule",
+            *(" & ".join(row) + r" \\" for row in rows),
+            r"\bottomrule",
+            r"\end{tabular}",
+            f"% Shapiro-Wilk in each dimension, mean and standard deviation over dimensions; responses of "
+            f"{document['side']}; {document['model']}, layer {document['layer']}",
+            f"% last columns: {document['published']}",
+        ]
+    )
