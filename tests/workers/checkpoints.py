@@ -44,10 +44,10 @@ def word_tokenizer(
     )
 
 
-def _seeded() -> None:
+def _seeded(seed: int = SEED) -> None:
     import torch
 
-    torch.manual_seed(SEED)
+    torch.manual_seed(seed)
 
 
 def _bert_size(positions: int) -> dict[str, Any]:
@@ -62,11 +62,13 @@ def _bert_size(positions: int) -> dict[str, Any]:
     }
 
 
-def save_bert(folder: Path, class_name: str, outputs: int = 1, positions: int = 48, tokenizer: Any = None) -> Path:
+def save_bert(
+    folder: Path, class_name: str, outputs: int = 1, positions: int = 48, tokenizer: Any = None, seed: int = SEED
+) -> Path:
     """A BERT with the head that ``class_name`` has, for instance ``BertForSequenceClassification``."""
     import transformers
 
-    _seeded()
+    _seeded(seed)
     config = transformers.BertConfig(**_bert_size(positions), num_labels=outputs)
     getattr(transformers, class_name)(config).save_pretrained(folder)
     (tokenizer or word_tokenizer()).save_pretrained(folder)

@@ -6,7 +6,8 @@ pair. With several references the score is that against the best one.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from workers.metrics.against_references import NO_REFERENCE
@@ -28,31 +29,31 @@ if TYPE_CHECKING:
 class Bleurt:
     """A ``TurnScorer``."""
 
-    def __init__(self, model: SequenceScorer, normalize: bool) -> None:
-        self._model = model
+    def __init__(self, load: Callable[[], SequenceScorer], normalize: bool) -> None:
+        self._load = load
         self._clean = normalise if normalize else str.strip
-        self._remarks: dict[int, str] = {}
+        self._account = Account()
 
     def score(self, examples: Sequence[Example], progress: Progress | None = None) -> list[Score]:
         """One score an example, in order; ``Undefined`` where the turn has no reference."""
-        self._remarks = {}
+        model, remarks = self._load(), dict[int, str]()
+        self._account = account_of(model, remarks)
         pairs = [
             [(self._clean(reference), self._clean(example.response)) for reference in _given(example)]
             for example in examples
         ]
-        found = iter(
-            each_once([pair for of_one in pairs for pair in of_one], self._model.scores, progress, len(examples))
-        )
+        found = iter(each_once([pair for of_one in pairs for pair in of_one], model.scores, progress, len(examples)))
         scores: list[Score] = []
         for place, of_one in enumerate(pairs):
             answers = [next(found) for _ in of_one]
             if any(answer.cut for answer in answers):
-                self._remarks[place] = f"reference and response were cut at {self._model.max_tokens} tokens"
+                remarks[place] = f"reference and response were cut at {model.max_tokens} tokens"
             scores.append(best_number([answer.value for answer in answers]) if answers else NO_REFERENCE)
         return scores
 
     def account(self) -> Account:
-        return account_of(self._model, self._remarks)
+        """Of the last call."""
+        return self._account
 
 
 def best_number(values: Sequence[float]) -> Score:
@@ -69,7 +70,7 @@ def _given(example: Example) -> list[str]:
 def _build(options: Mapping[str, OptionValue]) -> Bleurt:
     from workers.encoders.sequence_scorer import sequence_scorer_for
 
-    return Bleurt(sequence_scorer_for(str(options["model"])), bool(options["normalize"]))
+    return Bleurt(partial(sequence_scorer_for, str(options["model"])), bool(options["normalize"]))
 
 
 METRIC = Metric(

@@ -9,23 +9,24 @@ the published ones should get those, from a file.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from annotations.estimates import Undefined
 from workers.metrics.base import Account, Example, Metric, Option, OptionValue, Progress, Score
 from workers.metrics.checkpoints import (
-    NOT_A_NUMBER,
     SYSTEMS_AT_ONCE,
     account_of,
     each_once,
     model_option,
+    number,
     why_no_checkpoint,
 )
 from workers.metrics.unieval_questions import ASPECTS, OVERALL, Questions, QuestionsError, questions_of
 
 if TYPE_CHECKING:
-    from workers.encoders.boolean_model import Answer, BooleanModel
+    from workers.encoders.boolean_model import BooleanModel
 
 NO_PERSONA = "has no persona"
 
@@ -33,28 +34,33 @@ NO_PERSONA = "has no persona"
 class UniEval:
     """A ``TurnScorer``."""
 
-    def __init__(self, model: BooleanModel, questions: Questions, aspect: str) -> None:
-        self._model = model
+    def __init__(self, load: Callable[[], BooleanModel], questions: Questions, aspect: str) -> None:
+        self._load = load
         self._questions = questions
         self._aspects = questions.aspects if aspect == OVERALL else (aspect,)
-        self._remarks: dict[int, str] = {}
+        self._account = Account()
 
     def score(self, examples: Sequence[Example], progress: Progress | None = None) -> list[Score]:
         """One score an example, in order; ``Undefined`` where a question asks about a persona that there is not."""
-        self._remarks = {}
+        model, remarks = self._load(), dict[int, str]()
+        self._account = account_of(model, remarks, (("questions_hash", self._questions.revision),))
         asked = [self._asked(example) for example in examples]
         every = [question for of_one in asked if not isinstance(of_one, Undefined) for question in of_one]
-        found = iter(each_once(every, self._model.answers, progress, len(examples)))
+        found = iter(each_once(every, model.answers, progress, len(examples)))
         scores: list[Score] = []
         for place, of_one in enumerate(asked):
             if isinstance(of_one, Undefined):
                 scores.append(of_one)
             else:
-                scores.append(self._mean(place, [next(found) for _ in of_one]))
+                answers = [next(found) for _ in of_one]
+                if any(answer.cut for answer in answers):
+                    remarks[place] = f"a question was cut at {model.max_tokens} tokens"
+                scores.append(number(math.fsum(answer.yes for answer in answers) / len(answers)))
         return scores
 
     def account(self) -> Account:
-        return account_of(self._model, self._remarks, (("questions_hash", self._questions.revision),))
+        """Of the last call."""
+        return self._account
 
     def _asked(self, example: Example) -> list[str] | Undefined:
         for aspect in self._aspects:
@@ -62,18 +68,12 @@ class UniEval:
                 return Undefined(f"{aspect} asks about the persona, and the dialogue {NO_PERSONA}")
         return [self._questions.question(aspect, example) for aspect in self._aspects]
 
-    def _mean(self, place: int, answers: Sequence[Answer]) -> Score:
-        if any(answer.cut for answer in answers):
-            self._remarks[place] = f"a question was cut at {self._model.max_tokens} tokens"
-        mean = math.fsum(answer.yes for answer in answers) / len(answers)
-        return mean if math.isfinite(mean) else NOT_A_NUMBER
-
 
 def _build(options: Mapping[str, OptionValue]) -> UniEval:
     from workers.encoders.boolean_model import boolean_model_for
 
     questions = questions_of(str(options["questions"]))
-    return UniEval(boolean_model_for(str(options["model"])), questions, str(options["aspect"]))
+    return UniEval(partial(boolean_model_for, str(options["model"])), questions, str(options["aspect"]))
 
 
 def _missing(options: Mapping[str, OptionValue]) -> str:

@@ -8,7 +8,8 @@ and takes the mean over both; a variant that masks the response alone is comment
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from annotations.estimates import Undefined
@@ -31,25 +32,27 @@ EMPTY = Undefined("the response has no token to mask")
 class UsrMlm:
     """A ``TurnScorer``."""
 
-    def __init__(self, model: MaskedModel, context: int, separator: str) -> None:
-        self._model = model
+    def __init__(self, load: Callable[[], MaskedModel], context: int, separator: str) -> None:
+        self._load = load
         self._context = context
         self._separator = separator or " "
-        self._remarks: dict[int, str] = {}
+        self._account = Account()
 
     def score(self, examples: Sequence[Example], progress: Progress | None = None) -> list[Score]:
         """One score an example, in order; ``Undefined`` where the response has no token."""
-        self._remarks = {}
+        model, remarks = self._load(), dict[int, str]()
+        self._account = account_of(model, remarks)
         asked = [self._continued(example) for example in examples]
         scores: list[Score] = []
-        for place, found in enumerate(each_once(asked, self._model.pseudo_likelihoods, progress, len(examples))):
+        for place, found in enumerate(each_once(asked, model.pseudo_likelihoods, progress, len(examples))):
             if found.cut:
-                self._remarks[place] = f"{found.cut} was cut: the model takes {self._model.max_tokens} tokens"
+                remarks[place] = f"{found.cut} was cut: the model takes {model.max_tokens} tokens"
             scores.append(number(found.log_probability / found.tokens) if found.tokens else EMPTY)
         return scores
 
     def account(self) -> Account:
-        return account_of(self._model, self._remarks)
+        """Of the last call."""
+        return self._account
 
     def _continued(self, example: Example) -> Continued:
         from workers.encoders.masked_model import Continued
@@ -68,8 +71,8 @@ class UsrMlm:
 def _build(options: Mapping[str, OptionValue]) -> UsrMlm:
     from workers.encoders.masked_model import masked_model_for
 
-    model = masked_model_for(str(options["model"]))
-    return UsrMlm(model, int(options["context"]), str(options["separator"]))
+    load = partial(masked_model_for, str(options["model"]))
+    return UsrMlm(load, int(options["context"]), str(options["separator"]))
 
 
 def _missing(options: Mapping[str, OptionValue]) -> str:

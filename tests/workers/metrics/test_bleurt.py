@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from annotations.estimates import Undefined
-from tests.workers.checkpoints import save_bert, save_t5, word_tokenizer
+from tests.workers.checkpoints import SEED, save_bert, save_t5, word_tokenizer
 from workers.encoders.sequence_scorer import SequenceScorer, cut_longer
 from workers.metrics.base import Example
 from workers.metrics.bleurt import METRIC, Bleurt, best_number
@@ -36,7 +36,7 @@ def model(checkpoint: Path) -> SequenceScorer:
 
 @pytest.fixture
 def bleurt(model: SequenceScorer) -> Bleurt:
-    return Bleurt(model, normalize=False)
+    return Bleurt(lambda: model, normalize=False)
 
 
 def example(response: str, *references: str) -> Example:
@@ -88,7 +88,7 @@ def test_equal_pairs_are_computed_once(model: SequenceScorer, monkeypatch: pytes
     seen = []
     monkeypatch.setattr(model, "scores", lambda pairs, progress: seen.extend(pairs) or type(model).scores(model, pairs))
     heard: list[int] = []
-    scores = Bleurt(model, normalize=False).score([example("yes", "no")] * 50, heard.append)
+    scores = Bleurt(lambda: model, normalize=False).score([example("yes", "no")] * 50, heard.append)
     assert len(seen) == 1
     assert len(set(scores)) == 1
     assert heard[-1] == 50
@@ -101,7 +101,7 @@ def test_no_reference_has_no_score(bleurt: Bleurt) -> None:
 
 
 def test_normalize_cleans_both_sides(checkpoint: Path, model: SequenceScorer) -> None:
-    (score,) = Bleurt(model, normalize=True).score([example("I like a DOGS !", "Hello, the there?")])
+    (score,) = Bleurt(lambda: model, normalize=True).score([example("I like a DOGS !", "Hello, the there?")])
     assert score == pytest.approx(plain(checkpoint, "hello there", "i like dogs"), abs=1e-5)
 
 
@@ -132,6 +132,7 @@ def test_the_longer_text_is_cut_first(first: int, second: int, room: int, left: 
 
 
 def test_the_account_names_checkpoint_and_device(checkpoint: Path, bleurt: Bleurt) -> None:
+    bleurt.score([example("you", "no")])
     account = bleurt.account()
     assert account.model == f"{checkpoint}@{model_files(str(checkpoint)).revision}"
     assert account.device.startswith("cpu")
@@ -193,6 +194,17 @@ def test_it_is_built_from_its_written_form(checkpoint: Path) -> None:
     scorer = parse(f"bleurt[model={checkpoint}]").scorer()
     (score,) = scorer.score([example("i like dogs", "hello there")])
     assert score == pytest.approx(plain(checkpoint, "hello there", "i like dogs"), abs=1e-5)
+
+
+def test_weights_that_were_replaced_are_loaded_anew(tmp_path: Path) -> None:
+    """A worker keeps its scorers, and a folder's weights may change under them."""
+    save_bert(tmp_path, REGRESSION)
+    scorer = parse(f"bleurt[model={tmp_path}]").scorer()
+    before = scorer.score([example("i like dogs", "hello there")])
+    revision = scorer.account().model
+    save_bert(tmp_path, REGRESSION, seed=SEED + 1)
+    assert scorer.score([example("i like dogs", "hello there")]) != before
+    assert scorer.account().model != revision
 
 
 def refusal(folder: Path) -> str:

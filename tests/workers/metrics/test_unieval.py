@@ -63,7 +63,7 @@ QUESTION_OF_COHERENCE = (
 
 
 def test_a_score_is_the_share_of_yes(checkpoint: Path, model: BooleanModel) -> None:
-    (score,) = UniEval(model, questions_of(""), "coherence").score([example("i like cats")])
+    (score,) = UniEval(lambda: model, questions_of(""), "coherence").score([example("i like cats")])
     assert score == pytest.approx(plain(checkpoint, QUESTION_OF_COHERENCE), abs=1e-5)
 
 
@@ -78,45 +78,45 @@ def test_answers_are_those_of_one_question_at_a_time(checkpoint: Path, model: Bo
 def test_overall_is_the_mean_of_the_aspects(model: BooleanModel) -> None:
     ours = questions_of("")
     examples = [example("i like cats"), example("no")]
-    each = [UniEval(model, ours, aspect).score(examples) for aspect in ASPECTS]
-    overall = UniEval(model, ours, "overall").score(examples)
+    each = [UniEval(lambda: model, ours, aspect).score(examples) for aspect in ASPECTS]
+    overall = UniEval(lambda: model, ours, "overall").score(examples)
     assert overall == pytest.approx([sum(of_one) / 5 for of_one in zip(*each, strict=True)], abs=1e-6)
 
 
 def test_order_does_not_matter(model: BooleanModel) -> None:
     examples = [example("i like cats"), example("no"), example("what is it ? " * 9)]
-    metric = UniEval(model, questions_of(""), "overall")
+    metric = UniEval(lambda: model, questions_of(""), "overall")
     assert metric.score(examples[::-1]) == pytest.approx(metric.score(examples)[::-1], abs=1e-6)
 
 
 def test_a_question_about_a_persona_needs_one(model: BooleanModel) -> None:
     bare = example("i like cats", persona=(" ",))
     ours = questions_of("")
-    assert UniEval(model, ours, "groundedness").score([bare]) == [
+    assert UniEval(lambda: model, ours, "groundedness").score([bare]) == [
         Undefined("groundedness asks about the persona, and the dialogue has no persona")
     ]
-    scores = UniEval(model, ours, "overall").score([bare, example("yes")])
+    scores = UniEval(lambda: model, ours, "overall").score([bare, example("yes")])
     assert isinstance(scores[0], Undefined)
     assert isinstance(scores[1], float)
-    assert isinstance(UniEval(model, ours, "coherence").score([bare])[0], float)
+    assert isinstance(UniEval(lambda: model, ours, "coherence").score([bare])[0], float)
 
 
 def test_no_score_at_all_asks_nothing(model: BooleanModel) -> None:
     heard: list[int] = []
-    metric = UniEval(model, questions_of(""), "groundedness")
+    metric = UniEval(lambda: model, questions_of(""), "groundedness")
     assert isinstance(metric.score([example("yes", persona=())], heard.append)[0], Undefined)
     assert heard == [1]
     assert metric.score([]) == []
 
 
 def test_an_empty_response_is_asked_about_like_any_other(checkpoint: Path, model: BooleanModel) -> None:
-    (score,) = UniEval(model, questions_of(""), "naturalness").score([example("")])
+    (score,) = UniEval(lambda: model, questions_of(""), "naturalness").score([example("")])
     question = OWN_QUESTIONS["naturalness"].replace("{response}", "")
     assert score == pytest.approx(plain(checkpoint, question), abs=1e-5)
 
 
 def test_a_question_of_more_than_1024_tokens_is_cut_and_remarked(checkpoint: Path, model: BooleanModel) -> None:
-    metric = UniEval(model, questions_of(""), "naturalness")
+    metric = UniEval(lambda: model, questions_of(""), "naturalness")
     scores = metric.score([example("yes"), example("dogs " * 1500)])
     assert scores[1] == pytest.approx(
         plain(checkpoint, OWN_QUESTIONS["naturalness"].replace("{response}", "dogs " * 1500)), abs=1e-5
@@ -139,8 +139,9 @@ def test_questions_from_a_file(tmp_path: Path, checkpoint: Path, model: BooleanM
     (score,) = metric.score([example("yes", persona=())])
     expected = (plain(checkpoint, "hello? yes") + plain(checkpoint, "what? yes hello\nhow are you")) / 2
     assert score == pytest.approx(expected, abs=1e-5)
-    own = UniEval(model, questions_of(""), "overall").account()
-    assert dict(metric.account().facts)["questions_hash"] != dict(own.facts)["questions_hash"]
+    own = UniEval(lambda: model, questions_of(""), "overall")
+    own.score([example("yes")])
+    assert dict(metric.account().facts)["questions_hash"] != dict(own.account().facts)["questions_hash"]
 
 
 @pytest.mark.parametrize(

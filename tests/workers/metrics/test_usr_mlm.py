@@ -52,7 +52,8 @@ def bert(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def scorer(folder: Path, context: int = 1, separator: str = "") -> UsrMlm:
-    return UsrMlm(MaskedModel(model_files(str(folder)), "cpu"), context, separator)
+    model = MaskedModel(model_files(str(folder)), "cpu")
+    return UsrMlm(lambda: model, context, separator)
 
 
 def example(response: str, *context: str) -> Example:
@@ -209,7 +210,7 @@ def test_a_checkpoint_of_another_head_is_refused(tmp_path: Path) -> None:
 
 def test_numbers_that_are_none_leave_the_score_undefined(bert: Path) -> None:
     metric = scorer(bert)
-    metric._model._headed.model.get_output_embeddings().bias.data.fill_(float("nan"))
+    metric._load()._headed.model.get_output_embeddings().bias.data.fill_(float("nan"))
     (score,) = metric.score([example("yes", "hello")])
     assert score == Undefined("the model's output is not a finite number")
 
