@@ -88,6 +88,9 @@ class FeatureFile:
                         "INSERT OR IGNORE INTO entry (key, used, checksum, value) VALUES (?, ?, ?, ?)",
                         [(key, now, zlib.crc32(value, zlib.crc32(key)), value) for key, value in part],
                     )
+                # Free pages are used again; they go back to the disk only where the file was allowed more before.
+                if _bytes_of_file(connection) > self._file_bytes:
+                    connection.executescript("PRAGMA incremental_vacuum")  # execute() stops after one page
 
         self._attempt(insert)
 
@@ -124,9 +127,6 @@ class FeatureFile:
             connection.execute(
                 "DELETE FROM entry WHERE id IN (SELECT id FROM entry ORDER BY used, id LIMIT ?)", (some,)
             )
-        # Free pages are used again; they go back to the disk only where the file was allowed more before.
-        if _bytes_of_file(connection) > self._file_bytes:
-            connection.execute("PRAGMA incremental_vacuum").fetchall()
 
     def _attempt(self, work: Callable[[sqlite3.Connection], None]) -> None:
         self._forget_parents()
