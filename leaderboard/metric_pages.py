@@ -125,13 +125,18 @@ def _declaration(configuration: Configuration) -> dict[str, Any]:
     declared = configuration.metric
     return {
         "equations": [_equation(written) for written in equations_of(declared.equation)],
-        "paragraphs": [part.strip() for part in declared.description.split("\n\n") if part.strip()],
+        "paragraphs": [_with_code(part) for part in declared.description.split("\n\n") if part.strip()],
         "facts": _facts(configuration),
         "obstacle": configuration.missing(),
         "options": options_table(configuration),
         "signature": configuration.signature(),
         "command": f"manage.py score --corpus S --metrics {_for_a_shell(configuration.text)}",
     }
+
+
+def _with_code(paragraph: str) -> list[tuple[str, bool]]:
+    """(words, whether they stand between backticks)"""
+    return [(words, bool(place % 2)) for place, words in enumerate(paragraph.strip().split("`"))]
 
 
 def _equation(written: str) -> Equation:
@@ -220,14 +225,15 @@ def _on_corpus(request: HttpRequest, configuration: Configuration, version: Corp
     gaps = actions.stored_answer(
         version, "disagreement", f"{aspect} {text}", lambda: queries.disagreement(version, aspect, text)
     )
-    signature = run.signature if run else ""
-    figure = _spread_figure(configuration, version, spread.answer)
+    name = version.corpus.name
+    signature = f"{configuration.signature()}|corpus:{version.corpus.slug}|corpus_version:{version.label}"
+    figure = _spread_figure(configuration, name, spread.answer, signature)
     sides = {side: queries.judged(version, gaps.answer[side]) for side in ("over", "under")}
     details = queries.details_of(configuration, version)
-    tables = detail_tables(configuration, details)
-    figures = detail_figures(configuration, details)
+    tables = detail_tables(details, name, signature)
+    figures = detail_figures(details, text, name, signature)
     gap_files = [
-        judged_table(f"{side}-rated", rows, f"Most {side}-rated by {text} on {version.corpus.name}", signature)
+        judged_table(f"{side}-rated", rows, f"Most {side}-rated by {text} on {name}", f"{signature}|aspect:{aspect}")
         for side, rows in sides.items()
     ]
     return {
@@ -246,17 +252,23 @@ def _on_corpus(request: HttpRequest, configuration: Configuration, version: Corp
     }
 
 
-def _spread_figure(configuration: Configuration, version: CorpusVersion, spread: dict[str, Any]) -> Figure:
-    named = {"figure_id": "scores", "metric": configuration.text, "corpus": version.corpus.name}
-    signature = f"{configuration.signature()}|corpus:{version.corpus.slug}|corpus_version:{version.label}"
+def _spread_figure(configuration: Configuration, corpus: str, spread: dict[str, Any], signature: str) -> Figure:
     if spread["level"] == "system":
-        scores = [(name, number, score) for name, number, score in spread["systems"]]
-        return system_scores(scores, higher_is_better=configuration.higher_is_better, signature=signature, **named)
+        return system_scores(
+            [(name, number, score) for name, number, score in spread["systems"]],
+            figure_id="scores",
+            metric=configuration.text,
+            corpus=corpus,
+            higher_is_better=configuration.higher_is_better,
+            signature=signature,
+        )
     summary = spread["summary"] or {}
     return score_histogram(
         [(low, high, count) for low, high, count in spread["bins"]],
+        figure_id="scores",
+        metric=configuration.text,
+        corpus=corpus,
         mean=summary.get("mean"),
         median=summary.get("median"),
         signature=signature,
-        **named,
     )

@@ -1,4 +1,4 @@
-"""The tables of the metric and run pages, as data."""
+"""The tables of the run pages, as data."""
 
 from __future__ import annotations
 
@@ -9,45 +9,7 @@ from django.db.models import Count, Q, Sum
 from annotations.models import CorpusVersion
 from annotations.tables import Cell, Column, Row, Table
 from workers import queries
-from workers.metrics.base import Metric
-from workers.metrics.configuration import Configuration
-from workers.metrics.registry import all_metrics
 from workers.models import MetricRun
-
-
-def metrics_table() -> Table:
-    columns = (
-        Column("metric", "Metric"),
-        Column("summary", "What it measures"),
-        Column("levels", "Levels"),
-        Column("needs", "Needs"),
-        Column("better", "Better is"),
-        Column("options", "Options", help="Written name[key=value,…]; the defaults are shown."),
-        Column("available", "On this machine"),
-        Column("citation", "From"),
-    )
-    return Table("metrics", "Metrics", columns, tuple(_metric_row(metric) for metric in all_metrics().values()))
-
-
-def _metric_row(metric: Metric) -> Row:
-    reason = Configuration.of(metric).missing()
-    return Row(
-        f"metric-{metric.name}",
-        {
-            "metric": Cell(metric.name),
-            "summary": Cell(metric.summary),
-            "levels": Cell(", ".join(level for level in ("turn", "dialogue", "system") if level in metric.levels)),
-            "needs": Cell(", ".join(sorted(metric.needs)) or "nothing but the response"),
-            "better": Cell("higher" if metric.higher_is_better else "lower"),
-            "options": Cell(", ".join(f"{o.name}={_written(o.default)}" for o in metric.options) or "none"),
-            "available": Cell("no: " + reason if reason else "yes"),
-            "citation": Cell(metric.citation),
-        },
-    )
-
-
-def _written(value: object) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 @dataclass(frozen=True, slots=True)

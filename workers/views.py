@@ -20,7 +20,8 @@ from annotations.queries import select_systems
 from annotations.roles import is_organiser
 from workers import queries, runs
 from workers.forms import ScoreForm
-from workers.run_tables import failed_table, metrics_table, run_progress
+from workers.metric_list import SHOWN, metric_groups, metrics_table
+from workers.run_tables import failed_table, run_progress
 
 
 def organisers_action(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
@@ -44,8 +45,9 @@ def _organisers_only(user: Any) -> None:
 
 @require_safe
 def metrics(request: HttpRequest) -> HttpResponse:
-    table = metrics_table()
-    return page(request, "workers/metrics.html", {"section": "metrics", "table": table}, [table])
+    table, groups = metrics_table(), metric_groups()
+    context = {"section": "metrics", "table": table, "groups": groups, "shown": SHOWN}
+    return page(request, "workers/metrics.html", context, [table, *(group.table for group in groups)])
 
 
 @require_safe

@@ -1,7 +1,7 @@
 """From rows to figures: plotly dictionaries with a caption, a text alternative and the data. Pure; draws nothing.
 
 One file a figure: ``scatter`` (with its points, names, lines and tables), ``system_means``, ``metric_correlations``,
-``score_spread``.
+``score_spread``, ``precision_recall``.
 All are made of ``figure`` and ``drawing``.
 """
 

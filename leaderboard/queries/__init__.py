@@ -5,6 +5,7 @@ from leaderboard.queries.correlations import CORRELATION_LEVELS, meta_evaluation
 from leaderboard.queries.finished_runs import metric_scores
 from leaderboard.queries.human_scores import HumanSide, human_grid, human_side, metric_grid
 from leaderboard.queries.metric_page import (
+    DetailsOf,
     Judged,
     MadeWith,
     Ran,
@@ -23,6 +24,7 @@ from leaderboard.queries.submitted import compared_scores, named_metrics, shown_
 __all__ = [
     "CORRELATION_LEVELS",
     "ComparedMetric",
+    "DetailsOf",
     "HumanSide",
     "Judged",
     "MadeWith",

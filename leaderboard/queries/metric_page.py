@@ -116,10 +116,20 @@ def example_run(configuration: Configuration, version: CorpusVersion) -> MetricR
     return runs.select_related("system").order_by("-finished_at", "pk").first()
 
 
-def details_of(configuration: Configuration, version: CorpusVersion) -> list[tuple[str, int, dict[str, Any]]]:
-    """(system, its number, details) of the runs that have any, in the systems' order."""
+@dataclass(frozen=True, slots=True)
+class DetailsOf:
+    """What a run stored beside its score."""
+
+    system: str
+    swatch: int
+    score: float | None
+    details: dict[str, Any]
+
+
+def details_of(configuration: Configuration, version: CorpusVersion) -> list[DetailsOf]:
+    """Those of the runs that have any, in the systems' order."""
     runs = _finished(configuration, [version]).exclude(details={}).order_by("system__position")
-    return list(runs.values_list("system__name", "system__position", "details"))
+    return [DetailsOf(*row) for row in runs.values_list("system__name", "system__position", "system_score", "details")]
 
 
 def _finished(configuration: Configuration, versions: Iterable[CorpusVersion]) -> Any:

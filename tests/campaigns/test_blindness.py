@@ -123,6 +123,10 @@ class Rater:
         for name in ("home", "metrics"):
             for table in ("corpora.csv", "corpora.json", "metrics.csv", "metrics.json"):
                 self.browser.get(f"{reverse(name)}?download={table}")
+        of_a_metric = reverse("metric", args=["word_f1"])
+        for wish in ("", "?download=metric-agreement.json", "?download=over-rated.csv", "?download=scores-data.csv"):
+            self.browser.get(of_a_metric + wish)
+        self.browser.get(of_a_metric, headers=HTMX)
 
     def out_and_in_again(self) -> None:
         self.post("rating-leave", follow=True)

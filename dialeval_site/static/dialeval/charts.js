@@ -50,6 +50,7 @@
     if (Number.isInteger(meta.series)) {
       const series = colour(`--series-${meta.series}`);
       copy.marker = { ...copy.marker, color: series, line: { color: colour("--marker-edge"), width: 0.5 } };
+      if (copy.line) copy.line.color = series;
       for (const axis of ["error_x", "error_y"]) if (copy[axis]) copy[axis].color = series;
     }
     if (meta.role && copy.line) copy.line.color = colour("--muted");

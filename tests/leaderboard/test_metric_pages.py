@@ -1,0 +1,298 @@
+"""The page of a metric, on small corpora whose numbers are worked by hand."""
+
+from __future__ import annotations
+
+import csv
+import html
+import re
+
+import pytest
+from django.core.management import call_command
+from django.test import Client
+
+from annotations.models import Corpus, CorpusVersion
+from leaderboard import actions, queries
+from leaderboard.models import Analysis
+from tests.leaderboard.conftest import FOUR_RESPONSES, Rated
+from workers.models import MetricRun
+
+pytestmark = pytest.mark.django_db
+
+HTMX = {"HX-Request": "true"}
+
+
+def page(client: Client, address: str = "/metrics/length/", **headers: str) -> str:
+    response = client.get(address, headers=headers)
+    assert response.status_code == 200, response.content.decode()[:400]
+    return html.unescape(response.content.decode())
+
+
+def table(client: Client, name: str, address: str = "/metrics/length/") -> list[dict[str, str]]:
+    joint = "&" if "?" in address else "?"
+    answer = client.get(f"{address}{joint}download={name}.csv")
+    assert answer.status_code == 200
+    return list(csv.DictReader(answer.content.decode().splitlines()))
+
+
+def computed(version: CorpusVersion) -> None:
+    version.refresh_from_db()
+    aspect = version.main_aspect
+    actions.stored_answer(version, "correlations", aspect, lambda: queries.meta_evaluation(version, aspect))
+
+
+# --- what it measures --------------------------------------------------------------------------------------------
+
+
+def test_a_metric_that_never_ran_says_what_it_measures_and_how_to_run_it(client: Client) -> None:
+    said = page(client, "/metrics/bleu_4/")
+    assert "<math" in said
+    assert "Papineni et al. (2002)" in said
+    assert "manage.py score --corpus S --metrics bleu_4" in said
+    assert "metric:bleu_4|version:1|normalize:true|smooth:method1" in said
+    assert "It has not run yet" in said
+    assert "There is no corpus here that you can see." in said
+
+
+def test_an_equation_that_cannot_be_drawn_is_shown_as_it_was_written(
+    client: Client, odd_metrics: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from dataclasses import replace
+
+    from workers.metrics.registry import all_metrics
+
+    broken = replace(all_metrics()["length"], equation=r"\text{<b>}", description="Counts `characters`.")
+    monkeypatch.setattr("leaderboard.metric_pages.all_metrics", lambda: {"length": broken})
+    answer = client.get("/metrics/length/").content.decode()
+    assert r"<code>\text{&lt;b&gt;}</code>" in answer
+    assert "Counts <code>characters</code>." in answer
+
+
+def test_options_stand_with_what_they_do_and_what_is_set_here(client: Client) -> None:
+    (row,) = table(client, "metric-options", "/metrics/bleu_4/?configuration=bleu_4[normalize=false]")
+    assert (row["option"], row["default"], row["here"], row["choices"]) == (
+        "normalize",
+        "true",
+        "false",
+        "true or false",
+    )
+
+
+def test_a_metric_that_cannot_run_here_says_why(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("workers.metrics.wordnet.missing", lambda: "WordNet is on holiday")
+    said = page(client, "/metrics/meteor/")
+    assert "WordNet is on holiday" in said
+    assert "not available here" in said
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "/metrics/no_such_metric/",
+        "/metrics/bleu_4/?configuration=rouge_l",
+        "/metrics/bleu_4/?configuration=bleu_4[no=1]",
+        "/metrics/bleu_4/?configuration=%00",
+        "/metrics/bleu_4/?download=nothing.csv",
+    ],
+)
+def test_what_is_not_there_is_not_found(client: Client, address: str) -> None:
+    assert client.get(address).status_code == 404
+
+
+# --- its agreement with people -----------------------------------------------------------------------------------
+
+
+def test_stored_correlations_stand_at_every_level_with_their_interval(client: Client, rated: Rated) -> None:
+    """r = 0.8 over the four responses, worked in the conftest."""
+    computed(rated(FOUR_RESPONSES))
+    (row,) = table(client, "metric-agreement")
+    assert row["corpus"] == "small"
+    assert float(row["turn-pearson"]) == pytest.approx(0.8)
+    assert float(row["turn-kendall"]) == pytest.approx(2 / 3)
+    assert row["turn-n"] == "4"
+    assert float(row["turn-pearson_low"]) <= 0.8 <= float(row["turn-pearson_high"])
+    assert row["system-n"] == "2"
+
+
+def test_what_is_not_computed_yet_is_said_and_computed_one_corpus_at_a_time(client: Client, rated: Rated) -> None:
+    rated(FOUR_RESPONSES)
+    said = page(client)
+    assert "Not computed yet for the present data of" in said
+    assert 'hx-trigger="load"' in said
+    assert not Analysis.objects.filter(kind="correlations").exists()
+    part = page(client, **HTMX)
+    assert "0.800" in part
+    assert "Not computed yet" not in part
+    assert "<html" not in part
+    assert Analysis.objects.filter(kind="correlations").count() == 1
+
+
+def test_a_page_that_cannot_store_the_answer_does_not_ask_for_ever(
+    client: Client, rated: Rated, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rated(FOUR_RESPONSES)
+    monkeypatch.setattr(actions, "stored_answer", lambda version, *_: Analysis(version=version, answer={"rows": []}))
+    part = page(client, **HTMX)
+    assert "hx-trigger" not in part
+    assert "Open these leaderboards to compute it." in part
+
+
+def test_an_answer_of_older_data_is_not_shown(client: Client, rated: Rated) -> None:
+    version = rated(FOUR_RESPONSES)
+    computed(version)
+    CorpusVersion.objects.filter(pk=version.pk).update(revision=version.revision + 100)
+    assert table(client, "metric-agreement") == []
+    assert "Not computed yet" in page(client)
+
+
+# --- who may see what --------------------------------------------------------------------------------------------
+
+
+def test_a_private_corpus_stands_on_no_stranger_s_page(client: Client, rated: Rated, admin_client: Client) -> None:
+    computed(rated(FOUR_RESPONSES))
+    Corpus.objects.update(is_public=False)
+    said = page(client)
+    assert "small" not in re.sub(r"class=\"[^\"]*\"", "", said)
+    assert "There is no corpus here that you can see." in said
+    for name in ("metric-agreement", "scores-data", "over-rated", "metric-models"):
+        answer = client.get(f"/metrics/length/?download={name}.csv")
+        assert answer.status_code == 404 or b"small" not in answer.content
+    assert (
+        client.get("/metrics/length/?corpus=small").status_code == 200
+    )  # as if it did not exist: the page without one
+    assert "small" in page(admin_client)
+
+
+def test_withheld_systems_are_in_no_figure(client: Client, rated: Rated) -> None:
+    """Without dull there are three lengths, 1, 3 and 2, with the mean 2."""
+    version = rated(FOUR_RESPONSES)
+    version.systems.filter(name="dull").update(withheld=True)
+    actions.data_changed([version.pk])
+    said = page(client)
+    assert "dull" not in said
+    assert "n = 3 responses" in said
+    assert all(row["system"] == "echo" for row in table(client, "over-rated") + table(client, "under-rated"))
+
+
+# --- scores on one corpus ----------------------------------------------------------------------------------------
+
+
+def test_the_histogram_s_data_are_its_bins(client: Client, rated: Rated) -> None:
+    """Lengths 1, 2, 3, 4: 29 widths of 0.2 span the 3 between them; each score stands alone in its bin."""
+    rated(FOUR_RESPONSES)
+    rows = table(client, "scores-data")
+    assert [(row["from"], row["responses"], row["share"]) for row in rows if row["responses"] != "0"] == [
+        ("1", "1", "0.25"),
+        ("2", "1", "0.25"),
+        ("3", "1", "0.25"),
+        ("3.8", "1", "0.25"),
+    ]
+    assert "mean 2.500" in page(client)
+
+
+def test_what_has_no_score_is_counted_with_its_reason(client: Client, rated: Rated) -> None:
+    rated(FOUR_RESPONSES, metrics="short_only")
+    said = page(client, "/metrics/short_only/")
+    assert re.search(r'<span class="figure">1</span> longer than 3 characters', said)
+
+
+def test_remarks_are_counted(client: Client, rated: Rated) -> None:
+    rated(FOUR_RESPONSES)
+    MetricRun.objects.filter(system__name="echo").update(remarks={"0": "cut at 512 tokens", "1": "cut at 512 tokens"})
+    Analysis.objects.all().delete()
+    assert re.search(r'<span class="figure">2</span> cut at 512 tokens', page(client))
+
+
+def test_the_widest_gaps_stand_on_both_sides_with_what_was_said(client: Client, rated: Rated) -> None:
+    """People 1, 2, 3, 4 and lengths 1, 3, 2, 4: both have the mean 2.5 and the sd √1.25 = 1.118. The second response
+    lies (3 − 2) / 1.118 = 0.894 above people, the third as far below; the others agree."""
+    rated(FOUR_RESPONSES)
+    (over,) = table(client, "over-rated")
+    (under,) = table(client, "under-rated")
+    assert (over["system"], over["dialogue"], over["turn"], over["response"]) == ("echo", "d1", "0", "xxx")
+    assert float(over["gap"]) == pytest.approx(1 / 1.25**0.5)
+    assert (under["dialogue"], under["response"]) == ("d2", "xx")
+    assert float(under["gap"]) == pytest.approx(-1 / 1.25**0.5)
+    said = page(client)
+    assert "question about d1" in said
+    assert "+0.89 sd" in said
+    assert "/corpora/small/dialogues/1/?version=1&turn=0&aspect=overall#system-0" in said
+
+
+def test_where_nobody_rated_responses_whole_dialogues_are_compared(client: Client, rated: Rated) -> None:
+    """Three dialogues of echo: people 1, 2, 3 and mean lengths 3, 2, 1. z ∓1.2247: d0 lies 2.449 above people."""
+    places = {(f"d{n}", 0, "echo"): (None, 3 - n) for n in range(3)}
+    rated(places, of_dialogues={(f"d{n}", "echo"): n + 1 for n in range(3)})
+    (over,) = table(client, "over-rated")
+    assert (over["dialogue"], over["turn"]) == ("d0", "")
+    assert float(over["gap"]) == pytest.approx(2 * 1.5**0.5)
+
+
+def test_a_metric_of_whole_systems_shows_systems(client: Client, rated: Rated) -> None:
+    """Echo's responses have the mean length (1 + 3 + 2) / 3 = 2, dull's 4; the references 10 characters: −8 and −6.
+    People gave echo 2 and dull 4: both order them alike, so there is no gap."""
+    rated(FOUR_RESPONSES, metrics="system_length")
+    address = "/metrics/system_length/"
+    rows = {row["system"]: float(row["score"]) for row in table(client, "scores-data", address)}
+    assert rows == {"echo": -8.0, "dull": -6.0}
+    assert table(client, "over-rated", address) == []
+    assert "None: no gap on this side." in page(client, address)
+
+
+def test_without_ratings_there_is_no_comparison_and_the_reason(client: Client, rated: Rated) -> None:
+    rated({place: (None, length) for place, (_, length) in FOUR_RESPONSES.items()})
+    assert "No comparison: nobody has rated overall here." in page(client)
+
+
+def test_gold_answers_are_not_compared_with_themselves(client: Client, rated: Rated) -> None:
+    version = rated(FOUR_RESPONSES, metrics="word_f1")
+    version.systems.filter(name="dull").update(kind="gold")
+    found = queries.disagreement(version, "overall", "word_f1")
+    assert found["reason"] == "all scores of the metric are equal"
+    version.systems.filter(name="dull").update(kind="agent")
+    call_command("score", corpus="small", metrics="length", inline=True)
+    assert queries.disagreement(version, "overall", "length")["n"] == 4
+
+
+# --- configurations and corpora ----------------------------------------------------------------------------------
+
+
+def test_configurations_that_ran_can_be_chosen_the_plain_one_first(client: Client, rated: Rated) -> None:
+    rated(FOUR_RESPONSES, metrics="word_f1[normalize=false],word_f1")
+    found = re.findall(
+        r'<a href="[^"]*configuration=[^"]*"(?: aria-current="true")?><code>([^<]*)</code>',
+        page(client, "/metrics/word_f1/"),
+    )
+    assert found == ["word_f1", "word_f1[normalize=false]"]
+    said = page(client, "/metrics/word_f1/?configuration=word_f1[normalize=false]")
+    assert "--metrics 'word_f1[normalize=false]'" in said
+    assert "normalize:false|" in said
+
+
+def test_models_and_machines_that_runs_used_are_named(client: Client, rated: Rated) -> None:
+    rated(FOUR_RESPONSES)
+    assert "Models and machines" not in page(client)
+    MetricRun.objects.update(model="ruler@abc123", device="cpu, 1 thread")
+    (row,) = table(client, "metric-models")
+    assert (row["model"], row["device"], row["runs"]) == ("ruler@abc123", "cpu, 1 thread", "2")
+
+
+def test_an_unknown_corpus_is_not_found_where_the_metric_ran(client: Client, rated: Rated) -> None:
+    rated(FOUR_RESPONSES)
+    assert client.get("/metrics/length/?corpus=elsewhere").status_code == 404
+
+
+# --- the list ----------------------------------------------------------------------------------------------------
+
+
+def test_every_metric_is_in_one_group_and_leads_to_its_page(client: Client) -> None:
+    from workers.metric_list import metric_groups
+    from workers.metrics.registry import all_metrics
+
+    names = [cell for group in metric_groups() for cell in (row.cells["metric"].value for row in group.table.rows)]
+    assert sorted(names) == sorted(all_metrics())
+    assert 'href="/metrics/bleu_4/"' in page(client, "/metrics/")
+
+
+def test_a_leaderboard_leads_to_the_metric_s_page(client: Client, rated: Rated) -> None:
+    rated(FOUR_RESPONSES)
+    assert 'href="/metrics/length/"' in page(client, "/corpora/small/metrics/")
