@@ -74,6 +74,8 @@ class TextEncoder:
     """Weights, tokenizer, configuration and dtype: what anything computed with this encoder is remembered under."""
 
     def __init__(self, files: ModelFiles, device: str = "auto") -> None:
+        if files.gguf_file:
+            raise ModelError(f"the model {files.name} is no encoder: a GGUF file holds a generating model")
         self.files = files
         self.store = feature_store()
         self._tokens = Tokens(files)

@@ -46,6 +46,11 @@ class Transformer:
             self._model = _loaded(files).to(device=self.device, dtype=self.dtype).eval()
         except (torch.OutOfMemoryError, MemoryError) as error:
             raise self._out_of_memory("load it") from error
+        rows = int(self._model.get_input_embeddings().num_embeddings)
+        if tokens.vocabulary_size > rows:  # on a GPU an id too many stops the process for good
+            raise ModelError(
+                f"the tokenizer of the model {files.name} has {tokens.vocabulary_size} words, it has {rows}"
+            )
         self.onednn_layers = use_onednn(self._model)
         config = self._model.config
         self.layers = int(config.num_hidden_layers)
@@ -190,8 +195,6 @@ def _loaded(files: ModelFiles) -> Any:
     from transformers import AutoModel
     from transformers.utils import logging
 
-    if files.gguf_file:
-        raise ModelError(f"the model {files.name} is no encoder: a GGUF file holds a generating model")
     logging.set_verbosity_error()  # type: ignore[no-untyped-call]
     logging.disable_progress_bar()  # type: ignore[no-untyped-call]
     try:
