@@ -9,7 +9,7 @@ import hashlib
 import math
 import re
 from collections.abc import Iterable, Iterator
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
@@ -33,19 +33,18 @@ def words_in(text: str) -> list[str]:
 
 
 class WordVectors:
-    """The vectors of one file. Raises ``WordVectorsError`` where the file is not there or has no vectors."""
+    """The vectors of one file. Raises ``WordVectorsError`` where the file is not there or has no vectors.
+
+    ``revision``: the first digits of the SHA-256 over the file.
+    """
 
     def __init__(self, path: str) -> None:
         self.path = Path(path).expanduser()
         self.dimensions = self._first_dimensions()
+        with self.path.open("rb") as stream:
+            self.revision = hashlib.file_digest(stream, "sha256").hexdigest()[:12]
         self._known: dict[str, FloatArray | None] = {}
         self._mean: FloatArray | None = None
-
-    @cached_property
-    def revision(self) -> str:
-        """The first digits of the SHA-256 over the file."""
-        with self.path.open("rb") as stream:
-            return hashlib.file_digest(stream, "sha256").hexdigest()[:12]
 
     def look_up(self, words: Iterable[str]) -> None:
         """Reads the file for those of ``words`` that were not asked for before."""
