@@ -4,7 +4,8 @@ PRD's released code clusters with scikit-learn's ``MiniBatchKMeans``, ten times 
 score. This makes the same random draws and the same steps for sets that fit into one mini-batch, so that a seed gives
 scikit-learn's labels, but works on the inner products of the points, which all runs share: a centre is a weighted mean
 of points, kept as its products with all points, and no step touches a point's dimensions. Where two centres are at one
-place (fewer different points than clusters) rounding decides between them, in scikit-learn as here.
+place, which happens with few points to a cluster, rounding decides between them: scikit-learn's own labels then differ
+between float32 and float64.
 """
 
 from __future__ import annotations
