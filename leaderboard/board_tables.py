@@ -8,9 +8,8 @@ from datetime import datetime
 from typing import Any
 from urllib.parse import urlencode
 
-from django.urls import reverse
-
 from annotations.tables import Cell, Column, Row, Table, mark_best
+from workers.metric_list import page_of
 
 CEILING = "human-ceiling"
 COEFFICIENTS = (("pearson", "r"), ("spearman", "ρ"), ("kendall", "τ"))
@@ -72,16 +71,11 @@ def _metric_row(document: dict[str, Any], metric: str, by_level: dict[str, dict[
         for name, _ in COEFFICIENTS:
             cells[f"{level}-{name}"] = cell_of(row[name], note=coverage_note(row))
         cells[f"{level}-n"] = Cell(row["n"])
-    cells["about"] = Cell(reason="it was handed in as scores") if submitted else _page_of(metric)
+    cells["about"] = (
+        Cell(reason="it was handed in as scores") if submitted else Cell(metric.partition("[")[0], href=page_of(metric))
+    )
     badges = (*(("submitted",) if submitted else ()), *(() if first["higher_is_better"] else ("lower is better",)))
     return Row(f"metric-{metric}", cells, badges=badges, signature=of_all_levels(first["signature"]))
-
-
-def _page_of(configuration: str) -> Cell:
-    """A link to the metric's page. The link's words say which metric, since several rows may be settings of one."""
-    name = configuration.partition("[")[0]
-    wish = "" if name == configuration else "?" + urlencode({"configuration": configuration})
-    return Cell(name, href=reverse("metric", args=[name]) + wish)
 
 
 def _who_handed_in(submitted: dict[str, str]) -> str:

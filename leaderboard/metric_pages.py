@@ -162,12 +162,10 @@ def _listed(parts: list[str]) -> str:
 
 
 def _range_words(ends: tuple[float | None, float | None]) -> str:
-    low, high = ends
-    if low is None and high is None:
-        return "any number"
-    if high is None:
-        return f"{low:g} and above"
-    return f"{high:g} and below" if low is None else f"{low:g} to {high:g}"
+    low, high = (None if end is None else f"{end:g}".replace("-", "−") for end in ends)
+    if low is None:
+        return "any number" if high is None else f"{high} and below"
+    return f"{low} and above" if high is None else f"{low} to {high}"
 
 
 def _for_a_shell(text: str) -> str:

@@ -7,7 +7,6 @@ from urllib.parse import urlencode
 
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
-from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from annotations.models import CorpusVersion
@@ -19,6 +18,7 @@ from leaderboard.dialogue_view import dialogue_context
 from leaderboard.figures import Figure
 from leaderboard.plots import level_figures, scatter_figures, system_means_figure
 from leaderboard.stored_figures import DRAWN_BY, document_of, figure_of
+from workers.metric_list import page_of
 from workers.metrics.configuration import Configuration
 from workers.metrics.registry import all_metrics
 from workers.queries import why_not_offered
@@ -51,11 +51,10 @@ def metrics(request: HttpRequest, slug: str) -> HttpResponse:
 
 def _metric_page(configuration: str, version: CorpusVersion) -> str:
     """The address of the chosen metric's page; "" for one that was handed in as scores."""
-    name = configuration.partition("[")[0]
-    if name not in all_metrics():
+    address = page_of(configuration)
+    if not address:
         return ""
-    wish = urlencode({"configuration": configuration, "corpus": version.corpus.slug})
-    return f"{reverse('metric', args=[name])}?{wish}"
+    return f"{address}{'&' if '?' in address else '?'}{urlencode({'corpus': version.corpus.slug})}"
 
 
 def _obstacles(version: CorpusVersion, aspect: str) -> list[str]:

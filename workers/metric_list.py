@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from urllib.parse import urlencode
 
 from django.urls import reverse
 
@@ -15,12 +16,12 @@ from workers.metrics.registry import all_metrics
 COLUMNS = (
     Column("metric", "Metric", "link"),
     Column("summary", "What it measures"),
-    Column("levels", "Levels"),
+    Column("levels", "Levels", detail=True),
     Column("needs", "Needs"),
-    Column("better", "Better is"),
-    Column("options", "Options", help="Written name[key=value,…]; the defaults are shown."),
+    Column("better", "Better is", detail=True),
+    Column("options", "Options", help="Written name[key=value,…]; the defaults are shown.", detail=True),
     Column("available", "On this machine"),
-    Column("citation", "From"),
+    Column("citation", "From", detail=True),
 )
 SHOWN = "summary,needs,better,available"
 """The columns of a group at first; the metric's page has the rest."""
@@ -46,6 +47,15 @@ def metric_groups() -> list[Group]:
             caption = "1 metric" if len(metrics) == 1 else f"{len(metrics)} metrics"
             groups.append(Group(heading, words, _table(f"metrics-{key}", caption, metrics)))
     return groups
+
+
+def page_of(configuration: str) -> str:
+    """The address of a configuration on its metric's page; "" where there is no such metric here."""
+    name = configuration.partition("[")[0]
+    if name not in all_metrics():
+        return ""
+    wish = "" if name == configuration else "?" + urlencode({"configuration": configuration})
+    return reverse("metric", args=[name]) + wish
 
 
 def _of_judges(metric: Metric) -> bool:

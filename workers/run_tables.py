@@ -9,6 +9,7 @@ from django.db.models import Count, Q, Sum
 from annotations.models import CorpusVersion
 from annotations.tables import Cell, Column, Row, Table
 from workers import queries
+from workers.metric_list import page_of
 from workers.models import MetricRun
 
 
@@ -27,6 +28,11 @@ class ConfigurationProgress:
     @property
     def total(self) -> int:
         return self.done + self.running + self.waiting + self.failed
+
+    @property
+    def page(self) -> str:
+        """The address of the metric's page; "" where its package was taken out."""
+        return page_of(self.configuration)
 
 
 @dataclass(frozen=True, slots=True)

@@ -84,6 +84,7 @@ def _bars(bins: Sequence[HistogramBin]) -> dict[str, Any]:
         "y": [count for _, _, count in bins],
         **({"width": widths} if all(widths) else {}),
         "marker": {"color": colour(0)},
+        "opacity": 0.7,
         "meta": {"series": colour_number(0)},
         "hovertext": [f"{low:.6g} to {high:.6g}<br>{written(count, 0)} responses" for low, high, count in bins],
         "hoverinfo": "text",

@@ -117,7 +117,7 @@ def test_what_is_not_computed_yet_is_said_and_computed_one_corpus_at_a_time(clie
     rated(FOUR_RESPONSES)
     said = page(client)
     assert "Not computed yet for the present data of" in said
-    assert 'hx-trigger="load"' in said
+    assert 'hx-trigger="load' in said
     assert not Analysis.objects.filter(kind="correlations").exists()
     part = page(client, **HTMX)
     assert "0.800" in part
@@ -295,4 +295,14 @@ def test_every_metric_is_in_one_group_and_leads_to_its_page(client: Client) -> N
 
 def test_a_leaderboard_leads_to_the_metric_s_page(client: Client, rated: Rated) -> None:
     rated(FOUR_RESPONSES)
-    assert 'href="/metrics/length/"' in page(client, "/corpora/small/metrics/")
+    said = page(client, "/corpora/small/metrics/")
+    assert 'href="/metrics/length/"' in said
+    assert 'href="/metrics/length/?corpus=small"' in said
+
+
+def test_a_setting_of_a_metric_leads_to_itself_there(client: Client, rated: Rated) -> None:
+    rated(FOUR_RESPONSES, metrics="word_f1[normalize=false]")
+    address = "/metrics/word_f1/?configuration=word_f1%5Bnormalize%3Dfalse%5D"
+    assert f'href="{address}"' in page(client, "/corpora/small/metrics/")
+    assert f'href="{address}"' in page(client, "/corpora/small/runs/")
+    assert "Its scores on small" in page(client, address)
