@@ -26,7 +26,6 @@ TOKENS_ON_CPU = 4_096
 """In a batch, padding included."""
 TOKENS_ON_GPU = 32_768
 _COUNTS_POSITIONS_FROM_PADDING = ("roberta", "xlm-roberta", "camembert", "mpnet")
-_TOKENIZER_FILES = ("tokenizer.json", "vocab.txt", "vocab.json", "spiece.model", "sentencepiece.bpe.model")
 
 Result = TypeVar("Result")
 
@@ -57,16 +56,13 @@ class HeadedModel:
         use_threads()
         self.dtype_name = "float32"
         self.device_label = f"{device_name(self.device)}, {self.dtype_name}"
-        if not any((files.folder / name).is_file() for name in _TOKENIZER_FILES):
-            raise ModelError(
-                f"the model {files.name} has no tokenizer in {files.folder}: {_TOKENIZER_FILES[0]} is missing"
-            )
+        _check_configuration(files, head)
+        self.tokens = Tokens(files)
         try:
             self.model = _loaded(files, head).to(self.device).eval()
         except (torch.OutOfMemoryError, MemoryError) as error:
             raise self._out_of_memory("load it") from error
         use_onednn(self.model)
-        self.tokens = Tokens(files)
         rows = int(self.model.get_input_embeddings().num_embeddings)
         if self.tokens.vocabulary_size > rows:  # on a GPU an id too many stops the process for good
             raise ModelError(
@@ -165,12 +161,9 @@ def _loaded(files: ModelFiles, head: Head) -> Any:
     import transformers
     from transformers.utils import logging as its_logging
 
-    if files.gguf_file:
-        raise ModelError(f"the model {files.name} is not {head.description}: a GGUF file holds a generating model")
     said: Any = its_logging  # its functions have no types
     said.set_verbosity_error()
     said.disable_progress_bar()
-    _check_configuration(files, head)
     try:
         model, report = getattr(transformers, head.auto_class).from_pretrained(
             str(files.folder),
@@ -196,6 +189,8 @@ def _check_configuration(files: ModelFiles, head: Head) -> None:
     """Before the weights are read: a wrong kind of model is told from its configuration."""
     import transformers
 
+    if files.gguf_file:
+        raise ModelError(f"the model {files.name} is not {head.description}: a GGUF file holds a generating model")
     try:
         config = transformers.AutoConfig.from_pretrained(
             str(files.folder), local_files_only=True, trust_remote_code=False

@@ -58,6 +58,7 @@ class Tokens:
             raise ModelError(f"the tokenizer of the model {files.name} cannot be loaded: {error}") from error
         if not getattr(tokenizer, "is_fast", False):
             raise ModelError(f"the model {files.name} has no fast tokenizer (tokenizer.json)")
+        check_knows_words(tokenizer, files)
         self.special_ids = frozenset(int(id_) for id_ in tokenizer.all_special_ids)
         self.unknown_id: int | None = tokenizer.unk_token_id
         self.mask_id: int | None = tokenizer.mask_token_id
@@ -123,6 +124,13 @@ class Tokens:
         except (TypeError, UnicodeEncodeError):  # half of a surrogate pair has no bytes
             whole = [text.encode("utf-8", "replace").decode("utf-8") for text in texts]
             return list(self._rust.encode_batch_fast(whole, add_special_tokens=False))
+
+
+def check_knows_words(tokenizer: Any, files: ModelFiles) -> None:
+    """Raises ``ModelError`` for a folder without a tokenizer's files: transformers makes one there all the same, to
+    which every word is unknown."""
+    if len(tokenizer) - len(set(tokenizer.all_special_ids)) <= 1:  # T5's has a word that stands for a space
+        raise ModelError(f"the model {files.name} has no tokenizer in {files.folder}: tokenizer.json is missing")
 
 
 def _frame(example: Any, texts: int) -> _Frame:

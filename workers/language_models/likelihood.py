@@ -206,7 +206,7 @@ class CausalModel:
             logits = self._model(tokens, use_cache=False, logits_to_keep=nodes, **self._as_tree(row)).logits[0]
             totals = torch.cat([torch.logsumexp(part.float(), dim=-1) for part in logits.split(_LOGIT_ROWS)])
             at, wanted = torch.from_numpy(column).to(self._device), torch.from_numpy(targets).to(self._device)
-            values: NDArray[np.float64] = (logits[at, wanted].float() - totals[at]).double().cpu().numpy()
+            values: NDArray[np.float64] = (logits[at, wanted].float() - totals[at]).cpu().double().numpy()
             return values
 
     def _as_tree(self, row: Row) -> dict[str, torch.Tensor]:

