@@ -31,6 +31,10 @@ Progress = Callable[[int], None]
 Pooling = Literal["mean", "cls"]
 LAST_LAYER = -1
 _ENCODERS_KEPT = 4
+_TEXTS_AT_ONCE = 16_384
+"""Are tokenised and sorted together: what is asked for may be more than memory holds as tokens."""
+_ROWS_A_WRITE = 1_000
+"""A process that dies loses no more than these."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +131,12 @@ class TextEncoder:
             distinct.finished(places)
 
         new = [place for place, one in enumerate(states) if one is None]
-        self._run(inputs, new, layer, _all_states, keep)
+        self._transformer.run(
+            [inputs[place] for place in new],
+            layer,
+            _all_states,
+            lambda batch, values: keep([new[one] for one in batch], values),
+        )
         ids = [np.array(one.ids, dtype=np.int64) for one in inputs]
         found_states = [one for one in states if one is not None]
         if layer == self.layers:
@@ -217,36 +226,43 @@ class TextEncoder:
                 unknown.append(place)
         new = set(unknown)
         distinct.finished([place for place in range(len(distinct.keys)) if place not in new])
-        if unknown:
-            inputs = inputs_of([distinct.keys[place] for place in unknown])
-
-            def keep(places: list[int], values: FloatArray) -> None:
-                wanted = [unknown[place] for place in places]
-                rows[wanted, :-1] = values
-                rows[wanted, -1] = [inputs[place].cut for place in places]
-                distinct.finished(wanted)
-
-            self._run(inputs, range(len(inputs)), layer, take, keep)
-            self.store.put_many(namespace, {distinct.keys[place]: rows[place] for place in unknown})
+        for start in range(0, len(unknown), _TEXTS_AT_ONCE):
+            some = unknown[start : start + _TEXTS_AT_ONCE]
+            inputs = inputs_of([distinct.keys[place] for place in some])
+            self._fill(rows, some, inputs, layer, take, distinct, namespace)
         return Vectors(
             values=rows[distinct.places, :-1],
             cut=frozenset(np.flatnonzero(rows[distinct.places, -1]).tolist()),
         )
 
-    def _run(
+    def _fill(
         self,
+        rows: FloatArray,
+        places: Sequence[int],
         inputs: Sequence[Input],
-        wanted: Sequence[int],
         layer: int,
         take: Take,
-        keep: Callable[[list[int], FloatArray], None],
+        distinct: _Distinct,
+        namespace: str,
     ) -> None:
-        self._transformer.run(
-            [inputs[place] for place in wanted],
-            layer,
-            take,
-            lambda places, values: keep([wanted[place] for place in places], values),
-        )
+        """Computes the rows at these places, and stores them as they come."""
+        fresh: list[int] = []
+
+        def store() -> None:
+            self.store.put_many(namespace, {distinct.keys[place]: rows[place] for place in fresh})
+            fresh.clear()
+
+        def keep(batch: list[int], values: FloatArray) -> None:
+            computed = [places[one] for one in batch]
+            rows[computed, :-1] = values
+            rows[computed, -1] = [inputs[one].cut for one in batch]
+            fresh.extend(computed)
+            if len(fresh) >= _ROWS_A_WRITE:
+                store()
+            distinct.finished(computed)
+
+        self._transformer.run(inputs, layer, take, keep)
+        store()
 
 
 class _Distinct:

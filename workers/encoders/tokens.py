@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from workers import resources
 from workers.model_files import ModelError, ModelFiles
 
 
@@ -65,6 +66,8 @@ class Tokens:
         self.padding_id = int(tokenizer.pad_token_id or 0)
         self.longest = int(min(tokenizer.model_max_length, 1_000_000))
         self._rust: Any = tokenizer.backend_tokenizer
+        if resources.at_hand().threads_to_use == 1:
+            os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")  # else it takes a thread for each core
         self._rust.no_truncation()
         self._rust.no_padding()
         self._one = _frame(self._rust.encode("a", add_special_tokens=True), 1)
@@ -118,7 +121,6 @@ class Tokens:
         return (self._one if len(texts) == 1 else self._two).around(texts, cut)
 
     def _encodings(self, texts: Sequence[str]) -> list[Any]:
-        os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")  # its threads do not survive a fork, and warn of it
         try:
             return list(self._rust.encode_batch_fast(list(texts), add_special_tokens=False))
         except (TypeError, UnicodeEncodeError):  # half of a surrogate pair has no bytes

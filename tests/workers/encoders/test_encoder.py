@@ -211,6 +211,34 @@ def test_equal_weights_with_another_tokenizer_are_not_mixed_up(small_bert: Path,
     assert np.abs(difference).max() > 1e-3
 
 
+def test_a_run_that_ends_early_has_stored_what_it_computed(
+    encoder: TextEncoder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "_ROWS_A_WRITE", 2)
+    encoder._transformer._tokens_at_once = 10
+
+    class Dies(Counted):
+        def before(self, texts: int) -> None:
+            if len(self.batches) == 4:
+                raise KeyboardInterrupt
+
+    Dies(encoder)
+    texts = ["yes no yes no", "i like dogs there", "no yes no", "yes no yes", "why", "yes"]
+    with pytest.raises(KeyboardInterrupt):
+        encoder.sentence_vectors(texts)  # batches of 1, 1, 2 (6, 6 and 5 tokens) and 2 texts
+    assert len(encoder.store._memory) == 2
+
+
+def test_more_texts_than_are_taken_at_once(encoder: TextEncoder, monkeypatch: pytest.MonkeyPatch) -> None:
+    right = encoder.sentence_vectors(TEXTS).values
+    encoder.store = FeatureStore(None, 0)
+    monkeypatch.setattr(module, "_TEXTS_AT_ONCE", 3)
+    progress: list[int] = []
+    assert encoder.sentence_vectors(TEXTS, progress=progress.append).values == pytest.approx(right, abs=1e-5)
+    assert progress[-1] == 8
+    assert len(encoder.store._memory) == 7
+
+
 class OutOfMemory(Counted):
     """A device that holds only so many texts."""
 
