@@ -65,7 +65,8 @@ def test_lengths_of_vectors_play_no_part(words: WordEncoder) -> None:
 
 
 def test_a_token_unlike_all_others_counts_nothing_instead_of_a_negative_cosine(words: WordEncoder) -> None:
-    assert pair("bertscore_p", "east west", "east") == pytest.approx((1 + 0) / 2)
+    assert pair("bertscore_p", "east against", "east") == pytest.approx((1 + 0) / 2)
+    assert pair("bertscore_r", "east", "east against") == pytest.approx((1 + 0) / 2)
 
 
 def test_the_best_reference_is_chosen_for_each_of_p_r_and_f1(words: WordEncoder) -> None:
@@ -152,7 +153,11 @@ def test_the_account_names_model_layer_and_baselines(words: WordEncoder, tmp_pat
 # --- work that is done once --------------------------------------------------------------------------------------
 
 
-def test_each_distinct_text_is_encoded_once_however_many_systems_and_references_share_it(words: WordEncoder) -> None:
+@pytest.mark.parametrize("characters", [1, 100_000])
+def test_each_distinct_text_is_encoded_once_however_many_systems_and_references_share_it(
+    words: WordEncoder, monkeypatch: pytest.MonkeyPatch, characters: int
+) -> None:
+    monkeypatch.setattr("workers.metrics.pair_scores.CHARACTERS_AT_ONCE", characters)
     same = [example("east north", "north", "west"), example("north", "east", "west")] * 50
     scorer("bertscore_f1").score(same)
     assert words.encoded == {"": 1, "east north": 1, "north": 2, "west": 1, "east": 1}  # north is on both sides

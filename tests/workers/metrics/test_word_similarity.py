@@ -59,6 +59,11 @@ def test_greedy_matching_is_the_mean_of_both_directions(words: WordEncoder) -> N
     assert score("greedy_matching", "east", "east west north") == pytest.approx((1 + (1 - 1 + 0) / 3) / 2)
 
 
+def test_a_word_whose_vector_is_0_matches_nothing(glove: Path) -> None:
+    # response to reference: tea 1, zero 0; the other way: tea 1
+    assert score(f'greedy_matching[vectors="{glove}"]', "tea zero", "tea") == pytest.approx(((1 + 0) / 2 + 1) / 2)
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_the_best_reference_counts(words: WordEncoder, name: str) -> None:
     assert score(name, "east", "west", "east", "north") == 1.0

@@ -19,7 +19,7 @@ PLANE: Mapping[str, Sequence[float]] = {
     "northeast": (0.6, 0.8, 0, 0),
     "west": (-1, 0, 0, 0),
     "far": (5, 0, 0, 0),
-    "nothing": (0, 0, 0, 0),
+    "against": (-1, -1, -1, -1),
 }
 _AROUND = {BEGIN: (0, 0, 1, 0), END: (0, 0, 0, 1)}
 
