@@ -19,7 +19,10 @@ COEFFICIENT_NAMES = {"pearson": "Pearson's r", "spearman": "Spearman's ρ", "ken
 def metric_board(document: dict[str, Any], updated: datetime) -> Table:
     """One row a metric: coefficients × levels with intervals; the human ceiling as a row that does not compete."""
     levels = list(document["human_ceiling"])
-    columns = [Column("metric", "Metric", "link")]
+    columns = [
+        Column("metric", "Metric", "link"),
+        Column("about", "About", "link", help="What the metric measures, and how it does elsewhere.", detail=True),
+    ]
     for level in levels:
         columns += [
             Column(
@@ -44,7 +47,6 @@ def metric_board(document: dict[str, Any], updated: datetime) -> Table:
                 detail=True,
             )
         )
-    columns.append(Column("about", "About", "link", help="What the metric measures, and how it does elsewhere."))
     by_metric: dict[str, dict[str, dict[str, Any]]] = {}
     for row in document["rows"]:
         by_metric.setdefault(row["metric"], {})[row["level"]] = row

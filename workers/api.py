@@ -31,6 +31,8 @@ class MetricOut(Schema):
     name: str = Field(description="As configurations are written: `name[key=value,…]`.")
     version: str = Field(description="Results of another version are other results.")
     summary: str = Field(description="What it measures.")
+    description: str = Field(description="What it measures and what it misses: paragraphs, blank lines between them.")
+    equation: str = Field(description="In LaTeX; a blank line begins another one. Empty where none is given.")
     citation: str = Field(description="Where it was published.")
     higher_is_better: bool = Field(description="The direction.")
     levels: list[Literal["turn", "dialogue", "system"]] = Field(description="Where it has scores.")
@@ -62,6 +64,8 @@ def _metric(metric: Metric) -> dict[str, Any]:
         "name": metric.name,
         "version": metric.version,
         "summary": metric.summary,
+        "description": metric.description,
+        "equation": metric.equation.strip(),
         "citation": metric.citation,
         "higher_is_better": metric.higher_is_better,
         "levels": [level for level in ("turn", "dialogue", "system") if level in metric.levels],

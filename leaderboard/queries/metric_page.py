@@ -11,7 +11,7 @@ import numpy as np
 from django.db.models import Count
 
 from annotations.estimates import Undefined
-from annotations.models import CorpusVersion, Dialogue, Response, System
+from annotations.models import CorpusVersion, Dialogue, Response, System, Turn
 from annotations.queries import newest_visible_versions, select_systems
 from leaderboard.queries.compared import MetricScores, chosen_metrics
 from leaderboard.queries.finished_runs import metric_scores
@@ -149,7 +149,7 @@ def score_spread(version: CorpusVersion, text: str) -> dict[str, Any]:
     """The scores of one configuration over all systems that are shown, as JSON: of its turns, or of systems where it
     scores nothing finer; what has no score, with the reasons; what its remarks say of how many."""
     systems = select_systems(version)
-    turns = sum(dialogue.turns.count() for dialogue in version.dialogues.all())
+    turns = Turn.objects.filter(dialogue__version=version).count()
     scores = chosen_metrics(metric_scores(systems, turns, [text]), [text])
     runs = list(
         _finished(scores.configurations[0], [version]).values_list("system_reason", "undefined", "remarks")  # type: ignore[arg-type]

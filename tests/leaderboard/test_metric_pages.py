@@ -306,3 +306,18 @@ def test_a_setting_of_a_metric_leads_to_itself_there(client: Client, rated: Rate
     assert f'href="{address}"' in page(client, "/corpora/small/metrics/")
     assert f'href="{address}"' in page(client, "/corpora/small/runs/")
     assert "Its scores on small" in page(client, address)
+
+
+def test_the_api_says_what_the_page_says(client: Client) -> None:
+    found = {one["name"]: one for one in client.get("/api/v1/metrics").json()["items"]}
+    assert found["bleu_4"]["description"].startswith("The share of the response's n-grams")
+    assert found["bleu_4"]["equation"].startswith(r"\text{BLEU}_4")
+
+
+def test_a_remark_stands_beside_its_score_on_the_dialogue_page(client: Client, rated: Rated) -> None:
+    rated(FOUR_RESPONSES)
+    MetricRun.objects.filter(system__name="echo").update(remarks={"0": "copies the <context>"})
+    said = client.get("/corpora/small/dialogues/0/").content.decode()
+    assert said.count('<dd class="remark">copies the &lt;context&gt;</dd>') == 1
+    assert 'id="system-0"' in said
+    assert "copies the" not in client.get("/corpora/small/dialogues/1/").content.decode()
