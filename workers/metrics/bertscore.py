@@ -30,8 +30,10 @@ BASELINE = Option(
 )
 
 _EQUATION = (
-    r"P = \frac{\sum_{x_i \in h} w(x_i) \max_{y_j \in r} x_i^{\top} y_j}{\sum_{x_i \in h} w(x_i)}, \quad "
-    r"R = \frac{\sum_{y_j \in r} w(y_j) \max_{x_i \in h} x_i^{\top} y_j}{\sum_{y_j \in r} w(y_j)}, \quad "
+    r"P = \frac{\sum_{x_i \in h} w(x_i) \max_{y_j \in r} x_i^{\top} y_j}{\sum_{x_i \in h} w(x_i)}"
+    "\n\n"
+    r"R = \frac{\sum_{y_j \in r} w(y_j) \max_{x_i \in h} x_i^{\top} y_j}{\sum_{y_j \in r} w(y_j)}"
+    "\n\n"
     r"F_1 = \frac{2 P R}{P + R}"
 )
 _DESCRIPTION = """Every token of the response and of the reference becomes a vector that depends on its sentence: its

@@ -25,7 +25,8 @@ METRIC = Metric(
     missing=missing_vectors,
     systems_at_once=SYSTEMS_AT_ONCE,
     equation=(
-        r"\mathrm{GM}(h, r) = \frac{G(h, r) + G(r, h)}{2}, \quad "
+        r"\mathrm{GM}(h, r) = \frac{G(h, r) + G(r, h)}{2}"
+        "\n\n"
         r"G(s, t) = \frac{1}{|s|} \sum_{w \in s} \max_{v \in t} \cos(e_w, e_v)"
     ),
     description="""Each word of one text is paired with the word of the other whose vector is most similar; the

@@ -39,7 +39,8 @@ METRIC = Metric(
     missing=missing_vectors,
     systems_at_once=SYSTEMS_AT_ONCE,
     equation=(
-        r"\mathrm{VE}(h, r) = \cos(x(h), x(r)), \quad "
+        r"\mathrm{VE}(h, r) = \cos(x(h), x(r))"
+        "\n\n"
         r"x_d(s) = e_{w^{*} d}, \quad w^{*} = \arg\max_{w \in s} \left| e_{w d} \right|"
     ),
     description="""A text is, in each dimension, the value of its words' vectors that is farthest from zero; the
