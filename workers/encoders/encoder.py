@@ -261,7 +261,7 @@ class TextEncoder:
                 store()
             distinct.finished(computed)
 
-        self._transformer.run(inputs, layer, take, keep)
+        self._transformer.run(inputs, layer, take, keep, first_only=take in (_first, _unit_first))
         store()
 
 

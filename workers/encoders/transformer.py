@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from workers.encoders.batches import batches_by_length
 from workers.encoders.devices import device_for, device_name, free_unused_memory, is_out_of_memory, use_threads
+from workers.encoders.first_token import KINDS, first_state
 from workers.encoders.linear import use_onednn
 from workers.encoders.tokens import Input, Tokens
 from workers.model_files import ModelError, ModelFiles
@@ -60,6 +61,7 @@ class Transformer:
         self._has_segments = int(getattr(config, "type_vocab_size", 0) or 0) > 1
         self._stack = _stack(self._model)
         self._all_layers: Any = self._stack.layer if self._stack is not None else None
+        self._has_plain_layers = config.model_type in KINDS
         on_cpu = self.device.type == "cpu"
         self._tokens_at_once = TOKENS_A_THREAD * torch.get_num_threads() if on_cpu else TOKENS_ON_GPU
 
@@ -74,8 +76,10 @@ class Transformer:
         weight: torch.Tensor = self._model.get_input_embeddings().weight.detach()
         return weight
 
-    def run(self, inputs: Sequence[Input], layer: int, take: Take, keep: Keep) -> None:
+    def run(self, inputs: Sequence[Input], layer: int, take: Take, keep: Keep, first_only: bool = False) -> None:
         """Calls ``keep`` with what ``take`` made of the inputs' states, batch after batch.
+
+        ``first_only``: ``take`` looks at the first token only, so it may be the only one that there is.
 
         Where memory runs out, a batch is halved and tried again. Raises ``ModelError`` where even one text is too much,
         and where a state is no number.
@@ -84,7 +88,7 @@ class Transformer:
         under_way: _UnderWay | None = None  # an accelerator computes one batch while the last one is kept
         while waiting or under_way:
             batch = waiting.pop() if waiting else []
-            started = self._start(inputs, batch, layer, take) if batch else None
+            started = self._start(inputs, batch, layer, take, first_only) if batch else None
             if under_way is not None:
                 keep(under_way.places, self._numbers(under_way))
             under_way = started
@@ -94,10 +98,12 @@ class Transformer:
                 waiting += [batch[middle:], batch[:middle]]
                 self._tokens_at_once = max(self.longest, self._tokens_at_once // 2)
 
-    def _start(self, inputs: Sequence[Input], batch: list[int], layer: int, take: Take) -> _UnderWay | None:
+    def _start(
+        self, inputs: Sequence[Input], batch: list[int], layer: int, take: Take, first_only: bool
+    ) -> _UnderWay | None:
         """None where memory ran out. Nothing of the attempt is left then, as its traceback is gone."""
         try:
-            return self._computed(inputs, batch, layer, take)
+            return self._computed(inputs, batch, layer, take, first_only)
         except (RuntimeError, MemoryError) as error:
             if not is_out_of_memory(error):
                 raise ModelError(f"the model {self._name} failed on {self.device_label}: {error}") from error
@@ -105,7 +111,9 @@ class Transformer:
                 raise self._out_of_memory(f"encode a text of {len(inputs[batch[0]])} tokens") from error
         return None
 
-    def _computed(self, inputs: Sequence[Input], batch: list[int], layer: int, take: Take) -> _UnderWay:
+    def _computed(
+        self, inputs: Sequence[Input], batch: list[int], layer: int, take: Take, first_only: bool
+    ) -> _UnderWay:
         import torch
 
         ids, segments, mask = self._tensors(inputs, batch)
@@ -113,7 +121,12 @@ class Transformer:
         if len(inputs[batch[-1]]) < ids.shape[1]:
             settings["attention_mask"] = mask  # equal lengths want none, and attention is faster without
         with torch.inference_mode():
-            values = take(self._states(layer, input_ids=ids, **settings).float(), mask)
+            if first_only and layer and self._has_plain_layers:
+                before = self._states(layer - 1, input_ids=ids, **settings)
+                states = first_state(self._all_layers[layer - 1], before, settings.get("attention_mask"))
+            else:
+                states = self._states(layer, input_ids=ids, **settings)
+            values = take(states.float(), mask)
             if self.device.type != "cuda":
                 return _UnderWay(batch, values.cpu(), None)
             on_host = torch.empty(values.shape, dtype=torch.float32, pin_memory=True)

@@ -54,6 +54,8 @@ def test_other_kinds_of_encoders_have_their_layers(tmp_path: Path, kind: str) ->
     for layer in range(4):
         _, states = plain_states_without_segments(tmp_path, "i like dogs", layer)
         assert encoder.token_states(["i like dogs"], layer).states[0] == pytest.approx(states, abs=1e-5)
+        first = encoder.sentence_vectors(["i like dogs", "why"], "cls", layer).values[0]
+        assert first == pytest.approx(states[0] / np.linalg.norm(states[0]), abs=1e-5)
 
 
 def plain_states_without_segments(folder: Path, text: str, layer: int) -> tuple[object, np.ndarray]:
@@ -147,6 +149,13 @@ def test_sentence_vectors_are_means_without_padding(encoder: TextEncoder) -> Non
     assert vectors[0] == pytest.approx(mean / np.linalg.norm(mean), abs=1e-5)
     first = encoder.sentence_vectors(["why"], pooling="cls").values[0]
     assert first == pytest.approx(states[0] / np.linalg.norm(states[0]), abs=1e-5)
+
+
+@pytest.mark.parametrize("layer", [0, 1, -1])
+def test_a_first_token_alone_has_the_state_that_it_has_among_all(encoder: TextEncoder, layer: int) -> None:
+    states = encoder.token_states(TEXTS, layer).states
+    first = np.array([one[0] / np.linalg.norm(one[0]) for one in states])
+    assert encoder.sentence_vectors(TEXTS, "cls", layer).values == pytest.approx(first, abs=1e-5)
 
 
 def test_input_embeddings_are_rows_of_the_matrix(encoder: TextEncoder, small_bert: Path) -> None:
