@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from typing import Any
 
 from celery import Celery
@@ -38,8 +39,16 @@ app.steps["worker"].add("dialeval_site.sweeping:SweepTimer")
 
 
 @worker_init.connect
-def _warm_up(sender: Any, **_: Any) -> None:
+def _get_ready(sender: Any, **_: Any) -> None:
     """Before the pool forks its processes; a process that takes the place of a dead one is forked from the same."""
+    from workers import resources
     from workers.warming import warm_up
 
+    resources.use(replace(resources.at_hand(), processes=_processes_of(sender)))
     warm_up(set(sender.app.amqp.queues.consume_from))
+
+
+def _processes_of(worker: Any) -> int:
+    """How many the pool will have; Celery makes a number of "auto" only after this moment."""
+    asked = getattr(worker, "concurrency", None)
+    return asked if isinstance(asked, int) and asked > 0 else os.cpu_count() or 1

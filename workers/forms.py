@@ -4,8 +4,8 @@ from typing import Any
 
 from django import forms
 
-from annotations.models import CorpusVersion
-from workers import queries
+from annotations.models import Corpus, CorpusVersion
+from workers import human_sides, queries
 from workers.metrics.configuration import Configuration, ConfigurationError, parse_list
 from workers.metrics.registry import all_metrics
 
@@ -26,6 +26,12 @@ class ScoreForm(forms.Form):
         help_text="Such as rouge_l[stem=true],bleu_4[normalize=false].",
     )
 
+    human = forms.ChoiceField(
+        required=False,
+        label="Human side",
+        help_text="What people said, for metrics that hold a system's answers against people's as a whole.",
+    )
+
     def __init__(self, version: CorpusVersion, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.version = version
@@ -39,6 +45,10 @@ class ScoreForm(forms.Form):
             for metric in all_metrics().values()
             if metric.name not in self.not_offered
         ]
+        if any(human_sides.takes_one(Configuration.of(metric)) for metric in all_metrics().values()):
+            self.fields["human"].choices = [("", "The references of this corpus"), *_other_corpora(version)]
+        else:
+            del self.fields["human"]
 
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or {}
@@ -47,13 +57,22 @@ class ScoreForm(forms.Form):
         except ConfigurationError as problem:
             self.add_error("more", str(problem))
             return cleaned
+        if side := cleaned.get("human"):
+            wanted = [human_sides.with_side(configuration, side) for configuration in wanted]
         for configuration in wanted:
             if reason := queries.why_not_offered(configuration, self.version):
                 self.add_error("more", f"{configuration.text} cannot be computed here: {reason}")
         if not wanted and not self.errors:
             self.add_error("metrics", "Choose at least one metric.")
-        cleaned["configurations"] = _distinct(wanted)
+        if not self.errors:
+            cleaned["configurations"] = _distinct([human_sides.pinned(one, self.version) for one in wanted])
         return cleaned
+
+
+def _other_corpora(version: CorpusVersion) -> list[tuple[str, str]]:
+    """(slug, name); the newest version is meant. Organisers alone see the form, and all corpora are theirs to see."""
+    others = Corpus.objects.filter(versions__isnull=False).exclude(pk=version.corpus_id).distinct()
+    return [(one.slug, f"{one.name} ({one.slug})") for one in others.order_by("name", "slug")]
 
 
 def _distinct(configurations: list[Configuration]) -> list[Configuration]:

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from annotations.estimates import Undefined
-from workers.metrics.base import Example, Metric
+from workers.metrics.base import Account, Example, Metric, Option
+from workers.metrics.human_side import HUMAN
 
 
 @dataclass
@@ -38,6 +39,40 @@ class SystemLengths:
         return sum(lengths(examples)) / len(examples) - sum(lengths(human)) / len(human)
 
 
+class NotedLengths:
+    """A metric with a model, for several systems at once: keeps what each call got, and says what a model would."""
+
+    def __init__(self) -> None:
+        self.calls: list[list[str]] = []
+        self.before: Callable[[Sequence[Example]], None] = lambda examples: None
+
+    def score(self, examples: Sequence[Example], progress: Callable[[int], None] | None = None) -> list[float]:
+        self.calls.append([example.response for example in examples])
+        self.before(examples)
+        for done in range(len(examples)):
+            if progress is not None:
+                progress(done + 1)
+        return lengths(examples)
+
+    def account(self) -> Account:
+        long = {place: "long\0" for place, text in enumerate(self.calls[-1]) if len(text) > 9}
+        facts = (("dtype", "float32"), ("layer", "6"))
+        return Account("ruler@abc123", "cpu, 1 thread", facts, long, {"texts": len(self.calls[-1])})
+
+
+def batch_metric(scorer: Any, at_once: int = 8) -> Metric:
+    return Metric(
+        name="together",
+        version="1",
+        summary="For tests.",
+        citation="for tests",
+        build=lambda options: scorer,
+        value_range=(None, None),
+        options=(Option("layer", 0, "For tests."),),
+        systems_at_once=at_once,
+    )
+
+
 SYSTEM_LENGTH = Metric(
     name="system_length",
     version="1",
@@ -46,6 +81,7 @@ SYSTEM_LENGTH = Metric(
     build=lambda options: SystemLengths(),
     levels=frozenset({"system"}),
     value_range=(None, None),
+    options=(HUMAN,),
 )
 
 

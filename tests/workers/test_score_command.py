@@ -14,8 +14,9 @@ from django.utils import timezone
 from annotations.models import CorpusVersion
 from annotations.queries import select_systems
 from tests.annotations.stored import dialogue, rated_corpus, stored, two_systems
-from workers import execution, runs
-from workers.metrics.configuration import parse
+from workers import execution, queries, runs
+from workers.metrics.configuration import Configuration, parse
+from workers.metrics.registry import all_metrics
 from workers.models import MetricRun
 
 pytestmark = pytest.mark.django_db
@@ -46,7 +47,11 @@ def test_the_document_has_the_shape_of_the_contract(score, version: CorpusVersio
                 "signature": f"{signature}|n:3",
                 "system": "echo",
                 "state": "done",
+                "model": "",
+                "device": "",
                 "system_score": pytest.approx(28 / 3),  # (10 + 9 + 9) / 3
+                "remarks": [],
+                "details": {},
                 "turn_scores": [
                     {"dialogue": "d0", "turn": 0, "score": 10.0},
                     {"dialogue": "d0", "turn": 1, "score": 9.0},
@@ -58,7 +63,11 @@ def test_the_document_has_the_shape_of_the_contract(score, version: CorpusVersio
                 "signature": f"{signature}|n:2",
                 "system": "dull",
                 "state": "done",
+                "model": "",
+                "device": "",
                 "system_score": 2.5,  # (3 + 2) / 2
+                "remarks": [],
+                "details": {},
                 "turn_scores": [
                     {"dialogue": "d0", "turn": 0, "score": 3.0},
                     {"dialogue": "d0", "turn": 1, "score": None, "reason": "the system gave no response at this turn"},
@@ -203,3 +212,54 @@ def test_a_metric_of_whole_systems_has_no_turn_scores(score) -> None:
     (run,) = json.loads(out)["runs"]
     assert (run["state"], run["turn_scores"]) == ("done", [])
     assert isinstance(run["system_score"], float)
+
+
+def test_the_human_side_is_written_with_its_version_so_that_the_next_import_changes_nothing(
+    score, version: CorpusVersion, tmp_path: Path
+) -> None:
+    people = stored(rated_corpus([dialogue("p0", references=("one two",))], {}), tmp_path, "people")
+    out, _ = score("--metrics", "system_length", "--systems", "echo", "--human", "people", "--format", "json")
+    (run,) = json.loads(out)["runs"]
+    assert run["metric"] == f"system_length[human=people@{people.label}]"
+    # "the answer" 10, "the reply" 9, "an answer" 9: 28 / 3 on average; "one two" has 7 characters
+    assert run["system_score"] == pytest.approx(28 / 3 - 7)
+    assert run["signature"].endswith("|n:3|n_human:1")
+    assert f"human:people@{people.label}" in run["signature"]
+
+
+def test_the_corpus_itself_as_the_human_side_is_its_references(score) -> None:
+    out, _ = score("--metrics", "system_length", "--systems", "echo", "--human", "small", "--format", "json")
+    assert json.loads(out)["runs"][0]["metric"] == "system_length"
+
+
+@pytest.mark.parametrize(
+    ("side", "refusal"),
+    [
+        ("nobody", "there is no corpus nobody"),
+        ("small@v7", "there is no corpus small version 7"),
+        ("small@v1-000000000000", "version 1 of small here is v1-"),
+        ("small@one", 'human side "small@one" is not slug or slug@v1'),
+        ("small@v99999999999999999999", "human side small@v99999999999999999999"),
+    ],
+)
+def test_a_human_side_that_is_not_there_is_refused_by_name(score, side: str, refusal: str) -> None:
+    with pytest.raises(CommandError, match=refusal):
+        score("--metrics", "system_length", "--human", side)
+    assert not MetricRun.objects.exists()
+
+
+def test_a_human_side_for_metrics_that_have_none_is_refused(score) -> None:
+    with pytest.raises(CommandError, match="none of the metrics has a human side"):
+        score("--metrics", "length", "--human", "small")
+
+
+def test_a_human_side_without_references_is_refused(score, tmp_path: Path) -> None:
+    stored(rated_corpus([dialogue("p0", references=())], {("p0", 0, "x"): "y"}), tmp_path, "people")
+    with pytest.raises(CommandError, match="people v1-.* has no references"):
+        score("--metrics", "system_length", "--human", "people")
+
+
+def test_what_all_metrics_need_is_asked_of_the_corpus_once(version: CorpusVersion, django_assert_num_queries) -> None:
+    with django_assert_num_queries(3):  # references, contexts, personas
+        for metric in all_metrics().values():
+            queries.why_not_offered(Configuration.of(metric), version)

@@ -2,6 +2,7 @@
 
 import gc
 import multiprocessing
+import os
 from collections.abc import Iterator
 from dataclasses import replace
 from unittest.mock import Mock
@@ -9,7 +10,7 @@ from unittest.mock import Mock
 import pytest
 
 from dialeval_site import celery
-from workers import warming
+from workers import resources, warming
 from workers.metrics import meteor, wordnet
 from workers.metrics.registry import all_metrics
 
@@ -41,7 +42,7 @@ def test_a_worker_warms_up_the_metrics_of_its_queues(monkeypatch: pytest.MonkeyP
 def test_what_this_worker_does_not_compute_is_not_loaded(
     monkeypatch: pytest.MonkeyPatch, queues: set[str], missing: str
 ) -> None:
-    noted = metrics_that_note(monkeypatch, missing=lambda: missing)
+    noted = metrics_that_note(monkeypatch, missing=lambda options: missing)
     assert warming.warm_up(queues) == []
     assert noted == []
 
@@ -70,3 +71,14 @@ def _synonyms_of(part: int) -> list[list[str]]:
     lexicon = meteor._lexicon(str(wordnet.default_folder()))
     words = sorted(word for word in lexicon._reader._lemma_pos_offset_map if word.isalpha())[part::400]
     return [[synonym.name() for synonym in lexicon.synsets(word)] for word in words]
+
+
+@pytest.mark.parametrize(("asked", "processes"), [(3, 3), ("auto", os.cpu_count())])
+def test_metrics_know_how_many_processes_share_the_machine(
+    monkeypatch: pytest.MonkeyPatch, asked: object, processes: int
+) -> None:
+    monkeypatch.setattr(resources, "_at_hand", resources.Resources(device="cpu"))
+    worker = Mock(concurrency=asked)
+    worker.app.amqp.queues.consume_from = {}
+    celery.worker_init.send(worker)
+    assert resources.at_hand() == resources.Resources(device="cpu", processes=processes)

@@ -27,7 +27,7 @@ from leaderboard.challenges.models.challenge import (
     random_seed,
 )
 from leaderboard.challenges.phase import is_unveiled
-from workers import runs
+from workers import human_sides, runs
 from workers.metrics.configuration import ConfigurationError, parse
 from workers.queries import why_not_offered
 
@@ -214,8 +214,9 @@ def _spelled(written: Sequence[str], version: CorpusVersion, field: str, known: 
         why = why_not_offered(configuration, version)
         if why and configuration.text not in known:
             raise Refused(f"{configuration.text}: {why}", field)
-        if configuration.text not in texts:
-            texts.append(configuration.text)
+        text = configuration.text if why else human_sides.pinned(configuration, version).text
+        if text not in texts:
+            texts.append(text)
     return texts
 
 

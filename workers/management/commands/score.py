@@ -9,7 +9,7 @@ from tqdm import tqdm
 from annotations.console import ConsoleCommand, comma_list, figure
 from annotations.models import CorpusVersion, System
 from annotations.queries import NotFound, select_systems, turn_order, version_of
-from workers import execution, queries, runs
+from workers import execution, human_sides, queries, runs
 from workers.metrics.configuration import Configuration, ConfigurationError, parse_list
 from workers.metrics.registry import all_metrics
 from workers.models import MetricRun
@@ -30,6 +30,12 @@ class Command(ConsoleCommand):
             "--metrics", required=True, metavar="a,b", help="configurations such as bleu_4,rouge_l[stem=true]; or: all"
         )
         parser.add_argument("--systems", type=comma_list, metavar="x,y", help="only these systems")
+        parser.add_argument(
+            "--human",
+            metavar="S",
+            help="the human side of metrics that hold systems against people (fbd, prd): references, another corpus's "
+            "slug, or slug@v1; default: references, those of the corpus itself",
+        )
         parser.add_argument("--inline", action="store_true", help="compute in this process, without workers")
         parser.add_argument("--format", choices=["table", "json"], default="table")
 
@@ -37,7 +43,7 @@ class Command(ConsoleCommand):
         try:
             version = version_of(options["corpus"])
             systems = select_systems(version, options["systems"])
-            wanted = self._offered(version, options["metrics"])
+            wanted = self._offered(version, options["metrics"], options["human"])
         except (NotFound, ConfigurationError) as refusal:
             raise CommandError(str(refusal)) from None
         if not systems:
@@ -54,7 +60,7 @@ class Command(ConsoleCommand):
             document = {"corpus": version.corpus.slug, "corpus_version": version.label}
             self.print_json({**document, "runs": _documents(version, done)})
         else:
-            self.print_table(["metric", "system", "state", "score", "undefined turns"], [_row(run) for run in done])
+            self.print_table(*_table(done))
         failed = [run for run in done if run.state == MetricRun.State.FAILED]
         self.say(
             f"{version.corpus.slug} {version.label}: {len(done) - len(failed)} runs done, {len(failed)} failed, "
@@ -63,24 +69,26 @@ class Command(ConsoleCommand):
         if failed:
             raise CommandError("; ".join(sorted({f"{run.configuration}: {run.error}" for run in failed})))
 
-    def _offered(self, version: CorpusVersion, text: str) -> list[Configuration]:
+    def _offered(self, version: CorpusVersion, text: str, human: str | None) -> list[Configuration]:
         """The configurations asked for. ``all`` leaves out, and names, those that cannot be computed here."""
         everything = text.strip() == "all"
         configurations = parse_list(",".join(all_metrics()) if everything else text)
         if not configurations:
             raise ConfigurationError("--metrics names no metric")
+        if human is not None:
+            configurations = _against(configurations, human)
         offered = []
         for configuration in configurations:
             reason = queries.why_not_offered(configuration, version)
             if not reason:
-                offered.append(configuration)
+                offered.append(human_sides.pinned(configuration, version))
             elif everything:
                 self.say(f"{configuration.text} is left out: {reason}")
             else:
                 raise ConfigurationError(f"{configuration.text} cannot be computed on {version.corpus.slug}: {reason}")
         if not offered:
             raise ConfigurationError(f"no metric can be computed on {version.corpus.slug}")
-        return offered
+        return list(dict.fromkeys(offered))
 
     def _compute(self, wanted: list[Configuration], systems: list[System]) -> None:
         """One after another. A run that a worker has is waited for, and taken over when that worker fell silent."""
@@ -128,12 +136,16 @@ def _document(run: MetricRun, places: list[dict[str, Any]]) -> dict[str, Any]:
         "signature": run.signature,
         "system": run.system.name,
         "state": run.state,
+        "model": run.model,
+        "device": run.device,
         "system_score": run.system_score,
     }
     if run.state == MetricRun.State.FAILED:
         return {**document, "error": run.error}
     if run.system_score is None:
         document["reason"] = run.system_reason
+    document["remarks"] = [{**places[int(turn)], "remark": remark} for turn, remark in run.remarks.items()]
+    document["details"] = run.details
     if not run.turn_scores:  # a metric of whole systems
         return {**document, "turn_scores": []}
     document["turn_scores"] = [
@@ -145,5 +157,21 @@ def _document(run: MetricRun, places: list[dict[str, Any]]) -> dict[str, Any]:
     return document
 
 
+def _table(done: list[MetricRun]) -> tuple[list[str], list[list[str]]]:
+    """With what was computed, where a model had a part in it."""
+    header = ["metric", "system", "state", "score", "undefined turns"]
+    if not any(run.model for run in done):
+        return header, [_row(run) for run in done]
+    more = [[str(len(run.remarks)), run.model or "-", run.device or "-"] for run in done]
+    rows = [_row(run) + added for run, added in zip(done, more, strict=True)]
+    return [*header, "remarks", "model", "device"], rows
+
+
 def _row(run: MetricRun) -> list[str]:
     return [run.configuration, run.system.name, run.state, figure(run.system_score, 4), str(len(run.undefined))]
+
+
+def _against(configurations: list[Configuration], human: str) -> list[Configuration]:
+    if not any(human_sides.takes_one(one) for one in configurations):
+        raise ConfigurationError("--human: none of the metrics has a human side")
+    return [human_sides.with_side(one, human.strip()) for one in configurations]
