@@ -33,6 +33,8 @@ BUILT_IN_MODULES = (
     "workers.metrics.context_similarity",
     "workers.metrics.fbd",
     "workers.metrics.prd",
+    "workers.metrics.gpt2_coherency",
+    "workers.metrics.pmi",
     "workers.metrics.bleurt",
     "workers.metrics.unieval",
     "workers.metrics.usr_mlm",

@@ -1,0 +1,42 @@
+"""Whether a response repeats what stands before it. Pure.
+
+A model finds a repeated text very likely and an unrepeated one not, so a difference of the two rewards an echo.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from workers.metrics.normalisation import normalised_words
+
+RUN = 4
+"""Words in a row that count as copied; a shorter response counts where it stands in one text as a whole."""
+FEWEST_WORDS = 3
+"""A shorter response ("yes i am" has three) repeats by chance."""
+COPIED_SHARE = 0.5
+"""From this share of its words on a response is said to copy."""
+
+
+def copied_share(response: str, texts: Iterable[str]) -> float:
+    """The share, 0 to 1, of the response's words that stand in runs of ``RUN`` words of one of ``texts``.
+
+    Words are compared in lower case, without punctuation and articles. 0 for a response of fewer than three words.
+    """
+    words = normalised_words(response)
+    if len(words) < FEWEST_WORDS:
+        return 0.0
+    run = min(RUN, len(words))
+    there = {gram for text in texts for gram in _runs(normalised_words(text), run)}
+    copied: set[int] = set()
+    for place, gram in enumerate(_runs(words, run)):
+        if gram in there:
+            copied.update(range(place, place + run))
+    return len(copied) / len(words)
+
+
+def copies(response: str, texts: Iterable[str]) -> bool:
+    return copied_share(response, texts) >= COPIED_SHARE
+
+
+def _runs(words: Sequence[str], length: int) -> list[tuple[str, ...]]:
+    return [tuple(words[place : place + length]) for place in range(len(words) - length + 1)]

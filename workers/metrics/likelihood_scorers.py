@@ -1,0 +1,108 @@
+"""Scores from how likely a causal language model finds a response: given its context, and out of nowhere."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from annotations.estimates import Undefined
+from workers.language_models.likelihood import CausalModel, Continuation, Likelihood, causal_model_for
+from workers.metrics.base import Account, Example, Progress, Score
+from workers.metrics.copying import copies
+from workers.metrics.dialogue_text import Before, before_utterance
+
+EMPTY_RESPONSE = Undefined("the response is empty")
+NO_CONTEXT = Undefined("the turn has no context")
+TARGET = "B"
+"""Whose responses are scored."""
+CUT = "the beginning of what stands before the response was cut: the model takes no more tokens"
+COPIED = "repeats what was said or the persona, which this metric overrates"
+
+
+def account_of(model: CausalModel, remarks: dict[int, str]) -> Account:
+    return Account(model.files.label, model.device_label, (("dtype", model.dtype_name),), remarks)
+
+
+class Coherency:
+    """log p(response | context) / tokens, one of ``dialogue_text``'s formats, with the persona or without."""
+
+    def __init__(self, model: str, style: str, persona: bool) -> None:
+        self._model_name = model
+        self._style = style
+        self._persona = persona
+        self._account = Account()
+
+    def score(self, examples: Sequence[Example], progress: Progress | None = None) -> list[Score]:
+        """One score per example, in order. Raises ``ModelError`` and, for ``chat``, ``NoChatTemplateError``."""
+        model = causal_model_for(self._model_name)
+        asked = self._asked(model, examples)
+        continuations = [one for place in sorted(asked) for one in asked[place]]
+        found = iter(model.likelihoods(continuations, _by_example(progress, len(examples), len(continuations))))
+        remarks: dict[int, str] = {}
+        scores: list[Score] = []
+        for place, example in enumerate(examples):
+            if place not in asked:
+                scores.append(NO_CONTEXT if example.response.strip() else EMPTY_RESPONSE)
+                continue
+            likelihoods = [next(found) for _ in asked[place]]
+            scores.append(self._score_of(likelihoods))
+            if remark := self._remark(example, likelihoods):
+                remarks[place] = remark
+        self._account = account_of(model, remarks)
+        return scores
+
+    def account(self) -> Account:
+        """Of the last call."""
+        return self._account
+
+    def _asked(self, model: CausalModel, examples: Sequence[Example]) -> dict[int, list[Continuation]]:
+        """By the example's place what is to be computed; nothing for one that has no score."""
+        befores: dict[object, Before] = {}
+        asked: dict[int, list[Continuation]] = {}
+        for place, example in enumerate(examples):
+            response = example.response.strip()
+            persona = example.persona if self._persona else ()
+            if not response or not any(one.text.strip() for one in example.context):
+                continue
+            key = (example.context, persona)
+            if key not in befores:
+                befores[key] = before_utterance(self._style, TARGET, example.context, persona, model)
+            asked[place] = self._continuations(befores[key], response, model)
+        return asked
+
+    def _continuations(self, before: Before, response: str, model: CausalModel) -> list[Continuation]:  # noqa: ARG002
+        return [Continuation(before.text, before.lead + response)]
+
+    def _score_of(self, likelihoods: Sequence[Likelihood]) -> float:
+        return likelihoods[0].per_token
+
+    def _remark(self, example: Example, likelihoods: Sequence[Likelihood]) -> str:  # noqa: ARG002
+        return CUT if likelihoods[0].cut else ""
+
+
+class Information(Coherency):
+    """(log p(response | persona, context) − log p(response)) / tokens.
+
+    p(response) is that after the same format's beginning with nothing said: the tag or the mark of the speaker's turn
+    stands before both, and is no part of the difference.
+    """
+
+    def _continuations(self, before: Before, response: str, model: CausalModel) -> list[Continuation]:
+        nothing = before_utterance(self._style, TARGET, (), (), model)
+        told = super()._continuations(before, response, model)
+        return [*told, Continuation(nothing.text, nothing.lead + response)]
+
+    def _score_of(self, likelihoods: Sequence[Likelihood]) -> float:
+        told, untold = likelihoods
+        return told.per_token - untold.per_token
+
+    def _remark(self, example: Example, likelihoods: Sequence[Likelihood]) -> str:
+        told = [one.text for one in example.context] + list(example.persona if self._persona else ())
+        copied = COPIED if copies(example.response, told) else ""
+        return "; ".join(filter(None, [super()._remark(example, likelihoods), copied]))
+
+
+def _by_example(progress: Progress | None, examples: int, continuations: int) -> Callable[[int], None] | None:
+    """Progress in examples, of which each may ask for several continuations."""
+    if progress is None:
+        return None
+    return lambda done: progress(done * examples // continuations)
