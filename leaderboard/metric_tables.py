@@ -10,7 +10,7 @@ from django.urls import reverse
 
 from annotations.models import CorpusVersion
 from annotations.tables import Cell, Column, Row, Table
-from leaderboard.board_tables import (
+from leaderboard.estimate_cells import (
     COEFFICIENT_NAMES,
     COEFFICIENTS,
     ceiling_cell,
