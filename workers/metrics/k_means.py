@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.random import RandomState
@@ -60,10 +61,9 @@ def mini_batch_k_means(products: Products, clusters: int, starts: int, draws: Ra
         raise ValueError(f"{count} points: {clusters} clusters want {clusters} to {MOST_POINTS}")
     centres = _Centres(products, _best_start(products, clusters, starts, draws))
     patience = _Patience(count)
-    uniform = np.full(count, 1 / count)
     since_reassigned = 0
     for _ in range(_MOST_ROUNDS):
-        batch = draws.choice(count, count, p=uniform, replace=True)
+        batch = _drawn(draws, count, count)
         # scikit-learn asks before it counts the batch: in the first round no cluster has a member
         since_reassigned += count
         reassigns = bool((centres.members == 0).any()) or since_reassigned >= 10 * clusters
@@ -94,26 +94,48 @@ def _k_means_plus_plus(distances: Float64Array, clusters: int, starts: int, draw
     """
     count = len(distances)
     trials = 2 + int(math.log(clusters))
-    uniform = np.full(count, 1 / count)
-    first = np.empty(starts, dtype=np.intp)
+    chosen = np.empty((starts, clusters), dtype=np.intp)
     shares = np.empty((starts, clusters - 1, trials))
     for start in range(starts):
-        first[start] = draws.choice(count, p=uniform)
+        chosen[start, :1] = _drawn(draws, count, 1)
         shares[start] = draws.uniform(size=(clusters - 1, trials))
-    chosen = np.empty((starts, clusters), dtype=np.intp)
-    chosen[:, 0] = first
-    closest = distances[first]
+    closest = distances[chosen[:, 0]]
     rows = np.arange(starts)
     for place in range(1, clusters):
-        so_far = np.cumsum(closest, axis=1)
-        wanted = shares[:, place - 1] * so_far[:, -1:]
-        # How many sums lie below what is wanted is where a sorted search would put it.
-        candidates = np.minimum((so_far[:, None, :] < wanted[:, :, None]).sum(axis=2), count - 1)
+        candidates = _in_proportion(closest, shares[:, place - 1])
         with_candidate = np.minimum(closest[:, None, :], distances[candidates])
         best = np.argmin(with_candidate.sum(axis=2), axis=1)
         chosen[:, place] = candidates[rows, best]
         closest = with_candidate[rows, best]
     return chosen
+
+
+def _in_proportion(weights: Float64Array, shares: Float64Array) -> IntArray:
+    """For each row of weights the places at which its running sum reaches some shares of its total.
+
+    One running sum goes through all rows, so that one search finds all places.
+    """
+    rows, count = weights.shape
+    so_far = np.cumsum(weights)
+    ends = so_far[count - 1 :: count]
+    before = np.concatenate([[0.0], ends[:-1]])
+    wanted = before[:, None] + shares * (ends - before)[:, None]
+    places = np.searchsorted(so_far, wanted) - (np.arange(rows) * count)[:, None]
+    found: IntArray = np.clip(places, 0, count - 1)
+    return found
+
+
+def _drawn(draws: RandomState, count: int, size: int) -> IntArray:
+    """Places with equal chances, as ``draws.choice(count, size, p=…)`` draws them, which would check p each time."""
+    places: IntArray = _up_to_each(count).searchsorted(draws.random_sample(size), side="right")
+    return places
+
+
+@lru_cache(maxsize=8)
+def _up_to_each(count: int) -> Float64Array:
+    chances: Float64Array = np.cumsum(np.full(count, 1 / count))
+    chances /= chances[-1]
+    return chances
 
 
 class _Centres:
@@ -176,7 +198,7 @@ class _Centres:
         return distances
 
     def _take_means(self) -> None:
-        some = np.flatnonzero(self.members)
+        some: slice | IntArray = slice(None) if self.members.all() else np.flatnonzero(self.members)
         of = self.members[some]
         self._inner[some] = self._met_inner[some] / of[:, None]
         self._squares[some] = np.einsum("cp,cp->c", self._met[some], self._met_inner[some]) / of**2
