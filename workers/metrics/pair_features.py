@@ -39,7 +39,7 @@ class AgainstPeople:
     """A ``SystemScorer``: encodes the system's pairs and the human side's, then compares the two sets of points."""
 
     def __init__(self, model: str, layer: int, compare: Compare) -> None:
-        self._encoder = encoder_for(model)
+        self._model = model
         self._layer = layer
         self._compare = compare
         self._account = Account()
@@ -48,35 +48,19 @@ class AgainstPeople:
         self, examples: Sequence[Example], human: Sequence[Example], progress: Progress | None = None
     ) -> Score:
         """One score, or ``Undefined`` where a side is empty or too small for the comparison."""
-        self._account = self._account_of(frozenset(), 0, {})
+        encoder = encoder_for(self._model)  # at each call: a kept scorer holds no model, and weights may be replaced
+        self._account = _account_of(encoder, frozenset(), 0, {})
         if not examples:
             return NO_RESPONSE
         if not human:
             return NO_HUMAN_SIDE
-        both = pair_points(self._encoder, [*examples, *human], self._layer, _as_share_of(progress, examples, human))
+        both = pair_points(encoder, [*examples, *human], self._layer, _as_share_of(progress, examples, human))
         result = self._compare(both.values[: len(examples)], both.values[len(examples) :])
-        self._account = self._account_of(both.cut, len(examples), result.details)
+        self._account = _account_of(encoder, both.cut, len(examples), result.details)
         return result.score
 
     def account(self) -> Account:
         return self._account
-
-    def _account_of(self, cut: frozenset[int], systems: int, details: Mapping[str, Any]) -> Account:
-        cut_people = sum(place >= systems for place in cut)
-        noted = {
-            "pairs_cut": {
-                "system": len(cut) - cut_people,
-                "human": cut_people,
-                "why": f"with the response the context is longer than {self._encoder.max_tokens} tokens: "
-                "its beginning was left out",
-            }
-        }
-        return Account(
-            model=self._encoder.files.label,
-            device=self._encoder.device_label,
-            facts=(("dtype", self._encoder.dtype_name),),
-            details={**details, **(noted if cut else {})},
-        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,3 +95,21 @@ def _as_share_of(progress: Progress | None, examples: Sequence[Example], human: 
         return None
     total = len(examples) + len(human)
     return lambda done: progress(done * len(examples) // total)
+
+
+def _account_of(encoder: TextEncoder, cut: frozenset[int], systems: int, details: Mapping[str, Any]) -> Account:
+    cut_people = sum(place >= systems for place in cut)
+    noted = {
+        "pairs_cut": {
+            "system": len(cut) - cut_people,
+            "human": cut_people,
+            "why": f"with the response the context is longer than {encoder.max_tokens} tokens: "
+            "its beginning was left out",
+        }
+    }
+    return Account(
+        model=encoder.files.label,
+        device=encoder.device_label,
+        facts=(("dtype", encoder.dtype_name),),
+        details={**details, **(noted if cut else {})},
+    )
