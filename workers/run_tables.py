@@ -8,7 +8,7 @@ from django.db.models import Count, Q, Sum
 
 from annotations.models import CorpusVersion
 from annotations.tables import Cell, Column, Row, Table
-from workers import queries
+from workers import pace, queries
 from workers.metric_list import page_of
 from workers.models import MetricRun
 
@@ -24,6 +24,8 @@ class ConfigurationProgress:
     failed: int
     examples_done: int
     examples_total: int
+    pace: str = ""
+    """Of what is being computed: how much is done, how fast, how long it will take, with what."""
 
     @property
     def total(self) -> int:
@@ -82,7 +84,15 @@ def run_progress(version: CorpusVersion) -> Progress:
             examples_total=Sum("examples_total"),
         )
     )
-    return Progress(tuple(ConfigurationProgress(**row) for row in rows))
+    under_way = pace.runs_under_way(version)
+    return Progress(
+        tuple(
+            ConfigurationProgress(
+                **row, pace=pace.said_of(under_way.get(row["configuration"], ()), row["waiting"], row["running"])
+            )
+            for row in rows
+        )
+    )
 
 
 def failed_table(version: CorpusVersion) -> Table:

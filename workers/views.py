@@ -21,6 +21,7 @@ from annotations.roles import is_organiser
 from workers import queries, runs
 from workers.forms import ScoreForm
 from workers.metric_list import SHOWN, metric_groups, metrics_table
+from workers.pace import provenance_table
 from workers.run_tables import failed_table, run_progress
 
 
@@ -60,16 +61,17 @@ def all_runs(request: HttpRequest) -> HttpResponse:
 @require_safe
 def corpus_runs(request: HttpRequest, slug: str) -> HttpResponse:
     version = version_or_404(request, slug)
-    failures = failed_table(version)
+    failures, computed = failed_table(version), provenance_table(version)
     context = {
         "section": "corpora",
         "tab": "runs",
         "version": version,
         "progress": run_progress(version),
         "failures": failures,
+        "computed": computed,
         "form": ScoreForm(version) if is_organiser(request.user) else None,
     }
-    return page(request, "workers/corpus_runs.html", context, [failures])
+    return page(request, "workers/corpus_runs.html", context, [failures, computed])
 
 
 @require_safe
@@ -93,6 +95,7 @@ def score(request: HttpRequest, slug: str) -> HttpResponse:
         "version": version,
         "progress": run_progress(version),
         "failures": failed_table(version),
+        "computed": provenance_table(version),
         "form": form,
     }
     return render(request, "workers/corpus_runs.html", context, status=422)

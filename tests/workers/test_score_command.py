@@ -255,7 +255,7 @@ def test_a_human_side_for_metrics_that_have_none_is_refused(score) -> None:
 
 def test_a_human_side_without_references_is_refused(score, tmp_path: Path) -> None:
     stored(rated_corpus([dialogue("p0", references=())], {("p0", 0, "x"): "y"}), tmp_path, "people")
-    with pytest.raises(CommandError, match="people v1-.* has no references"):
+    with pytest.raises(CommandError, match=r"people v1-.* has no references"):
         score("--metrics", "system_length", "--human", "people")
 
 
