@@ -35,6 +35,7 @@ BUILT_IN_MODULES = (
     "workers.metrics.prd",
     "workers.metrics.gpt2_coherency",
     "workers.metrics.pmi",
+    "workers.metrics.fed",
     "workers.metrics.bleurt",
     "workers.metrics.unieval",
     "workers.metrics.usr_mlm",

@@ -1,0 +1,131 @@
+"""FED: what a partner would say next tells how good a response was (Mehri & Eskenazi, 2020)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from annotations.estimates import Undefined
+from annotations.records import Utterance
+from workers.encoders.feature_store import feature_store
+from workers.language_models.likelihood import CausalModel, Continuation, causal_model_for
+from workers.metrics.base import Account, Example, Progress, Score
+from workers.metrics.dialogue_text import before_utterance
+from workers.metrics.fed_followups import FollowUps, fingerprint, read_follow_ups
+from workers.metrics.likelihood_scorers import EMPTY_RESPONSE, TARGET
+
+PARTNER = "A"
+NOT_LAST = Undefined("scored at the dialogue's last turn")
+CUT = "the beginning of the dialogue was cut: the model takes no more tokens"
+_EXAMPLES_AT_ONCE = 512
+
+
+class FollowUpScorer:
+    """Mean of log p(f | context, response) / |f| over the positive follow-ups, less that over the negative ones.
+
+    All ``aspects`` of a level are computed together: the dialogue is read once for all their follow-ups, and what is
+    found is remembered, so that the next aspect's metric only looks it up.
+    """
+
+    def __init__(
+        self, model: str, style: str, file: str, aspect: str, aspects: Sequence[str], at_the_end: bool
+    ) -> None:
+        known = read_follow_ups(file)
+        self._model_name = model
+        self._style = style
+        self._aspect = aspect
+        self._follow_ups = {name: known[name] for name in aspects if name in known}
+        self._at_the_end = at_the_end
+        self._account = Account()
+
+    def score(self, examples: Sequence[Example], progress: Progress | None = None) -> list[Score]:
+        """One score per example, in order; a dialogue's aspects only at the last turn that has a response."""
+        model = causal_model_for(self._model_name)
+        scored = self._scored(examples)
+        texts = {place: self._text_before(model, examples[place]) for place in scored}
+        scores: list[Score] = [NOT_LAST if one.response.strip() else EMPTY_RESPONSE for one in examples]
+        remarks: dict[int, str] = {}
+        for start in range(0, len(scored), _EXAMPLES_AT_ONCE):
+            part = scored[start : start + _EXAMPLES_AT_ONCE]
+            found = self._of_texts(model, [texts[place] for place in part], _further(progress, start, len(part)))
+            for place in part:
+                value, cut = found[texts[place]]
+                scores[place] = value
+                if cut:
+                    remarks[place] = CUT
+        if progress is not None and examples:
+            progress(len(examples))
+        mine = self._follow_ups[self._aspect]
+        facts = (("dtype", model.dtype_name), ("followups_sha256", fingerprint(mine)))
+        self._account = Account(model.files.label, model.device_label, facts, remarks)
+        return scores
+
+    def account(self) -> Account:
+        """Of the last call."""
+        return self._account
+
+    def _scored(self, examples: Sequence[Example]) -> list[int]:
+        answered = [place for place, one in enumerate(examples) if one.response.strip()]
+        if not self._at_the_end:
+            return answered
+        last: dict[str, int] = {}
+        for place in answered:
+            dialogue = examples[place].dialogue_id
+            if dialogue not in last or examples[place].turn > examples[last[dialogue]].turn:
+                last[dialogue] = place
+        return sorted(last.values())
+
+    def _text_before(self, model: CausalModel, example: Example) -> tuple[str, str]:
+        said = (*example.context, Utterance(TARGET, example.response))
+        before = before_utterance(self._style, PARTNER, said, (), model)
+        return before.text, before.lead
+
+    def _of_texts(
+        self, model: CausalModel, texts: Sequence[tuple[str, str]], progress: Progress | None
+    ) -> dict[tuple[str, str], tuple[float, bool]]:
+        """By text the aspect's score and whether the text was cut."""
+        store = feature_store()
+        wording = "-".join(fingerprint(self._follow_ups[name]) for name in sorted(self._follow_ups))
+        namespace = f"{model.files.revision}/{model.dtype_name}/followups/{wording}"
+        columns = self._columns()
+        known = store.get_many(namespace, [text for text, _ in texts])
+        known = {text: row for text, row in known.items() if row.shape == (len(columns) + 1,)}
+        unknown = [one for one in dict.fromkeys(texts) if one[0] not in known]
+        asked = [Continuation(text, lead + follow_up) for text, lead in unknown for follow_up in columns]
+        found = model.likelihoods(asked, _scaled(progress, len(texts), len(asked)))
+        new: dict[str, NDArray[np.float32]] = {}
+        for number, (text, _) in enumerate(unknown):
+            here = found[number * len(columns) : (number + 1) * len(columns)]
+            new[text] = np.array([*(one.per_token for one in here), any(one.cut for one in here)], dtype=np.float32)
+        store.put_many(namespace, new)
+        rows = {**known, **new}
+        return {one: (self._score_of(rows[one[0]], columns), bool(rows[one[0]][-1])) for one in texts}
+
+    def _columns(self) -> dict[str, int]:
+        """Every follow-up of the level once, with its place in a row."""
+        said = [text for name in sorted(self._follow_ups) for text in _all_of(self._follow_ups[name])]
+        return {text: place for place, text in enumerate(dict.fromkeys(said))}
+
+    def _score_of(self, row: NDArray[np.float32], columns: dict[str, int]) -> float:
+        mine = self._follow_ups[self._aspect]
+        good, bad = ([float(row[columns[text]]) for text in side] for side in (mine.positive, mine.negative))
+        return _mean(good) - _mean(bad)
+
+
+def _all_of(follow_ups: FollowUps) -> tuple[str, ...]:
+    return (*follow_ups.positive, *follow_ups.negative)
+
+
+def _mean(values: Sequence[float]) -> float:
+    """0 for a side without follow-ups: the published aspects include such."""
+    return sum(values) / len(values) if values else 0.0
+
+
+def _further(progress: Progress | None, start: int, most: int) -> Progress | None:
+    return None if progress is None else lambda done: progress(start + min(done, most))
+
+
+def _scaled(progress: Progress | None, texts: int, continuations: int) -> Progress | None:
+    return None if progress is None or not continuations else lambda done: progress(done * texts // continuations)
