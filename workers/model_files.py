@@ -148,7 +148,7 @@ def _digest(path: str, size: int, modified: int) -> str:  # noqa: ARG001 - a fil
 
 def _snapshot(name: str) -> Path:
     """A hub model's folder in the hub's cache, fetched where it is not there yet."""
-    from huggingface_hub import HfApi, snapshot_download
+    from huggingface_hub import HfApi, constants, get_session, snapshot_download
     from huggingface_hub.errors import LocalEntryNotFoundError
 
     try:
@@ -159,6 +159,7 @@ def _snapshot(name: str) -> Path:
     else:
         return folder
     try:
+        get_session().head(constants.ENDPOINT, timeout=_HUB_SECONDS)  # once; the hub's own calls try for half a minute
         files = HfApi().list_repo_files(name)
         is_safe = any(file.endswith(".safetensors") for file in files)
         patterns = _FROM_HUB if is_safe else _FROM_HUB_WITHOUT_SAFETENSORS
@@ -171,4 +172,4 @@ def _snapshot(name: str) -> Path:
 
 
 def _first_line(error: Exception) -> str:
-    return (str(error).strip().splitlines() or [type(error).__name__])[0][:200]
+    return (str(error).strip().splitlines() or [type(error).__name__])[0][:200].rstrip(".")

@@ -112,13 +112,43 @@ def test_a_hub_model_without_a_network_says_what_to_do(monkeypatch: pytest.Monke
         raise LocalEntryNotFoundError("no network")
 
     class NoNetwork:
-        def list_repo_files(self, name: str) -> list[str]:
+        def head(self, address: str, timeout: float) -> None:
             raise ConnectionError("Name or service not known\nand much more")
 
     monkeypatch.setattr(huggingface_hub, "snapshot_download", not_here)
-    monkeypatch.setattr(huggingface_hub, "HfApi", NoNetwork)
+    monkeypatch.setattr(huggingface_hub, "get_session", NoNetwork)
     with pytest.raises(ModelError, match=r"owner/some-model is not on this machine.*not known\); fetch it where"):
         model_files("owner/some-model")
+
+
+@pytest.mark.parametrize(
+    ("files", "fetched"),
+    [
+        (["model.safetensors", "pytorch_model.bin", "tf_model.h5"], "*.safetensors"),
+        (["pytorch_model.bin", "tf_model.h5"], "pytorch_model*.bin"),
+    ],
+)
+def test_of_a_hub_model_only_the_safest_weights_are_fetched(
+    monkeypatch: pytest.MonkeyPatch, folder: Path, files: list[str], fetched: str
+) -> None:
+    import huggingface_hub
+    from huggingface_hub.errors import LocalEntryNotFoundError
+
+    asked: list[list[str]] = []
+
+    def download(
+        name: str, local_files_only: bool = False, allow_patterns: list[str] | None = None, **_: object
+    ) -> str:
+        if local_files_only:
+            raise LocalEntryNotFoundError("not yet")
+        asked.append(allow_patterns or [])
+        return str(folder)
+
+    monkeypatch.setattr(huggingface_hub, "snapshot_download", download)
+    monkeypatch.setattr(huggingface_hub.HfApi, "list_repo_files", lambda hub, name: files)
+    monkeypatch.setattr(huggingface_hub, "get_session", lambda: type("Hub", (), {"head": lambda *_, **__: None})())
+    assert model_files("owner/some-model").folder == folder
+    assert asked == [["*.json", "*.txt", "*.model", fetched]]
 
 
 def test_a_hub_model_in_the_cache_needs_no_network(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
