@@ -16,7 +16,7 @@ from workers.metrics.configuration import Configuration
 
 
 class ComparedMetric(Protocol):
-    """What a leaderboard must know of a metric. ``Configuration`` and ``HandedIn`` both say it."""
+    """What a leaderboard must know of a metric. ``Configuration``, ``Computed`` and ``HandedIn`` say it."""
 
     @property
     def text(self) -> str:
@@ -32,6 +32,44 @@ class ComparedMetric(Protocol):
     def value_range(self) -> tuple[float | None, float | None]: ...
 
     def signature(self, **facts: object) -> str: ...
+
+
+Facts = tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True)
+class Computed(Configuration):
+    """A configuration whose runs a model made: its signature says which model it was."""
+
+    made_with: tuple[Facts, ...] = ()
+    """Each kind of run once: its facts (model revision, precision)."""
+
+    @classmethod
+    def by(cls, configuration: Configuration, made_with: tuple[Facts, ...]) -> Computed:
+        return cls(configuration.metric, configuration.values, made_with)
+
+    def signature(self, **facts: object) -> str:
+        """Where runs differ in a fact, it holds every value: ``model_revision:1f+2e``."""
+        names = dict.fromkeys(name for made in self.made_with for name, _ in made)
+        return super().signature(**{name: "+".join(self._values(name)) for name in names}, **facts)
+
+    @property
+    def note(self) -> str:
+        """What to know before the scores of different systems are compared; "" where all were made alike."""
+        names = dict.fromkeys(name for made in self.made_with for name, _ in made)
+        differ = {name: values for name in names if len(values := self._values(name)) > 1}
+        if not differ:
+            return ""
+        if revisions := differ.get("model_revision"):
+            return (
+                f"made with {len(revisions)} different revisions of the model: {', '.join(revisions)}. Scores of "
+                "systems that different models scored do not compare"
+            )
+        said = "; ".join(f"{name} {', '.join(values)}" for name, values in differ.items())
+        return f"the runs were not all made alike: {said}"
+
+    def _values(self, name: str) -> list[str]:
+        return sorted({value for made in self.made_with for known, value in made if known == name})
 
 
 Finest = Literal["turn", "dialogue", "system"]

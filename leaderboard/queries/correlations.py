@@ -11,7 +11,7 @@ import numpy as np
 from annotations.estimates import Estimate
 from annotations.models import CorpusVersion, System
 from annotations.queries import RatedItems, select_systems
-from leaderboard.queries.compared import MetricScores, chosen_metrics
+from leaderboard.queries.compared import Computed, MetricScores, chosen_metrics
 from leaderboard.queries.defaults import RESAMPLES, SEED
 from leaderboard.queries.human_scores import (
     HumanSide,
@@ -150,8 +150,9 @@ def _row_document(
         "spearman": correlation.spearman.as_json(),
         "kendall": correlation.kendall.as_json(),
     }
-    if correlation.note:
-        document["note"] = correlation.note
+    notes = [correlation.note, configuration.note if isinstance(configuration, Computed) else ""]
+    if any(notes):
+        document["note"] = ". ".join(note for note in notes if note)
     if isinstance(configuration, HandedIn):
         document["submitted"] = configuration.as_json()
     return document

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
+from django.db.models import QuerySet
 
 from annotations.models import System
-from leaderboard.queries.compared import MetricScores
-from workers.metrics.configuration import Configuration, ConfigurationError, parse
+from leaderboard.queries.compared import Computed, Facts, MetricScores
+from workers.metrics.configuration import Configuration, ConfigurationError, parse, unescaped
 from workers.metrics.registry import all_metrics
 from workers.models import MetricRun
 
@@ -25,6 +26,7 @@ def metric_scores(systems: Sequence[System], turns: int, only: Sequence[str] | N
         for text, metric_version in {row[:2] for row in rows}
         if (configuration := _present(text)) and configuration.metric.version == metric_version
     }
+    facts = _facts_of_runs(finished, known)
     order = {name: place for place, name in enumerate(all_metrics())}
     texts = sorted(known, key=lambda text: (order[known[text].metric.name], text))
     place = {text: row for row, text in enumerate(texts)}
@@ -41,7 +43,31 @@ def metric_scores(systems: Sequence[System], turns: int, only: Sequence[str] | N
         if system_score is not None:
             system_scores[at] = system_score
         runs_done[at[0]] += 1
-    return MetricScores(tuple(known[text] for text in texts), tuple(systems), turn, system_scores, runs_done)
+    computed = tuple(Computed.by(known[text], facts[text]) if text in facts else known[text] for text in texts)
+    return MetricScores(computed, tuple(systems), turn, system_scores, runs_done)
+
+
+def _facts_of_runs(finished: QuerySet[MetricRun], known: Mapping[str, Configuration]) -> dict[str, tuple[Facts, ...]]:
+    """For configurations that a model had a part in: what their runs' signatures say beyond the configuration, each
+    once. More than one: systems were scored by different models, or in different precision."""
+    signatures = (
+        finished.exclude(model="")
+        .order_by("configuration", "signature")
+        .values_list("configuration", "metric_version", "signature")
+    )
+    found: dict[str, dict[Facts, None]] = {}
+    for text, metric_version, signature in signatures:
+        if text in known and known[text].metric.version == metric_version:
+            found.setdefault(text, {})[_said_beyond(known[text], signature)] = None
+    return {text: tuple(facts) for text, facts in found.items()}
+
+
+def _said_beyond(configuration: Configuration, signature: str) -> Facts:
+    """The facts between the configuration's own and the corpus: model revision, precision, …"""
+    own = configuration.signature()
+    made = signature.partition("|corpus:")[0].removeprefix(own).strip("|")
+    pairs = (fact.partition(":") for fact in made.split("|") if fact)
+    return tuple((name, unescaped(value)) for name, _, value in pairs)
 
 
 def _present(text: str) -> Configuration | None:

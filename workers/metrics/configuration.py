@@ -191,6 +191,11 @@ def _in_signature(value: object) -> str:
     return _written(value).replace("%", "%25").replace("|", "%7C")
 
 
+def unescaped(value: str) -> str:
+    """A value as it was before a signature held it."""
+    return value.replace("%7C", "|").replace("%25", "%")
+
+
 def _split_outside_brackets(text: str, whole: str) -> Iterator[str]:
     """The parts of ``text`` between the commas that stand in no brackets and no quotation marks, without blank ones.
 
