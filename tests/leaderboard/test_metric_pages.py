@@ -7,7 +7,6 @@ import html
 import re
 
 import pytest
-from django.core.management import call_command
 from django.test import Client
 
 from annotations.models import Corpus, CorpusVersion
@@ -244,13 +243,25 @@ def test_without_ratings_there_is_no_comparison_and_the_reason(client: Client, r
 
 
 def test_gold_answers_are_not_compared_with_themselves(client: Client, rated: Rated) -> None:
-    version = rated(FOUR_RESPONSES, metrics="word_f1")
+    """Word-F1 of the gold answer is 1 by its making: it would be the most over-rated response wherever people differ.
+    A metric that looks at no reference has an opinion of it as of any other."""
+    version = rated(FOUR_RESPONSES, metrics="word_f1,length")
+    MetricRun.objects.filter(metric="word_f1", system__name="echo").update(turn_scores=[0.1, 0.3, 0.2])
+    assert queries.disagreement(version, "overall", "word_f1")["n"] == 4
     version.systems.filter(name="dull").update(kind="gold")
-    found = queries.disagreement(version, "overall", "word_f1")
-    assert found["reason"] == "all scores of the metric are equal"
-    version.systems.filter(name="dull").update(kind="agent")
-    call_command("score", corpus="small", metrics="length", inline=True)
+    assert queries.disagreement(version, "overall", "word_f1")["n"] == 3
     assert queries.disagreement(version, "overall", "length")["n"] == 4
+    assert "The gold answers are left out" in page(client, "/metrics/word_f1/")
+    assert "The gold answers are left out" not in page(client)
+
+
+def test_a_metric_that_ran_on_withheld_systems_alone_has_not_run(client: Client, rated: Rated) -> None:
+    version = rated(FOUR_RESPONSES)
+    version.systems.update(withheld=True)
+    actions.data_changed([version.pk])
+    said = page(client)
+    assert "It has not run yet" in said
+    assert "echo" not in said
 
 
 # --- configurations and corpora ----------------------------------------------------------------------------------
