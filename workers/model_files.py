@@ -50,6 +50,8 @@ class ModelFiles:
 def model_files(name: str) -> ModelFiles:
     """Finds a model's files. A hub id is fetched, once, where there is a network. Raises ``ModelError``.
 
+    A folder goes before a hub id of the same name.
+
     One file's revision is the start of its own SHA-256, as ``sha256sum`` prints it; that of several files is the start
     of the SHA-256 over their digests' hexadecimal digits, in order of the files' names.
     """
@@ -167,9 +169,10 @@ def _snapshot(name: str) -> Path:
     except Exception as error:  # the hub's, the network's and the disk's own kinds
         raise ModelError(
             f"the model {name} is not on this machine and could not be fetched from the hub "
-            f"({_first_line(error)}); fetch it where there is a network, or name a folder"
+            f"({first_line(error)}); fetch it where there is a network, or name a folder"
         ) from error
 
 
-def _first_line(error: Exception) -> str:
+def first_line(error: Exception) -> str:
+    """What a message begins with; loaders' own go on for pages."""
     return (str(error).strip().splitlines() or [type(error).__name__])[0][:200].rstrip(".")

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from workers import resources
-from workers.model_files import ModelError, ModelFiles
+from workers.model_files import ModelError, ModelFiles, first_line
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,9 @@ class Tokens:
         try:
             tokenizer = AutoTokenizer.from_pretrained(str(files.folder), local_files_only=True, trust_remote_code=False)
         except Exception as error:  # tokenizers raise whatever they meet in a broken file
-            raise ModelError(f"the tokenizer of the model {files.name} cannot be loaded: {error}") from error
+            raise ModelError(
+                f"the tokenizer of the model {files.name} cannot be loaded: {first_line(error)}"
+            ) from error
         if not getattr(tokenizer, "is_fast", False):
             raise ModelError(f"the model {files.name} has no fast tokenizer (tokenizer.json)")
         check_knows_words(tokenizer, files)

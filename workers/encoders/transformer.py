@@ -14,7 +14,7 @@ from workers.encoders.devices import device_for, device_name, free_unused_memory
 from workers.encoders.first_token import KINDS, first_state
 from workers.encoders.linear import use_onednn
 from workers.encoders.tokens import Input, Tokens
-from workers.model_files import ModelError, ModelFiles
+from workers.model_files import ModelError, ModelFiles, first_line
 
 if TYPE_CHECKING:
     import torch
@@ -106,7 +106,9 @@ class Transformer:
             return self._computed(inputs, batch, layer, take, first_only)
         except (RuntimeError, MemoryError) as error:
             if not is_out_of_memory(error):
-                raise ModelError(f"the model {self._name} failed on {self.device_label}: {error}") from error
+                raise ModelError(
+                    f"the model {self._name} failed on {self.device_label}: {first_line(error)}"
+                ) from error
             if len(batch) == 1:
                 raise self._out_of_memory(f"encode a text of {len(inputs[batch[0]])} tokens") from error
         return None
@@ -221,7 +223,7 @@ def _loaded(files: ModelFiles) -> Any:
     except (torch.OutOfMemoryError, MemoryError):
         raise
     except Exception as error:  # transformers, safetensors and the pickle reader each have their own
-        raise ModelError(f"the model {files.name} cannot be loaded: {error}") from error
+        raise ModelError(f"the model {files.name} cannot be loaded: {first_line(error)}") from error
     if model.config.is_encoder_decoder or getattr(model.config, "is_decoder", False):
         raise ModelError(f"the model {files.name} is no encoder, but a {model.config.model_type}")
     missing = sorted(key for key in report["missing_keys"] if not any(part in key for part in _MAY_BE_MISSING))

@@ -330,6 +330,48 @@ def test_weights_that_lack_a_part_are_not_filled_with_random_numbers(tmp_path: P
         TextEncoder(model_files(str(folder)), "cpu")
 
 
+class Payload:
+    """What a hostile file of weights runs where it is unpickled."""
+
+    def __init__(self, mark: Path) -> None:
+        self.mark = mark
+
+    def __reduce__(self) -> tuple[object, tuple[Path]]:
+        return Path.touch, (self.mark,)
+
+
+def test_weights_that_would_run_code_are_refused(tmp_path: Path) -> None:
+    import torch
+
+    folder = save_bert(tmp_path / "model", "BertModel")
+    (folder / "model.safetensors").unlink()
+    torch.save({"embeddings": Payload(tmp_path / "it ran")}, folder / "pytorch_model.bin")
+    with pytest.raises(ModelError, match="cannot be loaded"):
+        TextEncoder(model_files(str(folder)), "cpu")
+    assert not (tmp_path / "it ran").exists()
+
+
+def test_weights_in_pytorchs_own_format_are_loaded(tmp_path: Path) -> None:
+    import torch
+    from safetensors.torch import load_file
+
+    folder = save_bert(tmp_path / "model", "BertModel")
+    right = forgetful(TextEncoder(model_files(str(folder)), "cpu")).token_states(["why"]).states[0]
+    torch.save(load_file(folder / "model.safetensors"), folder / "pytorch_model.bin")
+    (folder / "model.safetensors").unlink()
+    found = forgetful(TextEncoder(model_files(str(folder)), "cpu")).token_states(["why"]).states[0]
+    assert found == pytest.approx(right, abs=1e-6)
+
+
+def test_a_tokenizer_with_more_words_than_the_model_is_refused(tmp_path: Path) -> None:
+    folder = save_bert(tmp_path, "BertModel")
+    tokenizer = word_tokenizer()
+    tokenizer.add_tokens(["onemore"])
+    tokenizer.save_pretrained(folder)
+    with pytest.raises(ModelError, match="words, it has"):
+        TextEncoder(model_files(str(folder)), "cpu")
+
+
 def test_a_model_with_a_decoder_is_no_encoder(tmp_path: Path) -> None:
     with pytest.raises(ModelError, match="is no encoder, but a t5"):
         TextEncoder(model_files(str(save_t5(tmp_path))), "cpu")
