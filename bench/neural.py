@@ -159,17 +159,20 @@ def one_by_one(threads: int, examples: list[Example]) -> dict[str, Any]:
     settings = {"gguf_file": files.gguf_file} if files.gguf_file else {}
     tokenizer = AutoTokenizer.from_pretrained(files.folder, **settings)
     model = AutoModelForCausalLM.from_pretrained(files.folder, dtype=torch.float32, **settings).eval()
-    prompts = [(f"{context}\n", response) for context, response in pairs_of(examples)]
+    prompts = [(_tagged(example), f" {example.response.strip()}") for example in examples]
     now = clock(threads)
     start = now()
     scores = peers.likelihood_one_by_one(model, tokenizer, prompts)
     return {"seconds": now() - start, "scores": scores}
 
 
-def frechet(_threads: int, samples: int = 150, dimensions: int = 768) -> dict[str, float]:
-    from workers.metrics.frechet import frechet_distance
+def _tagged(example: Example) -> str:
+    return "".join(f"{said.speaker}: {said.text.strip()}\n" for said in example.context) + "B:"
 
+
+def frechet(_threads: int, samples: int = 150, dimensions: int = 768) -> dict[str, float]:
     from bench import neural_peers as peers
+    from workers.metrics.frechet import frechet_distance
 
     random = np.random.default_rng(0)
     a = random.normal(size=(samples, dimensions)).astype(np.float32)
@@ -287,7 +290,9 @@ class Bench:
         mine = self.alone(our_likelihoods, examples)
         theirs = self.alone(one_by_one, few)
         scaled = theirs["seconds"] * len(examples) / len(few)
-        print(f"  one by one {scaled:.1f} s, dialeval {mine['seconds']:.1f} s")
+        ours_of_few = mine["scores"][:: max(1, len(examples) // 40)]
+        difference = max(abs(a - b) for a, b in zip(ours_of_few, theirs["scores"], strict=True))
+        print(f"  one by one {scaled:.1f} s, dialeval {mine['seconds']:.1f} s; largest difference {difference:.1e}")
         self.say("one by one / dialeval", scaled / mine["seconds"], 3)
 
     def gpu(self) -> None:
