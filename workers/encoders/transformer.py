@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 TOKENS_A_THREAD = 1_024
 """In a batch on a CPU, padding included. More than this leaves the processor's cache: 8,192 take 1.5 times as long."""
+WORTH_A_BATCH = 256
+"""Tokens on a CPU: 105 texts of 4 to 40 tokens take 8 % less time so with one thread, 20 % less with two."""
 TOKENS_ON_GPU = 65_536
 _MAY_BE_MISSING = ("pooler.", "position_ids", "cls.", "lm_head.", "classifier.")
 """Parts of a checkpoint that hidden states do without."""
@@ -84,7 +86,8 @@ class Transformer:
         Where memory runs out, a batch is halved and tried again. Raises ``ModelError`` where even one text is too much,
         and where a state is no number.
         """
-        waiting = list(batches_by_length([len(one) for one in inputs], self._tokens_at_once))[::-1]
+        worth_a_batch = WORTH_A_BATCH if self.device.type == "cpu" else None
+        waiting = list(batches_by_length([len(one) for one in inputs], self._tokens_at_once, worth_a_batch))[::-1]
         under_way: _UnderWay | None = None  # an accelerator computes one batch while the last one is kept
         while waiting or under_way:
             batch = waiting.pop() if waiting else []

@@ -53,7 +53,7 @@ class TokenMatching:
         self._baselines = baselines
         self.store = encoder.store
         # The tokens around a text are those that an empty one has: not all special ones, for an unknown word counts.
-        self._around = frozenset(encoder.token_states([""], layer).ids[0].tolist())
+        self._around = frozenset(encoder.token_states([""], layer, remember=True).ids[0].tolist())
         self._references = _ReferenceStates(self._encoded_references)
         self._weigh = self._alike
         self.namespace = f"bertscore/{encoder.namespace}/{layer}"

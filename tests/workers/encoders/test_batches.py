@@ -25,3 +25,8 @@ def test_every_text_is_in_one_batch_and_no_batch_is_too_large() -> None:
     batches = list(batches_by_length(lengths, 128))
     assert sorted(place for batch in batches for place in batch) == list(range(500))
     assert all(len(batch) * max(lengths[place] for place in batch) <= 128 for batch in batches)
+
+
+def test_a_batch_that_pays_takes_no_text_much_shorter_than_its_longest() -> None:
+    # 10 and 8 are alike; 7 is not, and 2 × 10 tokens pay; 7 alone does not pay, so that 3 stands beside it
+    assert list(batches_by_length([10, 8, 7, 3], 100, worth_a_batch=20)) == [[0, 1], [2, 3]]
