@@ -1,0 +1,99 @@
+"""Metrics with a model, computed by real worker processes; and workers that die over several systems at once."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.faults.test_workers import ENTRY_POINTS, METADATA, SLOW_METRIC, state_of_runs
+from tests.site import Site, kill, wait_until
+from workers.metrics.registry import all_metrics
+
+pytestmark = pytest.mark.slow
+
+SYSTEMS = ("one", "two", "three")
+
+
+def corpus(dialogues: int) -> str:
+    lines = ['{"type": "corpus", "name": "small"}']
+    lines += [json.dumps({"type": "system", "name": name, "kind": "baseline"}) for name in SYSTEMS]
+    for number in range(dialogues):
+        context = [{"speaker": "A", "text": f"What did you do on day {number}?"}]
+        turn = {"number": 0, "context": context, "references": [f"I went for a walk of {number} miles."]}
+        persona = {"persona": ["I like to walk."], "partner_persona": ["I ask."]}
+        lines.append(json.dumps({"type": "dialogue", "id": str(number), **persona, "turns": [turn]}))
+        for name in SYSTEMS:
+            said = {
+                "dialogue_id": str(number),
+                "turn": 0,
+                "system": name,
+                "text": f"I walked {number} miles, says {name}.",
+            }
+            lines.append(json.dumps({"type": "response", **said}))
+    return "\n".join(lines) + "\n"
+
+
+@pytest.fixture
+def small_site(site: Site, tmp_path: Path) -> Site:
+    """Three systems × 12 turns, and a metric that takes 0.2 s a response and three systems at once."""
+    plug_in = tmp_path / "plug-in"
+    information = plug_in / "slow_metric-1.dist-info"
+    information.mkdir(parents=True)
+    several = SLOW_METRIC.replace('    version="1",', '    version="1",\n    systems_at_once=8,')
+    (plug_in / "slow_metric.py").write_text(several)
+    (information / "entry_points.txt").write_text(ENTRY_POINTS)
+    (information / "METADATA").write_text(METADATA)
+    site.settings["PYTHONPATH"] = str(plug_in)
+    path = tmp_path / "small.jsonl"
+    path.write_text(corpus(dialogues=12))
+    site.manage("import_corpus", "jsonl", path, "--slug", "small")
+    return site
+
+
+def request(site: Site, *names: str) -> None:
+    site.python(
+        "from workers import runs; from workers.metrics.configuration import parse\n"
+        "from annotations.queries import version_of, select_systems\n"
+        f"runs.request([parse(name) for name in {names!r}], select_systems(version_of('small')))"
+    )
+
+
+def test_systems_whose_worker_is_killed_over_them_are_each_completed_alone(small_site: Site) -> None:
+    first = small_site.start_worker()
+    request(small_site, "slow_length")
+    wait_until(lambda: state_of_runs(small_site) == " ".join(["running:1"] * 3), 60, "one worker has all three")
+    kill(first)
+    small_site.start_worker()
+    wait_until(lambda: state_of_runs(small_site) == " ".join(["done:2"] * 3), 90, "each was completed once")
+    found = small_site.document("score", "--corpus", "small", "--metrics", "slow_length")["runs"]
+    expected = {name: [float(len(f"I walked {n} miles, says {name}.")) for n in range(12)] for name in SYSTEMS}
+    assert {run["system"]: [turn["score"] for turn in run["turn_scores"]] for run in found} == expected
+
+
+def test_a_worker_s_two_processes_share_the_systems(small_site: Site) -> None:
+    small_site.start_worker(concurrency=2)
+    request(small_site, "slow_length")
+    wait_until(lambda: state_of_runs(small_site) == " ".join(["done:1"] * 3), 90, "all are done")
+    tokens = small_site.python(
+        "from workers.models import MetricRun as M; print(M.objects.values('started_at').distinct().count())"
+    )
+    assert tokens == "2"  # two claims: one of two systems, one of the third
+
+
+def test_real_models_score_a_corpus_on_a_worker_and_every_run_says_which_model_it_was(small_site: Site) -> None:
+    names = [name for name in ("bertscore_f1", "fbd", "pmi") if name in all_metrics()]
+    small_site.start_worker()
+    request(small_site, *names)
+    wait_until(
+        lambda: set(state_of_runs(small_site).split()) == {"done:1"}, 240, "the worker scored all systems at once"
+    )
+    found = small_site.document("score", "--corpus", "small", "--metrics", ",".join(names))["runs"]
+    assert len(found) == 3 * len(names)
+    for run in found:
+        assert run["system_score"] is not None
+        revision = run["model"].rpartition("@")[2]
+        assert len(revision) == 12
+        assert f"|model_revision:{revision}|corpus:small|" in run["signature"]
+        assert run["device"].startswith(("cpu", "cuda", "mps"))
