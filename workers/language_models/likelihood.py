@@ -95,10 +95,12 @@ class CausalModel:
 
         A message cannot end itself: what spells one of the model's control tokens is taken out of it. Where a template
         refuses the order of roles, neighbours of the same role become one message and a system message becomes a
-        part of the first user's.
+        part of the first user's. No message at all: the beginning of an answer alone.
         """
         if not self._tokenizer.chat_template:
             return None
+        if not messages:
+            return self._answer_begins()
         clean = [(role, self._control_words.sub("", text)) for role, text in messages]
         try:
             return self._in_template(clean)
@@ -134,6 +136,12 @@ class CausalModel:
     def _in_template(self, messages: Sequence[tuple[str, str]]) -> str:
         written = [{"role": role, "content": text} for role, text in messages]
         return str(self._tokenizer.apply_chat_template(written, tokenize=False, add_generation_prompt=True))
+
+    def _answer_begins(self) -> str:
+        """What a template puts before an answer; templates themselves refuse an empty dialogue."""
+        asked = [{"role": "user", "content": "x"}]
+        closed = str(self._tokenizer.apply_chat_template(asked, tokenize=False, add_generation_prompt=False))
+        return self._in_template([("user", "x")]).removeprefix(closed)
 
     def _tokenise(self, continuations: Sequence[Continuation]) -> list[tuple[Scored, bool]]:
         """The tokens of each with the place of its continuation, and whether something was cut."""

@@ -50,7 +50,7 @@ def _from_folder(files: ModelFiles, dtype: torch.dtype) -> Any:
 
     untyped: Any = AutoModelForCausalLM
     model, loading = untyped.from_pretrained(
-        str(files.folder), dtype=dtype, attn_implementation="sdpa", local_files_only=True, output_loading_info=True
+        str(files.folder), dtype=dtype, local_files_only=True, output_loading_info=True
     )
     if missing := sorted(loading["missing_keys"]):
         # transformers fills them with random numbers: scores would look like scores.
@@ -72,7 +72,7 @@ def _from_gguf(files: ModelFiles, dtype: torch.dtype) -> Any:
         outline = untyped.from_config(config)
     with open(os.devnull, "w") as nowhere, contextlib.redirect_stderr(nowhere):  # a bar that cannot be turned off
         weights = load_gguf_checkpoint(path, return_tensors=True, model_to_load=outline, torch_dtype=dtype)["tensors"]
-    model = untyped.from_config(config, attn_implementation="sdpa", dtype=dtype)
+    model = untyped.from_config(config, dtype=dtype)
     absent = set(model.load_state_dict(weights, strict=False).missing_keys)
     model.tie_weights()
     if absent and not (config.tie_word_embeddings and absent == {"lm_head.weight"}):
