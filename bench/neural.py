@@ -150,15 +150,12 @@ def pairs_of(examples: Sequence[Example]) -> list[tuple[str, str]]:
 def one_by_one(threads: int, examples: list[Example]) -> dict[str, Any]:
     """A forward pass over context and response for each of them, with the same weights in float32."""
     import torch
-    from transformers import AutoModelForCausalLM, AutoTokenizer
 
     from bench import neural_peers as peers
+    from workers.language_models.loading import load_causal
 
     torch.set_num_threads(threads)
-    files = model_files(PACKAGED_LANGUAGE_MODEL)
-    settings = {"gguf_file": files.gguf_file} if files.gguf_file else {}
-    tokenizer = AutoTokenizer.from_pretrained(files.folder, **settings)
-    model = AutoModelForCausalLM.from_pretrained(files.folder, dtype=torch.float32, **settings).eval()
+    tokenizer, model = load_causal(model_files(PACKAGED_LANGUAGE_MODEL), torch.device("cpu"), torch.float32)
     prompts = [(_tagged(example), f" {example.response.strip()}") for example in examples]
     now = clock(threads)
     start = now()

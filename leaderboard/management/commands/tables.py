@@ -22,7 +22,7 @@ class Command(ConsoleCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         names = ", ".join(corpus.slug for corpus in fbd.CORPORA)
-        parser.add_argument("table", choices=["fbd"])
+        parser.add_argument("table", choices=["fbd"], metavar="TABLE", help="fbd")
         parser.add_argument(
             "--corpora",
             type=_renamed,
