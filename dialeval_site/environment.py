@@ -87,7 +87,7 @@ SETTINGS: tuple[Setting, ...] = (
     Setting(
         "DIALEVAL_THREADS",
         "0",
-        "PyTorch's threads in each worker process. 0: the machine's cores, shared among the worker's processes.",
+        "PyTorch's threads in each worker process. 0: half of the cores, shared among the worker's processes.",
     ),
     Setting(
         "DIALEVAL_FEATURE_CACHE_MB",

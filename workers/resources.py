@@ -17,7 +17,8 @@ class Resources:
     device: str = AUTO
     """``auto``, or a device as PyTorch names it: ``cpu``, ``cuda:1``, ``mps``."""
     threads: int = 0
-    """PyTorch's threads in this process; 0: the cores, shared among ``processes``."""
+    """PyTorch's threads in this process; 0: half of the cores, shared among ``processes``. The web wants the others;
+    threads that wait for a busy core make everything several times slower."""
     processes: int = 1
     """How many processes like this one share the machine."""
     feature_folder: Path | None = None
@@ -27,7 +28,7 @@ class Resources:
 
     @property
     def threads_to_use(self) -> int:
-        return self.threads or max(1, (os.cpu_count() or 1) // self.processes)
+        return self.threads or max(1, (os.cpu_count() or 1) // (2 * self.processes))
 
 
 _at_hand = Resources()

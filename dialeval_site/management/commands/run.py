@@ -78,10 +78,11 @@ class Command(ConsoleCommand):
         try:
             model, endpoint = self._start_model(besides=options["port"])
             endpoint |= links
-            children.append(_start_worker("worker", "cpu,gpu", options["concurrency"], endpoint))
+            children.append(_start_worker("worker", "cpu", options["concurrency"], endpoint))
             children.append(_start_worker("worker for chats", "llm", 1, endpoint))
             children.append(_start_web(options["host"], options["port"], links))
             _wait_until_ready(address, children)
+            children.append(_start_worker("worker for models", "gpu", 1, {}))  # the web does not wait for it
             self._greet(address, with_accounts=not options["no_demo"] and not settings.PRODUCTION)
             while True:
                 _refuse_ended(children)
@@ -182,7 +183,7 @@ def _free_port(besides: int) -> int:
 
 def _start_worker(name: str, queues: str, concurrency: int, endpoint: dict[str, str]) -> Child:
     """What asks a language model has a worker to itself: a person waits for a chat's answer, and must not wait for the
-    metric runs before it."""
+    metric runs before it. So have metrics with a model: one process holds each model, and the others stay quick."""
     command = [sys.executable, "-m", "celery", "-A", "dialeval_site", "worker"]
     options = ["--queues", queues, "--concurrency", str(concurrency), "--loglevel", "INFO", "--without-mingle"]
     # One thread a process: two threads that spin on one busy core are several times slower than one.
