@@ -75,6 +75,7 @@ def ours(threads: int, names: Sequence[str], systems: Systems, folder: str) -> d
 def _scored(scorer: Any, metric: Any, systems: Systems) -> list[Any]:
     if "turn" not in metric.levels:
         human = [as_human(example) for example in systems[0]]
+        scorer.prepare([*(example for examples in systems for example in examples), *human])
         return [scorer.score_system(examples, human) for examples in systems]
     scores: list[Any] = []
     for start in range(0, len(systems), metric.systems_at_once):

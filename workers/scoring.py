@@ -21,6 +21,8 @@ from workers.runs import RunResult
 LONGEST_REASON = 300
 LONGEST_DEVICE = 120
 LONGEST_MODEL = 300
+PREPARED = 0.9
+"""The share of the work that preparing several systems counts as: encoding them, where comparing them is quick."""
 
 Progress = Callable[[int], None]
 Outcome = RunResult | Exception
@@ -100,15 +102,31 @@ def _of_systems(
     configuration: Configuration, scorer: Any, tasks: Sequence[Task], progress: Progress
 ) -> Iterator[Outcome]:
     """A metric of whole systems (a distance between distributions): one score, and none for a turn."""
+    prepared = len(tasks) > 1 and hasattr(scorer, "prepare")
+    if prepared:
+        _prepare(configuration, scorer, tasks, progress)
+    whole = sum(len(task.given) for task in tasks)
     before = 0
     for task in tasks:
         begun = before
 
         def tell(done: int, begun: int = begun, most: int = len(task.given)) -> None:
-            progress(begun + min(done, most))
+            so_far = begun + min(done, most)
+            progress(int(whole * PREPARED + so_far * (1 - PREPARED)) if prepared else so_far)
 
         yield _or_problem(_system_result, configuration, scorer, task, tell)
         before += len(task.given)
+
+
+def _prepare(configuration: Configuration, scorer: Any, tasks: Sequence[Task], progress: Progress) -> None:
+    """``tasks`` are of one corpus version, and so have one human side."""
+    examples = [example for task in tasks for example in task.given]
+    human = queries.human_side_of(configuration, tasks[0].run.system.version)
+
+    def tell(done: int) -> None:
+        progress(int(len(examples) * PREPARED * done / (len(examples) + len(human))))
+
+    scorer.prepare([*examples, *human], tell)
 
 
 def _or_problem(make: Callable[..., RunResult], *arguments: Any) -> Outcome:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from annotations.estimates import Undefined
@@ -37,6 +37,23 @@ class SystemLengths:
         if not human:
             return Undefined("there is no human side to compare with")
         return sum(lengths(examples)) / len(examples) - sum(lengths(human)) / len(human)
+
+
+class PreparedLengths(SystemLengths):
+    """The same, for several systems at once: keeps what it was asked to prepare and to score, in order."""
+
+    def __init__(self) -> None:
+        self.calls: list[tuple[str, list[str]]] = []
+
+    def prepare(self, examples: Sequence[Example], progress: Callable[[int], None]) -> None:
+        self.calls.append(("prepare", [example.response for example in examples]))
+        for done in range(len(examples)):
+            progress(done + 1)
+
+    def score_system(self, examples: Sequence[Example], human: Sequence[Example], progress: Any = None) -> Any:
+        self.calls.append(("score", [example.response for example in examples]))
+        progress(len(examples))
+        return super().score_system(examples, human)
 
 
 class NotedLengths:
@@ -83,6 +100,10 @@ SYSTEM_LENGTH = Metric(
     value_range=(None, None),
     options=(HUMAN,),
 )
+
+
+def system_metric(scorer: Any) -> Metric:
+    return replace(SYSTEM_LENGTH, build=lambda options: scorer, systems_at_once=8)
 
 
 def lengths(examples: Sequence[Example]) -> list[float]:

@@ -14,8 +14,8 @@ from annotations.queries import select_systems
 from tests.annotations.stored import dialogue, rated_corpus, stored
 from tests.at_once import at_once
 from tests.workers.conftest import forget
-from tests.workers.lengths import NotedLengths, batch_metric, metric
-from workers import execution, resources, runs
+from tests.workers.lengths import NotedLengths, PreparedLengths, batch_metric, metric, system_metric
+from workers import execution, queries, resources, runs, scoring
 from workers.metrics import registry
 from workers.metrics.base import Example
 from workers.metrics.configuration import parse
@@ -67,6 +67,57 @@ def test_one_call_scores_all_systems_and_each_run_gets_its_own(version: CorpusVe
     ]
     assert states() == ["done:1"] * 4
     assert set(MetricRun.objects.values_list("examples_done", flat=True)) == {2, 1}
+
+
+def of_whole_systems(monkeypatch: pytest.MonkeyPatch) -> PreparedLengths:
+    scorer = PreparedLengths()
+    forget()
+    monkeypatch.setattr(registry, "_catalogue", lambda: registry.assemble([system_metric(scorer)], []))
+    return scorer
+
+
+def test_a_metric_of_whole_systems_sees_all_of_them_and_people_before_it_scores_one(
+    version: CorpusVersion, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scorer = of_whole_systems(monkeypatch)
+    first, *_ = requested(version, "system_length")
+    assert execution.compute(first.pk)
+    (step, responses), *after = scorer.calls
+    people = [text for example in first_turns(version) for text in example.references]
+    assert (step, responses) == (
+        "prepare",
+        ["one", "one again", "two", "two again", "three", "three again", "four", *people],
+    )
+    assert [said for step, said in after if step == "score"] == [
+        ["one", "one again"],
+        ["two", "two again"],
+        ["three", "three again"],
+        ["four"],
+    ]
+    assert states() == ["done:1"] * 4
+
+
+def test_one_system_alone_is_not_prepared(version: CorpusVersion, monkeypatch: pytest.MonkeyPatch) -> None:
+    scorer = of_whole_systems(monkeypatch)
+    runs.request([parse("system_length")], select_systems(version)[:1], hint=False)
+    execution.compute(MetricRun.objects.get().pk)
+    assert [step for step, _ in scorer.calls] == ["score"]
+
+
+def test_progress_of_whole_systems_never_goes_back(version: CorpusVersion, monkeypatch: pytest.MonkeyPatch) -> None:
+    of_whole_systems(monkeypatch)
+    requested(version, "system_length")
+    told: list[int] = []
+    tasks = [scoring.Task.of(run) for run in MetricRun.objects.order_by("system__position")]
+    scoring.outcomes(parse("system_length"), tasks, told.append)
+    assert told == sorted(told)
+    assert told[-1] == 7
+
+
+def first_turns(version: CorpusVersion) -> list[Example]:
+    """The places of the version, with what people said there."""
+    first = MetricRun.objects.order_by("system__position")[0]
+    return queries.examples_of(first.system)
 
 
 def test_each_run_says_with_what_it_was_made(version: CorpusVersion, scorer: NotedLengths) -> None:

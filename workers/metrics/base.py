@@ -60,7 +60,11 @@ class TurnScorer(Protocol):
 
 
 class SystemScorer(Protocol):
-    """Scores a whole system against the human side (distribution metrics)."""
+    """Scores a whole system against the human side (distribution metrics).
+
+    Where ``systems_at_once`` is more than one it may also have a method ``prepare(examples, progress)``. It is called
+    before several systems are scored, with all that they and people said, for what is quicker together.
+    """
 
     def score_system(
         self, examples: Sequence[Example], human: Sequence[Example], progress: Progress | None = None

@@ -59,6 +59,13 @@ class AgainstPeople:
         self._account = _account_of(encoder, both.cut, len(examples), result.details)
         return result.score
 
+    def prepare(self, examples: Sequence[Example], progress: Progress | None = None) -> None:
+        """Encodes the pairs of several systems, which the encoder remembers: together they fill its batches with pairs
+        of like length, and people's are among them once."""
+        encoder = encoder_for(self._model)
+        self._account = _account_of(encoder, frozenset(), 0, {})
+        pair_points(encoder, examples, self._layer, progress)
+
     def account(self) -> Account:
         return self._account
 

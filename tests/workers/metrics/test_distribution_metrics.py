@@ -86,6 +86,16 @@ def test_both_sides_are_encoded_in_one_call_with_the_layer_asked_for(encoder: En
     assert encoder.asked[3:] == [("question 0", "answer 0"), ("question 1", "answer 1")]
 
 
+@pytest.mark.parametrize("name", ["fbd", "prd"])
+def test_several_systems_are_encoded_in_one_call_before_they_are_scored(encoder: Encoder, name: str) -> None:
+    scorer = parse(f"{name}[layer=2]").scorer()
+    told: list[int] = []
+    scorer.prepare([*answers(3, "reply"), *answers(3, "other"), *answers(3, "answer")], told.append)
+    assert (encoder.layers, len(encoder.asked)) == ([2], 9)
+    assert told[-1] == 9
+    assert scorer.account().device == "cpu, 1 thread, float32"  # people who wait see it
+
+
 @pytest.mark.parametrize("mean_term", ["squared", "norm"])
 def test_fbd_is_the_frechet_distance_of_the_two_sides(encoder: Encoder, mean_term: Any) -> None:
     system, people = answers(30, "reply"), answers(20, "answer")
