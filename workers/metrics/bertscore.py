@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from annotations.estimates import Undefined
 from workers.metrics.base import Metric, Option, OptionValue
 from workers.metrics.encoder_options import MODEL, NORMALIZE_AS_IT_IS, SYSTEMS_AT_ONCE, missing_model, preparation
+from workers.metrics.named_files import named_file
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -48,10 +49,8 @@ them only under one signature. Rescaling by a baseline spreads them and changes 
 
 
 def _missing(options: Mapping[str, OptionValue]) -> str:
-    from pathlib import Path
-
     baseline = str(options["baseline"])
-    if baseline and not Path(baseline).expanduser().is_file():
+    if baseline and named_file(baseline) is None:
         return f"the file of baselines {baseline} is not there"
     return missing_model(options)
 

@@ -12,6 +12,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from workers.metrics.named_files import text_of
+
 OURS = "ours"
 _OURS_FILE = Path(__file__).with_name("fed_followups.json")
 _LARGEST_FILE = 1_000_000
@@ -52,19 +54,14 @@ class FollowUps:
 
 def read_follow_ups(name: str) -> dict[str, FollowUps]:
     """By aspect. ``name``: ``ours`` or a file. Raises ``FollowUpsError``; never shows what else a file holds."""
-    path = _OURS_FILE if name == OURS else Path(name)
     try:
-        if path.stat().st_size > _LARGEST_FILE:
-            raise FollowUpsError(f"{name}: larger than {_LARGEST_FILE:,} bytes")
-        document = json.loads(path.read_text("utf-8"))
-    except OSError as error:
-        raise FollowUpsError(f"{name}: {error.strerror or 'cannot be read'}") from error
+        document = json.loads(text_of(str(_OURS_FILE) if name == OURS else name, _LARGEST_FILE))
     except json.JSONDecodeError as error:
         raise FollowUpsError(f"{name}: line {error.lineno}, column {error.colno}: not JSON") from error
-    except (ValueError, RecursionError) as error:
-        raise FollowUpsError(
-            str(error) if isinstance(error, FollowUpsError) else f"{name}: not JSON in UTF-8"
-        ) from error
+    except RecursionError as error:
+        raise FollowUpsError(f"{name}: not JSON") from error
+    except ValueError as error:
+        raise FollowUpsError(f"{name}: {error}") from error
     if not isinstance(document, Mapping) or not document:
         raise FollowUpsError(f"{name}: $: must be an object with an entry per aspect")
     return {_aspect(name, key): _of_aspect(name, key, entry) for key, entry in document.items()}

@@ -7,9 +7,9 @@ import json
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 
 from workers.metrics.base import Example
+from workers.metrics.named_files import text_of
 
 ASPECTS = ("naturalness", "coherence", "engagingness", "groundedness", "understandability")
 OVERALL = "overall"
@@ -73,16 +73,12 @@ def _lines(texts: Iterable[str]) -> str:
 
 
 def _read(path: str) -> object:
-    file = Path(path).expanduser()
     try:
-        if file.stat().st_size > _LARGEST_FILE:
-            raise QuestionsError(f"the questions {path} are larger than {_LARGEST_FILE:,} bytes")
-        return json.loads(file.read_text("utf-8"))
-    except (OSError, ValueError, RecursionError) as error:
-        if isinstance(error, QuestionsError):
-            raise
-        reason = error.strerror if isinstance(error, OSError) else error
-        raise QuestionsError(f"the questions {path} cannot be read: {reason}") from error
+        return json.loads(text_of(path, _LARGEST_FILE))
+    except RecursionError as error:
+        raise QuestionsError(f"the questions {path} cannot be read: not JSON") from error
+    except ValueError as error:
+        raise QuestionsError(f"the questions {path} cannot be read: {error}") from error
 
 
 def _checked(path: str, document: object) -> dict[str, str]:
@@ -90,7 +86,7 @@ def _checked(path: str, document: object) -> dict[str, str]:
         raise QuestionsError(f"the questions {path} are not a JSON object of aspects and questions")
     for aspect, template in document.items():
         if aspect not in ASPECTS:
-            raise QuestionsError(f'the questions {path} hold "{aspect}"; the aspects are {", ".join(ASPECTS)}')
+            raise QuestionsError(f'the questions {path} hold "{aspect[:50]}"; the aspects are {", ".join(ASPECTS)}')
         if not isinstance(template, str) or "{response}" not in template:
             raise QuestionsError(f"the questions {path}, {aspect}: a text with {{response}} in it is wanted")
         for name in _FIELD.findall(template):

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from annotations.estimates import Undefined
 from workers.metrics.base import Option, OptionValue
 from workers.metrics.encoder_options import MODEL, NORMALIZE_AS_IT_IS, missing_model, preparation
+from workers.metrics.named_files import named_file
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,7 +30,7 @@ def missing_vectors(options: Mapping[str, OptionValue]) -> str:
     file = str(options["vectors"])
     if not file:
         return missing_model(options)
-    return "" if Path(file).expanduser().is_file() else f"the file of word vectors {file} is not there"
+    return "" if named_file(file) else f"the file of word vectors {file} is not there"
 
 
 def build(column: int, options: Mapping[str, OptionValue]) -> BestReference:

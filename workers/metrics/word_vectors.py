@@ -15,6 +15,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from workers.metrics.named_files import named_file
+
 FloatArray = NDArray[np.float32]
 _HEADER = re.compile(rb"\d+ \d+\s*")
 """word2vec's text format begins with the number of words and dimensions."""
@@ -118,8 +120,8 @@ class WordVectors:
         try:
             vector = np.array(fields[1:], dtype=np.float32)
         except ValueError:
-            wrong = next(field for field in fields[1:] if not _is_number(field))
-            raise self._fault(number, f'"{wrong.decode()[:40]}" is no number') from None
+            wrong = next(place for place, field in enumerate(fields[1:], 1) if not _is_number(field))
+            raise self._fault(number, f"what should be the word's number {wrong} is none") from None
         if not np.isfinite(vector).all():
             raise self._fault(number, "a number is NaN or infinite")
         return vector
@@ -140,10 +142,10 @@ def _is_number(field: bytes) -> bool:
 
 def word_vectors_at(path: str) -> WordVectors:
     """This process's. A file that has changed is read anew."""
-    try:
-        changed = Path(path).expanduser().stat().st_mtime_ns
-    except OSError as fault:
-        raise WordVectorsError(f"the word vectors {path} cannot be read: {fault.strerror}") from fault
+    file = named_file(path)
+    if file is None:
+        raise WordVectorsError(f"the word vectors {path} cannot be read: there is no such file")
+    changed = file.stat().st_mtime_ns
     return _word_vectors(path, changed)
 
 

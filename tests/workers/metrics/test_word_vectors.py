@@ -83,7 +83,7 @@ def test_a_changed_file_is_read_anew(tmp_path: Path) -> None:
         ("the 1 2\ntea 1\n", "line 2: 1 numbers where the first line has 2"),
         ("the 1 2\nother 1\ntea 1 2\n", "line 2: 1 numbers where the first line has 2"),
         ("the 1 2\ntea 1 2 3\n", "line 2: 3 numbers where the first line has 2"),
-        ("the 1 2\ntea 1 x\n", 'line 2: "x" is no number'),
+        ("the 1 2\ntea 1 x\n", "line 2: what should be the word's number 2 is none"),
         ("the 1 2\ntea 1 nan\n", "line 2: a number is NaN or infinite"),
         ("the 1 2\ntea 1 1e999\n", "line 2: a number is NaN or infinite"),
         (b"the 1 2\ntea 1 \xff\n", "line 2: is not UTF-8"),
