@@ -77,5 +77,5 @@ def give_back(owned: QuerySet, state: str, **changes: Any) -> bool:
 
 def to_hint(waiting: QuerySet, now: datetime, *columns: str) -> list[tuple[Any, ...]]:
     """These columns of the waiting rows whose last hint may be lost, first those that were never hinted at."""
-    rows = waiting.order_by(F("hinted_at").asc(nulls_first=True)).values_list("hinted_at", "hints", *columns)
+    rows = waiting.order_by(F("hinted_at").asc(nulls_first=True), "pk").values_list("hinted_at", "hints", *columns)
     return [tuple(rest) for hinted_at, hints, *rest in rows[:HINTS_A_SWEEP] if is_due(hinted_at, hints, now)]

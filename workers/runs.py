@@ -71,7 +71,10 @@ def request(configurations: Sequence[Configuration], systems: Sequence[System], 
         runs.filter(state=State.FAILED).update(
             state=State.PENDING, attempts=0, error="", hinted_at=None, hints=0, examples_done=0, finished_at=None
         )
-        waiting = list(runs.filter(state=State.PENDING, hinted_at__isnull=True).values_list("pk", "queue"))
+        # In the order of the wish: what was named first is computed first.
+        waiting = list(
+            runs.filter(state=State.PENDING, hinted_at__isnull=True).order_by("pk").values_list("pk", "queue")
+        )
         if hint:
             transaction.on_commit(lambda: send_hints(waiting))
 
@@ -89,7 +92,7 @@ def retry_failed(version: CorpusVersion) -> int:
     submission."""
     with transaction.atomic():
         failed = MetricRun.objects.filter(system__version=version, system__withheld=False, state=State.FAILED)
-        again = list(failed.values_list("pk", "queue"))
+        again = list(failed.order_by("pk").values_list("pk", "queue"))
         count = MetricRun.objects.filter(pk__in=[pk for pk, _ in again], state=State.FAILED).update(
             state=State.PENDING, attempts=0, error="", hinted_at=None, hints=0, examples_done=0, finished_at=None
         )

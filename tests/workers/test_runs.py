@@ -93,6 +93,15 @@ def test_workers_are_told_when_the_request_is_committed(
     assert sorted(hints) == sorted(MetricRun.objects.values_list("pk", flat=True))
 
 
+def test_what_was_named_first_is_told_of_first(
+    version: CorpusVersion, hints: list[int], django_capture_on_commit_callbacks
+) -> None:
+    with django_capture_on_commit_callbacks(execute=True):
+        runs.request([parse("length"), parse("constant")], select_systems(version))
+    metric_of = dict(MetricRun.objects.values_list("pk", "metric"))
+    assert [metric_of[pk] for pk in hints] == ["length", "length", "constant", "constant"]
+
+
 def test_a_run_that_was_hinted_is_not_hinted_by_a_second_request(
     version: CorpusVersion, hints: list[int], django_capture_on_commit_callbacks
 ) -> None:
