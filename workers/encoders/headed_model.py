@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from workers.encoders.batches import batches_by_length
-from workers.encoders.devices import device_for, device_name, free_unused_memory, is_out_of_memory, use_threads
+from workers.encoders.devices import device_for, device_name, use_threads
 from workers.encoders.linear import use_onednn
+from workers.encoders.loading import check_has_rows, from_folder, has_segments, loading, most_tokens, padded
+from workers.encoders.memory import Memory
 from workers.encoders.tokens import Input, Tokens
-from workers.model_files import ModelError, ModelFiles
+from workers.model_files import ModelError, ModelFiles, first_line
 
 if TYPE_CHECKING:
     import torch
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
 TOKENS_ON_CPU = 4_096
 """In a batch, padding included."""
 TOKENS_ON_GPU = 32_768
-_COUNTS_POSITIONS_FROM_PADDING = ("roberta", "xlm-roberta", "camembert", "mpnet")
 
 Result = TypeVar("Result")
 
@@ -49,8 +49,6 @@ class HeadedModel:
     """
 
     def __init__(self, files: ModelFiles, head: Head, device: str) -> None:
-        import torch
-
         self.files = files
         self.device = device_for(device)
         use_threads()
@@ -58,25 +56,16 @@ class HeadedModel:
         self.device_label = f"{device_name(self.device)}, {self.dtype_name}"
         _check_configuration(files, head)
         self.tokens = Tokens(files)
-        try:
+        with loading(files, self.device_label):
             self.model = _loaded(files, head).to(self.device).eval()
-        except (torch.OutOfMemoryError, MemoryError) as error:
-            raise self._out_of_memory("load it") from error
         use_onednn(self.model)
-        rows = int(self.model.get_input_embeddings().num_embeddings)
-        if self.tokens.vocabulary_size > rows:  # on a GPU an id too many stops the process for good
-            raise ModelError(
-                f"the tokenizer of the model {files.name} has {self.tokens.vocabulary_size} words, the model {rows}"
-            )
-        self._tokens_at_once = TOKENS_ON_CPU if self.device.type == "cpu" else TOKENS_ON_GPU
+        check_has_rows(self.model, self.tokens, files)
+        tokens_at_once = TOKENS_ON_CPU if self.device.type == "cpu" else TOKENS_ON_GPU
+        self._memory = Memory(files.name, self.device, self.device_label, tokens_at_once)
 
     def positions(self, otherwise: int) -> int:
         """The most tokens the model takes, special ones included; ``otherwise`` where it has no limit of its own."""
-        config = self.model.config
-        positions = getattr(config, "max_position_embeddings", None) or otherwise
-        if config.model_type in _COUNTS_POSITIONS_FROM_PADDING:
-            positions -= int(config.pad_token_id or 0) + 1
-        return min(int(positions), self.tokens.longest)
+        return most_tokens(self.model.config, self.tokens, otherwise)
 
     def run(
         self,
@@ -92,27 +81,13 @@ class HeadedModel:
         """
         import torch
 
-        budget = min(tokens_at_once or self._tokens_at_once, self._tokens_at_once)
-        waiting = list(batches_by_length(lengths, budget))[::-1]
-        while waiting:
-            batch = waiting.pop()
-            result = None
-            try:
-                with torch.inference_mode():
-                    result = compute(batch)
-            except (RuntimeError, MemoryError) as error:
-                if not is_out_of_memory(error):
-                    raise ModelError(f"the model {self.files.name} failed on {self.device_label}: {error}") from error
-                if len(batch) == 1:
-                    raise self._out_of_memory(f"read a text of {lengths[batch[0]]} tokens") from error
-            if result is None:  # outside the handler: its traceback would hold on to the batch's memory
-                free_unused_memory(self.device)
-                budget = self._tokens_at_once = max(1, budget // 2)
-                left = [place for one in (*waiting, batch) for place in one]
-                again = batches_by_length([lengths[place] for place in left], budget)
-                waiting = [[left[place] for place in one] for one in again][::-1]
-                continue
-            keep(batch, result)
+        batches = self._memory.batches(lengths, at_most=tokens_at_once)
+        while batches:
+            batch = batches.take()
+            with torch.inference_mode():
+                result = self._memory.attempt(batches, batch, compute)
+            if result is not None:
+                keep(batch, result)
 
     def values(
         self,
@@ -138,45 +113,15 @@ class HeadedModel:
         """A batch as the model takes it: padded ids, the mask of what is text, segments where the model has them."""
         import torch
 
-        shape = (len(inputs), max(len(one) for one in inputs))
-        ids = np.full(shape, self.tokens.padding_id, dtype=np.int64)
-        segments, mask = np.zeros(shape, dtype=np.int64), np.zeros(shape, dtype=np.int64)
-        for row, one in enumerate(inputs):
-            ids[row, : len(one)] = one.ids
-            segments[row, : len(one)] = one.segments
-            mask[row, : len(one)] = 1
+        ids, segments, mask = padded(inputs, self.tokens.padding_id)
         arrays = {"input_ids": ids, "attention_mask": mask}
-        if int(getattr(self.model.config, "type_vocab_size", 0) or 0) > 1:
+        if has_segments(self.model.config):
             arrays["token_type_ids"] = segments
         return {name: torch.from_numpy(array).to(self.device) for name, array in arrays.items()}
 
-    def _out_of_memory(self, what: str) -> ModelError:
-        return ModelError(
-            f"the model {self.files.name} is out of memory on {self.device_label}: there was too little to {what}"
-        )
-
 
 def _loaded(files: ModelFiles, head: Head) -> Any:
-    import torch
-    import transformers
-    from transformers.utils import logging as its_logging
-
-    said: Any = its_logging  # its functions have no types
-    said.set_verbosity_error()
-    said.disable_progress_bar()
-    try:
-        model, report = getattr(transformers, head.auto_class).from_pretrained(
-            str(files.folder),
-            local_files_only=True,
-            trust_remote_code=False,
-            dtype=torch.float32,
-            output_loading_info=True,
-        )
-    except (torch.OutOfMemoryError, MemoryError):
-        raise
-    except Exception as error:  # transformers, safetensors and the pickle reader each have their own
-        raise ModelError(f"the model {files.name} cannot be loaded: {_first_line(error)}") from error
-    missing = sorted(key for key in report["missing_keys"] if "position_ids" not in key)
+    model, missing = from_folder(files, head.auto_class)
     if missing:
         raise ModelError(
             f"the model {files.name} is not {head.description}: its weights lack {len(missing)} parts, "
@@ -197,7 +142,7 @@ def _check_configuration(files: ModelFiles, head: Head) -> None:
         )
     except Exception as error:
         raise ModelError(
-            f"the model {files.name} cannot be loaded: transformers does not know its kind ({_first_line(error)})"
+            f"the model {files.name} cannot be loaded: transformers does not know its kind ({first_line(error)})"
         ) from error
     kind = config.model_type
     mapping = getattr(transformers, head.auto_class)._model_mapping
@@ -207,7 +152,3 @@ def _check_configuration(files: ModelFiles, head: Head) -> None:
         raise ModelError(
             f"the model {files.name} is not {head.description}: its head gives {config.num_labels} numbers"
         )
-
-
-def _first_line(error: Exception) -> str:
-    return (str(error).strip().splitlines() or [type(error).__name__])[0][:300]

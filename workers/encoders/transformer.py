@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from workers.encoders.batches import batches_by_length
-from workers.encoders.devices import device_for, device_name, free_unused_memory, is_out_of_memory, use_threads
+from workers.encoders.devices import device_for, device_name, use_threads
 from workers.encoders.first_token import KINDS, first_state
+from workers.encoders.fused_layer import fused_layers
 from workers.encoders.linear import use_onednn
+from workers.encoders.loading import check_has_rows, from_folder, has_segments, loading, most_tokens, padded
+from workers.encoders.memory import Memory
 from workers.encoders.tokens import Input, Tokens
-from workers.model_files import ModelError, ModelFiles, first_line
+from workers.model_files import ModelError, ModelFiles
 
 if TYPE_CHECKING:
     import torch
@@ -24,7 +26,7 @@ TOKENS_A_THREAD = 1_024
 WORTH_A_BATCH = 256
 """Tokens on a CPU. 105 texts of 4 to 40 tokens take 8 % less time so in batches of 1,024, 20 % less in 2,048."""
 TOKENS_ON_GPU = 65_536
-_MAY_BE_MISSING = ("pooler.", "position_ids", "cls.", "lm_head.", "classifier.")
+_MAY_BE_MISSING = ("pooler.", "cls.", "lm_head.", "classifier.")
 """Parts of a checkpoint that hidden states do without."""
 _LAYERS_IN_ENCODER = {"bert", "roberta", "xlm-roberta", "camembert", "electra", "mpnet"}
 
@@ -45,27 +47,25 @@ class Transformer:
         use_threads()
         self.dtype = _dtype_on(self.device)
         self.device_label = f"{device_name(self.device)}, {self.dtype_name}"
-        try:
+        with loading(files, self.device_label):
             self._model = _loaded(files).to(device=self.device, dtype=self.dtype).eval()
-        except (torch.OutOfMemoryError, MemoryError) as error:
-            raise self._out_of_memory("load it") from error
-        rows = int(self._model.get_input_embeddings().num_embeddings)
-        if tokens.vocabulary_size > rows:  # on a GPU an id too many stops the process for good
-            raise ModelError(
-                f"the tokenizer of the model {files.name} has {tokens.vocabulary_size} words, it has {rows}"
-            )
+        check_has_rows(self._model, tokens, files)
         self.onednn_layers = use_onednn(self._model)
         config = self._model.config
         self.layers = int(config.num_hidden_layers)
         self.dimensions = int(config.hidden_size)
-        self.longest = _longest(config, tokens)
+        self.longest = most_tokens(config, tokens)
         self._padding_id = tokens.padding_id
-        self._has_segments = int(getattr(config, "type_vocab_size", 0) or 0) > 1
+        self._has_segments = has_segments(config)
         self._stack = _stack(self._model)
         self._all_layers: Any = self._stack.layer if self._stack is not None else None
         self._has_plain_layers = config.model_type in KINDS
+        self._fused = fused_layers(self._model, self._all_layers) if self.onednn_layers else self._all_layers
+        if self._stack is not None:
+            self._stack.layer = self._fused
         on_cpu = self.device.type == "cpu"
-        self._tokens_at_once = TOKENS_A_THREAD * torch.get_num_threads() if on_cpu else TOKENS_ON_GPU
+        tokens_at_once = TOKENS_A_THREAD * torch.get_num_threads() if on_cpu else TOKENS_ON_GPU
+        self.memory = Memory(files.name, self.device, self.device_label, tokens_at_once)
 
     @property
     def dtype_name(self) -> str:
@@ -83,38 +83,21 @@ class Transformer:
 
         ``first_only``: ``take`` looks at the first token only, so it may be the only one that there is.
 
-        Where memory runs out, a batch is halved and tried again. Raises ``ModelError`` where even one text is too much,
-        and where a state is no number.
+        Where memory runs out, all batches that are left are made half as large. Raises ``ModelError`` where even one
+        text is too much, and where a state is no number.
         """
         worth_a_batch = WORTH_A_BATCH if self.device.type == "cpu" else None
-        waiting = list(batches_by_length([len(one) for one in inputs], self._tokens_at_once, worth_a_batch))[::-1]
+        batches = self.memory.batches([len(one) for one in inputs], worth_a_batch)
         under_way: _UnderWay | None = None  # an accelerator computes one batch while the last one is kept
-        while waiting or under_way:
-            batch = waiting.pop() if waiting else []
-            started = self._start(inputs, batch, layer, take, first_only) if batch else None
+        while batches or under_way:
+            started = None
+            if batches:
+                started = self.memory.attempt(
+                    batches, batches.take(), lambda batch: self._computed(inputs, batch, layer, take, first_only)
+                )
             if under_way is not None:
                 keep(under_way.places, self._numbers(under_way))
             under_way = started
-            if batch and started is None:
-                free_unused_memory(self.device)
-                middle = len(batch) // 2
-                waiting += [batch[middle:], batch[:middle]]
-                self._tokens_at_once = max(self.longest, self._tokens_at_once // 2)
-
-    def _start(
-        self, inputs: Sequence[Input], batch: list[int], layer: int, take: Take, first_only: bool
-    ) -> _UnderWay | None:
-        """None where memory ran out. Nothing of the attempt is left then, as its traceback is gone."""
-        try:
-            return self._computed(inputs, batch, layer, take, first_only)
-        except (RuntimeError, MemoryError) as error:
-            if not is_out_of_memory(error):
-                raise ModelError(
-                    f"the model {self._name} failed on {self.device_label}: {first_line(error)}"
-                ) from error
-            if len(batch) == 1:
-                raise self._out_of_memory(f"encode a text of {len(inputs[batch[0]])} tokens") from error
-        return None
 
     def _computed(
         self, inputs: Sequence[Input], batch: list[int], layer: int, take: Take, first_only: bool
@@ -148,11 +131,11 @@ class Transformer:
         if self._stack is None:
             states: torch.Tensor = self._model(**batch, output_hidden_states=True).hidden_states[layer]
             return states
-        self._stack.layer = self._all_layers[:layer]
+        self._stack.layer = self._fused[:layer]
         try:
             reached: torch.Tensor = self._model(**batch).last_hidden_state
         finally:
-            self._stack.layer = self._all_layers
+            self._stack.layer = self._fused
         return reached
 
     def _numbers(self, under_way: _UnderWay) -> NDArray[np.float32]:
@@ -166,15 +149,7 @@ class Transformer:
         return values
 
     def _tensors(self, inputs: Sequence[Input], batch: list[int]) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-        longest = len(inputs[batch[0]])
-        ids = np.full((len(batch), longest), self._padding_id, dtype=np.int64)
-        segments = np.zeros_like(ids)
-        mask = np.zeros_like(ids)
-        for row, place in enumerate(batch):
-            length = len(inputs[place])
-            ids[row, :length] = inputs[place].ids
-            segments[row, :length] = inputs[place].segments
-            mask[row, :length] = 1
+        ids, segments, mask = padded([inputs[place] for place in batch], self._padding_id)
         return self._moved(ids), self._moved(segments), self._moved(mask)
 
     def _moved(self, numbers: NDArray[np.int64]) -> torch.Tensor:
@@ -184,11 +159,6 @@ class Transformer:
         if self.device.type == "cuda":
             return tensor.pin_memory().to(self.device, non_blocking=True)
         return tensor.to(self.device)
-
-    def _out_of_memory(self, what: str) -> ModelError:
-        return ModelError(
-            f"the model {self._name} is out of memory on {self.device_label}: there was too little to {what}"
-        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,27 +179,10 @@ def _stack(model: Any) -> Any:
 
 
 def _loaded(files: ModelFiles) -> Any:
-    import torch
-    from transformers import AutoModel
-    from transformers.utils import logging
-
-    logging.set_verbosity_error()  # type: ignore[no-untyped-call]
-    logging.disable_progress_bar()  # type: ignore[no-untyped-call]
-    try:
-        model, report = AutoModel.from_pretrained(
-            str(files.folder),
-            local_files_only=True,
-            trust_remote_code=False,
-            dtype=torch.float32,
-            output_loading_info=True,
-        )
-    except (torch.OutOfMemoryError, MemoryError):
-        raise
-    except Exception as error:  # transformers, safetensors and the pickle reader each have their own
-        raise ModelError(f"the model {files.name} cannot be loaded: {first_line(error)}") from error
+    model, lacking = from_folder(files, "AutoModel")
     if model.config.is_encoder_decoder or getattr(model.config, "is_decoder", False):
         raise ModelError(f"the model {files.name} is no encoder, but a {model.config.model_type}")
-    missing = sorted(key for key in report["missing_keys"] if not any(part in key for part in _MAY_BE_MISSING))
+    missing = [key for key in lacking if not any(part in key for part in _MAY_BE_MISSING)]
     if missing:
         raise ModelError(f"the weights of the model {files.name} lack {len(missing)} parts, among them {missing[0]}")
     if getattr(model, "pooler", None) is not None:
@@ -243,11 +196,3 @@ def _dtype_on(device: torch.device) -> torch.dtype:
     import torch
 
     return torch.bfloat16 if device.type == "cuda" and torch.cuda.is_bf16_supported() else torch.float32
-
-
-def _longest(config: Any, tokens: Tokens) -> int:
-    """The most tokens a model takes, special ones included. RoBERTa's kind counts positions from the padding id on."""
-    positions = int(getattr(config, "max_position_embeddings", tokens.longest))
-    if config.model_type in ("roberta", "xlm-roberta", "camembert", "mpnet"):
-        positions -= int(config.pad_token_id or 0) + 1
-    return min(positions, tokens.longest)

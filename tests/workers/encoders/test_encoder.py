@@ -90,13 +90,13 @@ def test_each_distinct_text_goes_through_once(encoder: TextEncoder) -> None:
 
 def test_texts_of_like_length_go_together(encoder: TextEncoder) -> None:
     counted = Counted(encoder)
-    encoder._transformer._tokens_at_once = 12
+    encoder._transformer.memory.tokens_at_once = 12
     encoder.token_states(["why", "yes no yes no yes no", "no", "i like dogs there"])  # 3, 8, 3 and 6 tokens
     assert counted.batches == [(1, 8), (2, 6), (1, 3)]  # 2 × 8 > 12; 2 × 6 = 12, and a third would make 18
 
 
 def test_progress_counts_what_was_asked_for(encoder: TextEncoder) -> None:
-    encoder._transformer._tokens_at_once = 7
+    encoder._transformer.memory.tokens_at_once = 7
     seen: list[int] = []
     encoder.token_states(["why", "hello there", "why", "i like dogs"], progress=seen.append)
     assert seen == [1, 2, 4]  # longest first; "why" was asked for twice
@@ -224,7 +224,7 @@ def test_a_run_that_ends_early_has_stored_what_it_computed(
     encoder: TextEncoder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module, "_ROWS_A_WRITE", 2)
-    encoder._transformer._tokens_at_once = 10
+    encoder._transformer.memory.tokens_at_once = 10
 
     class Dies(Counted):
         def before(self, texts: int) -> None:
@@ -266,7 +266,8 @@ def test_where_memory_runs_out_a_batch_is_halved(encoder: TextEncoder) -> None:
     progress: list[int] = []
     found = encoder.token_states(TEXTS, progress=progress.append).states
     assert all(np.allclose(one, other, atol=1e-5) for one, other in zip(found, right, strict=True))
-    assert [texts for texts, _ in device.batches] == [7, 3, 1, 2, 4, 2, 2]
+    # More than two texts do not fit: not 56 tokens, nor 24 of half of these, nor 12; what is left then goes in sixes.
+    assert device.batches == [(7, 8), (3, 8), (1, 8), (2, 5), (3, 4), (1, 4), (1, 4), (2, 3)]
     assert progress[-1] == 8
 
 
@@ -368,7 +369,7 @@ def test_a_tokenizer_with_more_words_than_the_model_is_refused(tmp_path: Path) -
     tokenizer = word_tokenizer()
     tokenizer.add_tokens(["onemore"])
     tokenizer.save_pretrained(folder)
-    with pytest.raises(ModelError, match="words, it has"):
+    with pytest.raises(ModelError, match="words, the model"):
         TextEncoder(model_files(str(folder)), "cpu")
 
 
