@@ -65,7 +65,10 @@ class ScoreForm(forms.Form):
         if not wanted and not self.errors:
             self.add_error("metrics", "Choose at least one metric.")
         if not self.errors:
-            cleaned["configurations"] = _distinct([human_sides.pinned(one, self.version) for one in wanted])
+            try:
+                cleaned["configurations"] = _distinct([human_sides.pinned(one, self.version) for one in wanted])
+            except ConfigurationError as problem:  # a version's label is longer than the slug alone
+                self.add_error("more", str(problem))
         return cleaned
 
 

@@ -82,17 +82,17 @@ def _folder_of(name: str) -> Path | None:
         return _packaged_folder(name)
     if not name or not name.isprintable():
         raise ModelError(f"{name[:200]!r} is no name of a model: give a folder or a hub id such as owner/name")
-    folder = Path(name)
     try:
-        folder = folder.expanduser()
+        folder = Path(name).expanduser()
+    except RuntimeError as error:  # ~name, where nobody has that name
+        raise ModelError(f"the model {name[:200]} is not there: nobody here has that home folder") from error
+    try:
         if folder.is_dir():
             return folder.resolve()
         if folder.exists():
             raise ModelError(f"the model {name} is a file: name the folder that holds it")
     except OSError as error:
         raise ModelError(f"the model {name[:200]} cannot be read: {error.strerror}") from error
-    except RuntimeError as error:  # ~name, where nobody has that name
-        raise ModelError(f"the model {name[:200]} is not there: {error}") from error
     if not _HUB_ID.fullmatch(name) or ".." in name:
         raise ModelError(f"the model {name[:200]} is not there: no such folder, and no hub id such as owner/name")
     return None

@@ -18,6 +18,9 @@ from workers.metrics.base import Level, Metric, Option, OptionValue
 from workers.metrics.registry import all_metrics
 
 _WRITTEN = re.compile(r"\s*([^\[\]\s]+)\s*(?:\[(.*)\])?\s*", re.DOTALL)
+LONGEST = 300
+"""Characters of a configuration's text: a database keeps no more."""
+_UNSTORABLE = re.compile("[\0\ud800-\udfff]")
 _NEEDS_QUOTES = re.compile(r'[,\[\]"=]|^\s|\s$|^$')
 
 
@@ -39,10 +42,14 @@ class Configuration:
 
     @classmethod
     def of(cls, metric: Metric, **chosen: OptionValue) -> Configuration:
-        """With ``chosen`` values, defaults elsewhere. Raises ``ConfigurationError`` for an unknown option or value."""
+        """With ``chosen`` values, defaults elsewhere. Raises ``ConfigurationError`` for an unknown option or value, and
+        for more text than ``LONGEST``."""
         for name in chosen:
             _option(metric, name)
-        return cls(metric, tuple((o.name, _checked(metric, o, chosen.get(o.name, o.default))) for o in metric.options))
+        whole = cls(metric, tuple((o.name, _checked(metric, o, chosen.get(o.name, o.default))) for o in metric.options))
+        if (length := len(whole.text)) > LONGEST:
+            raise ConfigurationError(f"{metric.name} with these options is {length} characters: at most {LONGEST}")
+        return whole
 
     @property
     def options(self) -> dict[str, OptionValue]:
@@ -166,6 +173,8 @@ def _checked(metric: Metric, option: Option, value: OptionValue) -> OptionValue:
     acceptable = type(value) is kind and (not option.choices or value in option.choices)
     if not acceptable or (isinstance(value, float) and not math.isfinite(value)):
         raise _wrong_value(metric, option, value)
+    if isinstance(value, str) and _UNSTORABLE.search(value):
+        raise ConfigurationError(f'{metric.name}: option "{option.name}" holds a character that is no text: {value!r}')
     return value
 
 

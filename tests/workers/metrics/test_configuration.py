@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from workers.metrics import configuration
 from workers.metrics.base import Metric, Option
 from workers.metrics.configuration import Configuration, ConfigurationError, parse, parse_list
+from workers.models import MetricRun
 
 METER = Metric(
     name="meter",
@@ -97,6 +98,20 @@ def test_says_what_is_wrong(written: str, message: str) -> None:
     with pytest.raises(ConfigurationError) as raised:
         parse(written)
     assert message in str(raised.value)
+
+
+@pytest.mark.parametrize("value", [r"a\u0000b", r"\ud800"])
+def test_what_no_database_stores_is_no_value(value: str) -> None:
+    with pytest.raises(ConfigurationError, match='option "model" holds a character that is no text'):
+        parse(f'meter[model="{value}"]')
+
+
+def test_a_configuration_is_no_longer_than_its_column() -> None:
+    assert MetricRun._meta.get_field("configuration").max_length == configuration.LONGEST
+    most = configuration.LONGEST - len("meter[model=]")
+    assert len(parse(f"meter[model={'m' * most}]").text) == configuration.LONGEST
+    with pytest.raises(ConfigurationError, match="meter with these options is 301 characters: at most 300"):
+        parse(f"meter[model={'m' * (most + 1)}]")
 
 
 @pytest.mark.parametrize("written", ["bleu_4,meter[layers=1", "bleu_4]x,word_f1", 'bleu_4,"'])
