@@ -38,6 +38,11 @@ def use_onednn(model: Any) -> int:
     return len(found)
 
 
+def is_onednn(module: Any) -> bool:
+    """Whether ``use_onednn`` has put it where a linear layer was."""
+    return bool(getattr(module, "multiplied_by_onednn", False))
+
+
 def _works(linear: torch.nn.Linear) -> bool:
     import torch
 
@@ -61,6 +66,8 @@ def _packed(linear: torch.nn.Linear) -> torch.nn.Module:
     multiply = torch.ops.mkldnn._linear_pointwise
 
     class OneDnnLinear(torch.nn.Module):
+        multiplied_by_onednn = True
+
         def __init__(self) -> None:
             super().__init__()
             self.in_features, self.out_features = linear.in_features, linear.out_features
