@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 import contextlib
+import logging
 import os
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from workers.encoders.devices import is_out_of_memory
+from workers.encoders.linear import use_onednn
+from workers.encoders.tokens import check_knows_words
+from workers.language_models import kept_weights
 from workers.model_files import ModelError, ModelFiles
 
 if TYPE_CHECKING:
     import torch
+
+log = logging.getLogger(__name__)
 
 
 def best_dtype(device: torch.device) -> torch.dtype:
@@ -25,17 +33,11 @@ def best_dtype(device: torch.device) -> torch.dtype:
 
 def load_causal(files: ModelFiles, device: torch.device, dtype: torch.dtype) -> tuple[Any, Any]:
     """(tokenizer, model) in evaluation mode on the device. Raises ``ModelError`` where the folder holds none."""
-    from transformers import AutoTokenizer
-
-    from workers.encoders.devices import is_out_of_memory
-    from workers.encoders.tokens import check_knows_words
-
-    gguf = {"gguf_file": files.gguf_file} if files.gguf_file else {}
     try:
-        tokenizer = AutoTokenizer.from_pretrained(str(files.folder), local_files_only=True, **gguf)
-        check_knows_words(tokenizer, files)
-        model = _from_gguf(files, dtype) if files.gguf_file else _from_folder(files, dtype)
-        return tokenizer, model.to(device).eval()
+        tokenizer, model = _kept_or_from_gguf(files, dtype) if files.gguf_file else _from_folder(files, dtype)
+        model = model.to(device).eval()
+        use_onednn(model)
+        return tokenizer, model
     except ModelError:
         raise
     except Exception as error:  # what a damaged or foreign folder makes a loader raise is anything
@@ -45,25 +47,54 @@ def load_causal(files: ModelFiles, device: torch.device, dtype: torch.dtype) -> 
         raise ModelError(f"{files.name} cannot be loaded as a causal language model: {reason}") from error
 
 
-def _from_folder(files: ModelFiles, dtype: torch.dtype) -> Any:
+def _kept_or_from_gguf(files: ModelFiles, dtype: torch.dtype) -> tuple[Any, Any]:
+    folder = kept_weights.kept_folder(files, str(dtype).removeprefix("torch."))
+    if folder is None:
+        return _from_gguf(files, dtype)
+    if kept_weights.is_good(folder, files):
+        try:
+            return _from_folder(replace(files, folder=folder, gguf_file=""), dtype)
+        except Exception as error:  # whatever a loader meets in files that somebody has changed
+            if is_out_of_memory(error):
+                raise
+            log.warning("the copy of %s in %s cannot be loaded: %s", files.name, folder, error)
+            return _from_gguf(files, dtype)
+    tokenizer, model = _from_gguf(files, dtype)
+    kept_weights.keep(folder, files, tokenizer, model)
+    return tokenizer, model
+
+
+def _tokenizer(files: ModelFiles) -> Any:
+    from transformers import AutoTokenizer
+
+    gguf = {"gguf_file": files.gguf_file} if files.gguf_file else {}
+    tokenizer = AutoTokenizer.from_pretrained(str(files.folder), local_files_only=True, **gguf)
+    check_knows_words(tokenizer, files)
+    return tokenizer
+
+
+def _from_folder(files: ModelFiles, dtype: torch.dtype) -> tuple[Any, Any]:
     from transformers import AutoModelForCausalLM
 
+    tokenizer = _tokenizer(files)
     untyped: Any = AutoModelForCausalLM
-    model, loading = untyped.from_pretrained(
-        str(files.folder), dtype=dtype, local_files_only=True, output_loading_info=True
-    )
+    with open(os.devnull, "w") as nowhere, contextlib.redirect_stderr(nowhere):  # a bar of progress
+        model, loading = untyped.from_pretrained(
+            str(files.folder), dtype=dtype, local_files_only=True, output_loading_info=True
+        )
     if missing := sorted(loading["missing_keys"]):
         # transformers fills them with random numbers: scores would look like scores.
         raise ValueError(f"the weights lack {len(missing)} parameters, {missing[0]} first")
-    return model
+    return tokenizer, model
 
 
-def _from_gguf(files: ModelFiles, dtype: torch.dtype) -> Any:
+def _from_gguf(files: ModelFiles, dtype: torch.dtype) -> tuple[Any, Any]:
     """transformers' own reader of GGUF. ``from_pretrained`` would do the same, but wants the package accelerate."""
     import torch
     from transformers import AutoConfig, AutoModelForCausalLM
     from transformers import modeling_gguf_pytorch_utils as gguf_reader
 
+    tokenizer = _tokenizer(files)
     load_gguf_checkpoint: Any = gguf_reader.load_gguf_checkpoint
     untyped: Any = AutoModelForCausalLM
     path = str(files.folder / files.gguf_file)
@@ -77,4 +108,4 @@ def _from_gguf(files: ModelFiles, dtype: torch.dtype) -> Any:
     model.tie_weights()
     if absent and not (config.tie_word_embeddings and absent == {"lm_head.weight"}):
         raise ValueError(f"the GGUF file lacks {len(absent)} parameters, {min(absent)} first")
-    return model
+    return tokenizer, model

@@ -126,9 +126,14 @@ def test_a_model_that_gives_no_numbers_is_an_error(tmp_path):
     folder = make_causal(tmp_path)
     broken = model_in(folder)
     with torch.no_grad():
-        broken._model.lm_head.weight.fill_(float("nan"))
+        broken._model.model.norm.weight.fill_(float("nan"))
     with pytest.raises(ModelError, match="no numbers"):
         broken.likelihoods(ASKED[:1])
+
+
+def test_linear_layers_are_those_of_onednn_where_there_is_one(model):
+    linear = [name for name, layer in model._model.named_modules() if type(layer) is torch.nn.Linear]
+    assert linear == [] or not torch.backends.mkldnn.is_available()
 
 
 def test_a_folder_that_holds_no_such_model_says_so(tmp_path):

@@ -1,0 +1,114 @@
+"""A GGUF model's weights and tokenizer as a folder that loads in a second, made once for all processes of a site.
+
+Reading GGUF computes every weight anew, which takes twenty seconds of a processor. A copy is written to a folder of its
+own and renamed into place whole, so that two processes may do so at once. It says what it was made from and by, and the
+digest of its weights: another one, a damaged one and half of one are made anew. Without room or leave to write there
+is no copy, and everything goes on from the GGUF file.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import logging
+import os
+import shutil
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+from workers import resources
+from workers.model_files import ModelFiles
+
+log = logging.getLogger(__name__)
+_RECORD = "made.json"
+_ROOM_LEFT = 2_000_000_000
+"""Bytes that stay free on the disk: a site's database is there, too."""
+_OLD_SECONDS = 3600
+_PART = ".part-"
+"""Begins the names of folders that are being written."""
+
+
+def kept_folder(files: ModelFiles, dtype_name: str) -> Path | None:
+    """Where a copy belongs, whether it is there or not; None where this process keeps nothing on disk."""
+    features = resources.at_hand().feature_folder
+    return None if features is None else features.parent / "models" / f"{files.revision}-{dtype_name}"
+
+
+def is_good(folder: Path, files: ModelFiles) -> bool:
+    """Whether a whole copy of these weights is there, made by the loader that is installed."""
+    try:
+        record = json.loads((folder / _RECORD).read_text(encoding="utf-8"))
+        if record == _record(files, _digest(folder)):
+            return True
+    except FileNotFoundError:
+        return False
+    except (OSError, ValueError) as error:
+        log.info("the copy of %s in %s cannot be read: %s", files.name, folder, error)
+        return False
+    log.warning("the copy of %s in %s is damaged or of another make; it is made anew", files.name, folder)
+    return False
+
+
+def keep(folder: Path, files: ModelFiles, tokenizer: Any, model: Any) -> None:
+    """Writes a copy in place of what may be there. What fails is logged, and leaves nothing behind."""
+    part = None
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        _clear_away(folder.parent)
+        weights = sum(one.numel() * one.element_size() for one in model.parameters())
+        if shutil.disk_usage(folder.parent).free < weights + _ROOM_LEFT:
+            log.info("no copy of %s is kept: the disk of %s has too little room", files.name, folder.parent)
+            return
+        part = Path(tempfile.mkdtemp(prefix=_PART, dir=folder.parent))
+        with open(os.devnull, "w") as nowhere, contextlib.redirect_stderr(nowhere):  # a bar of progress
+            model.save_pretrained(part, max_shard_size="100GB")
+            tokenizer.save_pretrained(part)
+        record = _record(files, _digest(part))
+        (part / _RECORD).write_text(json.dumps(record), encoding="utf-8")
+        _put_in_place(part, folder, files)
+    except Exception as error:  # the disk's kinds and those of whatever writes the files; the model itself is loaded
+        log.warning("no copy of %s is kept in %s: %s", files.name, folder, error)
+    finally:
+        if part is not None:
+            shutil.rmtree(part, ignore_errors=True)
+
+
+def _record(files: ModelFiles, digest: str) -> dict[str, str]:
+    from importlib.metadata import version
+
+    return {"made_from": files.revision, "transformers": version("transformers"), "sha256": digest}
+
+
+def _digest(folder: Path) -> str:
+    """Of all files but the record: a changed tokenizer gives other scores as changed weights do."""
+    whole = hashlib.sha256()
+    for file in sorted(folder.iterdir()):
+        if file.name != _RECORD:
+            with file.open("rb") as stream:
+                whole.update(f"{file.name}\0{hashlib.file_digest(stream, 'sha256').hexdigest()}\n".encode())
+    return whole.hexdigest()
+
+
+def _put_in_place(part: Path, folder: Path, files: ModelFiles) -> None:
+    """By one rename. Where another process was faster, its copy stays if it is good."""
+    try:
+        part.rename(folder)
+    except OSError:
+        if is_good(folder, files):
+            return
+        aside = Path(tempfile.mkdtemp(prefix=_PART, dir=folder.parent))
+        try:
+            folder.rename(aside / "damaged")
+            part.rename(folder)
+        finally:
+            shutil.rmtree(aside, ignore_errors=True)
+
+
+def _clear_away(parent: Path) -> None:
+    """Parts of processes that were killed while they wrote."""
+    for part in parent.glob(f"{_PART}*"):
+        if time.time() - part.stat().st_mtime > _OLD_SECONDS:
+            shutil.rmtree(part, ignore_errors=True)
