@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING
 
 from annotations.estimates import Undefined
 from workers.metrics.base import Metric, Option, OptionValue
-from workers.metrics.encoder_options import MODEL, NORMALIZE_AS_IT_IS, SYSTEMS_AT_ONCE, missing_model, preparation
+from workers.metrics.encoder_options import MODEL, NORMALIZE_AS_IT_IS, SYSTEMS_AT_ONCE, preparation
 from workers.metrics.named_files import named_file
+from workers.metrics.with_model import missing_model
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

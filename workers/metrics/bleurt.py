@@ -11,16 +11,16 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from workers.metrics.against_references import NO_REFERENCE
-from workers.metrics.base import Account, Example, Metric, Option, OptionValue, Progress, Score
+from workers.metrics.base import Account, Example, Metric, OptionValue, Progress, Score
 from workers.metrics.checkpoints import (
     SYSTEMS_AT_ONCE,
-    account_of,
     each_once,
     model_option,
     number,
     why_no_checkpoint,
 )
-from workers.metrics.normalisation import normalise
+from workers.metrics.encoder_options import NORMALIZE_AS_IT_IS, preparation
+from workers.metrics.with_model import account_of
 
 if TYPE_CHECKING:
     from workers.encoders.sequence_scorer import SequenceScorer
@@ -31,13 +31,13 @@ class Bleurt:
 
     def __init__(self, load: Callable[[], SequenceScorer], normalize: bool) -> None:
         self._load = load
-        self._clean = normalise if normalize else str.strip
+        self._clean = preparation(normalize)
         self._account = Account()
 
     def score(self, examples: Sequence[Example], progress: Progress | None = None) -> list[Score]:
         """One score an example, in order; ``Undefined`` where the turn has no reference."""
         model, remarks = self._load(), dict[int, str]()
-        self._account = account_of(model, remarks)
+        self._account = account_of(model, remarks, (("max_tokens", str(model.max_tokens)),))
         pairs = [
             [(self._clean(reference), self._clean(example.response)) for reference in _given(example)]
             for example in examples
@@ -84,9 +84,7 @@ METRIC = Metric(
     value_range=(None, None),
     options=(
         model_option("a BLEURT checkpoint"),
-        Option(
-            "normalize", False, "lower-case, turn punctuation into spaces and drop articles first, as ComperDial does"
-        ),
+        NORMALIZE_AS_IT_IS,
     ),
     signature_facts=(("references", "best"),),
     missing=lambda options: why_no_checkpoint("bleurt", options),

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
 from annotations.estimates import Undefined
-from workers.metrics.base import Account, Option, OptionValue, Progress, Score
-from workers.model_files import ModelFiles, why_missing
+from workers.metrics.base import Option, OptionValue, Progress, Score
+from workers.metrics.with_model import missing_model
 
 NOT_A_NUMBER = Undefined("the model's output is not a finite number")
 SYSTEMS_AT_ONCE = 16
@@ -17,21 +17,13 @@ Asked = TypeVar("Asked", bound=Hashable)
 Found = TypeVar("Found")
 
 
-class LoadedModel(Protocol):
-    files: ModelFiles
-    device_label: str
-    dtype_name: str
-    max_tokens: int
-
-
 def model_option(what: str) -> Option:
     return Option("model", "", f"{what}: a folder or a hub id; there is no default")
 
 
 def why_no_checkpoint(metric: str, options: Mapping[str, OptionValue]) -> str:
     """Why the checkpoint that the options name cannot be had here, or ""."""
-    name = str(options["model"])
-    return why_missing(name) if name else f"name a checkpoint: {metric}[model=FOLDER], or a hub id"
+    return missing_model(options) if options["model"] else f"name a checkpoint: {metric}[model=FOLDER], or a hub id"
 
 
 def each_once(
@@ -56,8 +48,3 @@ def each_once(
 def number(value: float) -> Score:
     """A model's output as a score: ``Undefined`` where it is not a finite number."""
     return value if math.isfinite(value) else NOT_A_NUMBER
-
-
-def account_of(model: LoadedModel, remarks: Mapping[int, str], facts: tuple[tuple[str, str], ...] = ()) -> Account:
-    own = (("dtype", model.dtype_name), ("max_tokens", str(model.max_tokens)))
-    return Account(model=model.files.label, device=model.device_label, facts=own + facts, remarks=remarks)

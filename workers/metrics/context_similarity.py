@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from workers.metrics.base import Metric, Option, OptionValue
-from workers.metrics.encoder_options import MODEL, SYSTEMS_AT_ONCE, missing_model
+from workers.metrics.encoder_options import MODEL, SYSTEMS_AT_ONCE
+from workers.metrics.with_model import missing_model
 
 if TYPE_CHECKING:
     from workers.metrics.sentence_cosines import ContextCosine

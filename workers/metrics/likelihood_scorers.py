@@ -9,6 +9,7 @@ from workers.language_models.likelihood import CausalModel, Continuation, Likeli
 from workers.metrics.base import Account, Example, Progress, Score
 from workers.metrics.copying import copies
 from workers.metrics.dialogue_text import Before, before_utterance
+from workers.metrics.with_model import account_of
 
 EMPTY_RESPONSE = Undefined("the response is empty")
 NO_CONTEXT = Undefined("the turn has no context")
@@ -16,10 +17,6 @@ TARGET = "B"
 """Whose responses are scored."""
 CUT = "the beginning of what stands before the response was cut: the model takes no more tokens"
 COPIED = "repeats what was said or the persona, which this metric overrates"
-
-
-def account_of(model: CausalModel, remarks: dict[int, str]) -> Account:
-    return Account(model.files.label, model.device_label, (("dtype", model.dtype_name),), remarks)
 
 
 class Coherency:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from workers.metrics.base import Metric, Option, OptionValue
 from workers.metrics.copying import COPIED_SHARE, RUN
-from workers.metrics.language_model_options import MODEL, SYSTEMS_AT_ONCE, format_option, missing_model
+from workers.metrics.language_model_options import MODEL, SYSTEMS_AT_ONCE, format_option
+from workers.metrics.with_model import missing_model
 
 if TYPE_CHECKING:
     from workers.metrics.likelihood_scorers import Information

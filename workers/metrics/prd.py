@@ -9,9 +9,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from workers.metrics.base import Metric, Option, OptionValue
-from workers.metrics.encoder_options import MODEL, SYSTEMS_AT_ONCE, missing_model
+from workers.metrics.encoder_options import MODEL, SYSTEMS_AT_ONCE
 from workers.metrics.human_side import HUMAN
 from workers.metrics.pair_options import CITATION, LAYER
+from workers.metrics.with_model import missing_model
 
 SEED = Option("seed", 0, "the first seed of the clusterings; every system begins with it")
 SEEDS = Option("seeds", 1, "how many seeds, one after another: the score is the mean over them")

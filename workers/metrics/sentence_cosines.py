@@ -11,6 +11,7 @@ from annotations.estimates import Undefined
 from workers.encoders.encoder import Pooling, TextEncoder, encoder_for
 from workers.metrics.against_references import NO_REFERENCE
 from workers.metrics.base import Account, Example, Progress, Score
+from workers.metrics.with_model import account_of
 
 EXAMPLES_AT_ONCE = 8_192
 EMPTY_RESPONSE = Undefined("the response is empty")
@@ -35,8 +36,7 @@ class SentenceCosines:
             scores += self._score_part(encoder, part, start, _onwards(progress, start, len(part)))
         if progress is not None and examples:
             progress(len(examples))
-        facts = (("dtype", encoder.dtype_name), *self.facts(examples))
-        self._account = Account(encoder.files.label, encoder.device_label, facts, self._remarks)
+        self._account = account_of(encoder, self._remarks, self.facts(examples))
         return scores
 
     def account(self) -> Account:

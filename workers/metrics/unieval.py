@@ -17,13 +17,13 @@ from annotations.estimates import Undefined
 from workers.metrics.base import Account, Example, Metric, Option, OptionValue, Progress, Score
 from workers.metrics.checkpoints import (
     SYSTEMS_AT_ONCE,
-    account_of,
     each_once,
     model_option,
     number,
     why_no_checkpoint,
 )
 from workers.metrics.unieval_questions import ASPECTS, OVERALL, Questions, QuestionsError, questions_of
+from workers.metrics.with_model import account_of
 
 if TYPE_CHECKING:
     from workers.encoders.boolean_model import BooleanModel
@@ -43,7 +43,9 @@ class UniEval:
     def score(self, examples: Sequence[Example], progress: Progress | None = None) -> list[Score]:
         """One score an example, in order; ``Undefined`` where a question asks about a persona that there is not."""
         model, remarks = self._load(), dict[int, str]()
-        self._account = account_of(model, remarks, (("questions_hash", self._questions.revision),))
+        self._account = account_of(
+            model, remarks, (("max_tokens", str(model.max_tokens)), ("questions_hash", self._questions.revision))
+        )
         asked = [self._asked(example) for example in examples]
         every = [question for of_one in asked if not isinstance(of_one, Undefined) for question in of_one]
         found = iter(each_once(every, model.answers, progress, len(examples)))

@@ -16,12 +16,12 @@ from annotations.estimates import Undefined
 from workers.metrics.base import Account, Example, Metric, Option, OptionValue, Progress, Score
 from workers.metrics.checkpoints import (
     SYSTEMS_AT_ONCE,
-    account_of,
     each_once,
     model_option,
     number,
     why_no_checkpoint,
 )
+from workers.metrics.with_model import account_of
 
 if TYPE_CHECKING:
     from workers.encoders.masked_model import Continued, MaskedModel
@@ -41,7 +41,7 @@ class UsrMlm:
     def score(self, examples: Sequence[Example], progress: Progress | None = None) -> list[Score]:
         """One score an example, in order; ``Undefined`` where the response has no token."""
         model, remarks = self._load(), dict[int, str]()
-        self._account = account_of(model, remarks)
+        self._account = account_of(model, remarks, (("max_tokens", str(model.max_tokens)),))
         asked = [self._continued(example) for example in examples]
         scores: list[Score] = []
         for place, found in enumerate(each_once(asked, model.pseudo_likelihoods, progress, len(examples))):
