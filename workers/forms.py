@@ -6,6 +6,7 @@ from django import forms
 
 from annotations.models import Corpus, CorpusVersion
 from workers import human_sides, queries
+from workers.metric_list import Kind, by_kind
 from workers.metrics.configuration import Configuration, ConfigurationError, parse_list
 from workers.metrics.registry import all_metrics
 
@@ -49,6 +50,16 @@ class ScoreForm(forms.Form):
             self.fields["human"].choices = [("", "The references of this corpus"), *_other_corpora(version)]
         else:
             del self.fields["human"]
+
+    @property
+    def metrics_by_kind(self) -> list[tuple[Kind, list[tuple[Any, str, str]], bool]]:
+        """(its tick box, name, what it measures) of each metric on offer, and whether one of a kind is ticked."""
+        ticked = set(self["metrics"].value() or ())
+        boxes = [(box, *str(box.choice_label).split(": ", 1)) for box in self["metrics"]]
+        return [
+            (kind, some, any(name in ticked for _, name, _ in some))
+            for kind, some in by_kind(boxes, lambda one: one[1])
+        ]
 
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or {}

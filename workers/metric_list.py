@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from typing import TypeVar
 from urllib.parse import urlencode
 
 from django.urls import reverse
@@ -27,11 +28,44 @@ SHOWN = "summary,needs,better,available"
 """The columns of a group at first; the metric's page has the rest."""
 
 
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """Metrics that look at the same."""
+
+    key: str
+    heading: str
+    words: str
+
+
 @dataclass(frozen=True, slots=True)
 class Group:
     heading: str
     words: str
     table: Table
+
+
+_REFERENCES = Kind(
+    "references",
+    "Against references",
+    "A response is held against the answers that the corpus knows: by words, by embeddings, or by a trained model.",
+)
+_CONTEXTS = Kind("contexts", "Without references", "A response is judged by itself, by the context or by the persona.")
+_NEXT_WORDS = Kind(
+    "next-words",
+    "By a partner’s next words (FED)",
+    "A language model says whether praise or complaint is likelier to follow: one metric for each of 18 aspects.",
+)
+_SYSTEMS = Kind(
+    "systems",
+    "Of whole systems",
+    "All answers of a system are held against people's as a whole; single responses have no score.",
+)
+_JUDGES = Kind("judges", "Judged by a language model", "A language model is asked for a score.")
+_GONE = Kind("gone", "Not installed here", "The package that brought them was taken out.")
+_KINDS = (_REFERENCES, _CONTEXTS, _NEXT_WORDS, _SYSTEMS, _JUDGES, _GONE)
 
 
 def metrics_table() -> Table:
@@ -41,12 +75,20 @@ def metrics_table() -> Table:
 def metric_groups() -> list[Group]:
     """Every metric in one group; groups without any are left out."""
     groups = []
-    for key, heading, words, belongs in _GROUPS:
-        metrics = [metric for metric in all_metrics().values() if belongs(metric)]
-        if metrics:
-            caption = "1 metric" if len(metrics) == 1 else f"{len(metrics)} metrics"
-            groups.append(Group(heading, words, _table(f"metrics-{key}", caption, metrics)))
+    for kind, metrics in by_kind(all_metrics().values(), lambda metric: metric.name):
+        caption = "1 metric" if len(metrics) == 1 else f"{len(metrics)} metrics"
+        groups.append(Group(kind.heading, kind.words, _table(f"metrics-{kind.key}", caption, metrics)))
     return groups
+
+
+def by_kind(things: Iterable[T], configuration_of: Callable[[T], str]) -> list[tuple[Kind, list[T]]]:
+    """Things that each have a metric, or a configuration of one, in the order of the kinds; kinds without any are left
+    out. Metrics of a package that was taken out come last."""
+    found: dict[Kind, list[T]] = {kind: [] for kind in _KINDS}
+    for thing in things:
+        metric = all_metrics().get(configuration_of(thing).partition("[")[0])
+        found[_GONE if metric is None else _kind_of(metric)].append(thing)
+    return [(kind, some) for kind, some in found.items() if some]
 
 
 def page_of(configuration: str) -> str:
@@ -58,43 +100,14 @@ def page_of(configuration: str) -> str:
     return reverse("metric", args=[name]) + wish
 
 
-def _of_judges(metric: Metric) -> bool:
-    return metric.queue == "llm"
-
-
-def _of_systems(metric: Metric) -> bool:
-    return not _of_judges(metric) and metric.levels == {"system"}
-
-
-def _of_references(metric: Metric) -> bool:
-    return not _of_judges(metric) and not _of_systems(metric) and "reference" in metric.needs
-
-
-def _of_contexts(metric: Metric) -> bool:
-    return not (_of_judges(metric) or _of_systems(metric) or _of_references(metric))
-
-
-_GROUPS: tuple[tuple[str, str, str, Callable[[Metric], bool]], ...] = (
-    (
-        "references",
-        "Against references",
-        "A response is held against the answers that the corpus knows: by words, by embeddings, or by a trained model.",
-        _of_references,
-    ),
-    (
-        "contexts",
-        "Without references",
-        "A response is judged by itself, by the context or by the persona.",
-        _of_contexts,
-    ),
-    (
-        "systems",
-        "Of whole systems",
-        "All answers of a system are held against people's as a whole; single responses have no score.",
-        _of_systems,
-    ),
-    ("judges", "Judged by a language model", "A language model is asked for a score.", _of_judges),
-)
+def _kind_of(metric: Metric) -> Kind:
+    if metric.queue == "llm":
+        return _JUDGES
+    if metric.levels == {"system"}:
+        return _SYSTEMS
+    if "reference" in metric.needs:
+        return _REFERENCES
+    return _NEXT_WORDS if metric.name.startswith("fed_") else _CONTEXTS
 
 
 def _table(id: str, caption: str, metrics: Iterable[Metric]) -> Table:

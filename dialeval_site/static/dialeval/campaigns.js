@@ -1,11 +1,10 @@
-// Copying an invitation's link, ticking all systems of a kind, resting while hidden. The first two are conveniences: without them one selects the
-// link by hand and ticks one by one.
+// Copying an invitation's link, resting while hidden. Without the first one selects the link by hand.
 (function () {
   "use strict";
 
   function offer(root) {
-    for (const button of root.querySelectorAll("[data-copy], [data-tick]")) {
-      if (button.dataset.copy && !navigator.clipboard && !document.execCommand) continue;
+    for (const button of root.querySelectorAll("[data-copy]")) {
+      if (!navigator.clipboard && !document.execCommand) continue;
       button.hidden = false;
     }
   }
@@ -25,17 +24,9 @@
     setTimeout(function () { button.textContent = word; }, 2000);
   }
 
-  function tick(button) {
-    const boxes = button.closest("fieldset").querySelectorAll("input[type=checkbox]");
-    for (const box of boxes) box.checked = button.dataset.tick === "all";
-    boxes[0].dispatchEvent(new Event("change", { bubbles: true }));
-  }
-
   document.addEventListener("click", function (event) {
-    const button = event.target instanceof Element ? event.target.closest("[data-copy], [data-tick]") : null;
-    if (!button) return;
-    if (button.dataset.copy) copy(button);
-    else tick(button);
+    const button = event.target instanceof Element ? event.target.closest("[data-copy]") : null;
+    if (button) copy(button);
   });
   // The progress is not asked for while nobody looks.
   document.addEventListener("htmx:beforeRequest", function (event) {

@@ -28,6 +28,7 @@ from leaderboard.challenges.models.challenge import (
     random_seed,
 )
 from leaderboard.challenges.queries import organising
+from workers.metric_list import Kind, by_kind
 from workers.metrics.configuration import ConfigurationError, parse
 
 DATES = ("opens_at", "closes_at", "unveil_at")
@@ -216,9 +217,10 @@ class RoundForm(forms.Form):
         return set(self.data.getlist(name)) if self.is_bound else set(self.initial.get(name, ()))
 
     @property
-    def metric_rows(self) -> list[MetricRow]:
-        """Those that can be ticked, in the order of the registry."""
-        return [row for row in self._rows() if not row.why_not or row.is_shown or row.is_private]
+    def metric_rows(self) -> list[tuple[Kind, list[MetricRow]]]:
+        """Those that can be ticked, by what they look at, in the order of the registry."""
+        rows = [row for row in self._rows() if not row.why_not or row.is_shown or row.is_private]
+        return by_kind(rows, lambda row: row.text)
 
     @property
     def metrics_not_offered(self) -> list[MetricRow]:
