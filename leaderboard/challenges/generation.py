@@ -56,6 +56,7 @@ def generate(submission: Submission, claim: work.Claim) -> None:
 
     Ends in ``refuse``, ``accept`` or ``fail``, or gives the submission back where time is up. Raises ``NoLongerOurs``.
     """
+    task_begun_at = time.monotonic()
     round = submission.round
     assert round is not None
     try:
@@ -75,7 +76,7 @@ def generate(submission: Submission, claim: work.Claim) -> None:
         )
         return
     generating.forget_other_models(claim, endpoint.model)
-    run = _Run(submission, claim, prompt, endpoint)
+    run = _Run(submission, claim, prompt, endpoint, task_begun_at)
     try:
         finished = run.ask_all()
     except AskFailed as failure:
@@ -116,7 +117,9 @@ class _Run:
     claim: work.Claim
     prompt: Prompt
     endpoint: Endpoint
-    begun_at: float = 0.0
+    task_begun_at: float
+    asking_since: float = 0.0
+    has_asked: bool = False
     said_at_first: int = 0
     said: int = 0
     total: int = 0
@@ -137,7 +140,7 @@ class _Run:
         return self.said == self.total
 
     def _ask(self, waiting: deque[int], questioner: Questioner, threads: ThreadPoolExecutor) -> None:
-        self.begun_at = time.monotonic()  # the client was made: loading it takes seconds on a busy machine
+        self.asking_since = time.monotonic()
         under_way: dict[Future[Said], _Dialogue] = {}
         failure: AskFailed | None = None
         while True:
@@ -162,9 +165,9 @@ class _Run:
         name, turns = prompting.waiting_turns(self.submission, dialogue_pk)
         return _Dialogue(dialogue_pk, name, deque(turns), prompting.used_in(self.submission, dialogue_pk))
 
-    @staticmethod
-    def _asked(dialogue: _Dialogue, questioner: Questioner, threads: ThreadPoolExecutor) -> Future[Said]:
+    def _asked(self, dialogue: _Dialogue, questioner: Questioner, threads: ThreadPoolExecutor) -> Future[Said]:
         turn = dialogue.turns[0]
+        self.has_asked = True
         return threads.submit(questioner.turn, dialogue.name, turn.number, turn.place, dialogue.used)
 
     def _keep(self, dialogue: _Dialogue, said: Said) -> None:
@@ -187,11 +190,16 @@ class _Run:
 
     def _time_is_up(self) -> bool:
         """Whether no turn is to be begun any more: the task ends soon, or a rater waits for a chat's answer that no
-        worker is free to give. Once it is, it stays so."""
-        if not self.stops:
-            seconds = time.monotonic() - self.begun_at
-            long_enough = seconds > LEAST_SECONDS and self.said > self.said_at_first
-            self.stops = seconds > settings.TASK_SECONDS * SHARE_OF_TASK or (long_enough and self._somebody_waits())
+        worker is free to give. Once it is, it stays so.
+
+        A task's time counts from its beginning, because its limit does: loading the client takes seconds on a busy
+        machine, and would else be missing at the end, for the turns in flight. One turn is begun however late it is.
+        """
+        if not self.stops and self.has_asked:
+            now = time.monotonic()
+            ends_soon = now - self.task_begun_at > settings.TASK_SECONDS * SHARE_OF_TASK
+            long_enough = now - self.asking_since > LEAST_SECONDS and self.said > self.said_at_first
+            self.stops = ends_soon or (long_enough and self._somebody_waits())
         return self.stops
 
     def _somebody_waits(self) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 from datetime import timedelta
 from threading import Barrier
@@ -218,6 +219,23 @@ def test_a_run_longer_than_a_task_goes_on_in_the_next_and_uses_up_no_attempt(set
     assert told(submission).count("Reading the file") == 1
 
 
+def test_a_task_s_time_counts_from_its_beginning_and_one_turn_is_asked_however_late(
+    settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Loading the client takes the whole of the task's 0.1 s here; the endpoint answers at once."""
+    settings.TASK_SECONDS = 0.1
+    client = generation.LanguageModel
+
+    def slow(*arguments: Any, **options: Any) -> Any:
+        time.sleep(0.1)
+        return client(*arguments, **options)
+
+    monkeypatch.setattr(generation, "LanguageModel", slow)
+    with prompt_endpoint() as stub:
+        paused = taken_in(hand_in(prompt_round(stub, small_version(dialogues=2, turns=3))))
+    assert (paused.state, paused.attempts, len(said(paused)), len(stub.asked)) == ("received", 0, 1, 1)
+
+
 def test_a_soft_time_limit_pauses_what_has_answers(monkeypatch: pytest.MonkeyPatch) -> None:
     with prompt_endpoint() as stub:
         submission = hand_in(prompt_round(stub, small_version(dialogues=1, turns=2)))
@@ -249,11 +267,13 @@ def test_a_soft_time_limit_in_which_nothing_was_said_is_an_attempt_that_failed(
     assert "gave no answer in the 3600 s (DIALEVAL_TASK_SECONDS) that a worker may take" in submission.error
 
 
-@pytest.mark.parametrize(("waited", "makes_way"), [(3, True), (1, False), (600, False)])
+@pytest.mark.parametrize(("waited", "makes_way"), [(90, True), (10, False), (600, False)])
 def test_a_run_makes_way_for_a_rater_who_waits_for_a_chat_s_answer(
     monkeypatch: pytest.MonkeyPatch, waited: int, makes_way: bool
 ) -> None:
+    """A minute is much here, so that a machine that is slow to set this up changes nothing."""
     monkeypatch.setattr(generation, "LEAST_SECONDS", 0.0)
+    monkeypatch.setattr(generation, "LOOK_SECONDS", 60.0)
     answer = say(made_chat(), "Hello.", "k1").answer
     type(answer).objects.filter(pk=answer.pk).update(created_at=timezone.now() - timedelta(seconds=waited))
     with prompt_endpoint() as stub:

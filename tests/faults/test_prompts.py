@@ -144,12 +144,13 @@ def test_a_run_whose_worker_is_killed_is_finished_by_the_next_and_only_turns_in_
     assert site.python(f"{SUBMISSION}print(s.generated.count(), s.system.responses.count(), s.calls)") == "30 30 30"
 
 
-@pytest.mark.parametrize(("seconds", "turns", "asked"), [(1.5, 12, 12), (5, 3, None)])
+@pytest.mark.parametrize(("seconds", "turns", "asked"), [(0.5, 24, 24), (5, 3, None)])
 def test_a_run_that_outlives_a_task_is_given_back_and_finished_within_one_attempt(
     site: Site, seconds: float, turns: int, asked: int | None
 ) -> None:
-    """In the second case the soft limit of 10 s comes while a turn is in flight, on a machine that is not too slow
-    to begin it: that one is asked again."""
+    """In the first no turn is begun after 8 s, and those of half a second have the rest of the task's 10 s to end: none
+    is asked twice. In the second the soft limit comes while a turn is in flight, on a machine that is not too slow to
+    begin it: that one is asked again."""
     with prompt_endpoint() as stub:
         stub.seconds = seconds
         set_up(site, stub.base_url, dialogues=1, turns=turns)
