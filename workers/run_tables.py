@@ -32,6 +32,11 @@ class ConfigurationProgress:
         return self.done + self.running + self.waiting + self.failed
 
     @property
+    def remark(self) -> str:
+        """What is said below the bar: of what is being computed, and of what failed."""
+        return " · ".join(said for said in (self.pace, f"{self.failed} failed" if self.failed else "") if said)
+
+    @property
     def page(self) -> str:
         """The address of the metric's page; "" where its package was taken out."""
         return page_of(self.configuration)
@@ -95,24 +100,39 @@ def run_progress(version: CorpusVersion) -> Progress:
     )
 
 
+NAMED = 3
+"""How many systems a row of failed runs names before it counts them."""
+
+
 def failed_table(version: CorpusVersion) -> Table:
+    """A row for each metric and each thing that went wrong with it: a missing model fails on every system alike."""
     columns = (
         Column("metric", "Metric"),
-        Column("system", "System"),
-        Column("attempts", "Attempts", "number", decimals=0),
         Column("error", "What happened"),
+        Column("runs", "Runs", "number", decimals=0, help="One run is one metric on one system."),
+        Column("systems", "Systems"),
+        Column("attempts", "Attempts", "number", decimals=0, help="The most that one of these runs had."),
     )
     failed = queries.runs_of(version).filter(state=MetricRun.State.FAILED).select_related("system").order_by("pk")
+    alike: dict[tuple[str, str], list[MetricRun]] = {}
+    for run in failed:
+        alike.setdefault((run.configuration, run.error), []).append(run)
     rows = tuple(
         Row(
-            f"run-{run.pk}",
+            f"run-{runs[0].pk}",
             {
-                "metric": Cell(run.configuration),
-                "system": Cell(run.system.name),
-                "attempts": Cell(run.attempts),
-                "error": Cell(run.error),
+                "metric": Cell(configuration),
+                "error": Cell(error),
+                "runs": Cell(len(runs)),
+                "systems": Cell(_named([run.system.name for run in runs])),
+                "attempts": Cell(max(run.attempts for run in runs)),
             },
         )
-        for run in failed
+        for (configuration, error), runs in alike.items()
     )
     return Table("failed-runs", "Runs that failed", columns, rows)
+
+
+def _named(systems: list[str]) -> str:
+    more = len(systems) - NAMED
+    return ", ".join(systems) if more <= 1 else f"{', '.join(systems[:NAMED])} and {more} more"

@@ -65,6 +65,10 @@ class MetricRow:
     is_private: bool
     ranks: bool
 
+    @property
+    def is_chosen(self) -> bool:
+        return self.is_shown or self.is_private or self.ranks
+
 
 class RoundForm(forms.Form):
     name = PlainText(max_length=100, label=gettext_lazy("Name"), help_text=gettext_lazy("Such as Round 1."))
@@ -217,10 +221,11 @@ class RoundForm(forms.Form):
         return set(self.data.getlist(name)) if self.is_bound else set(self.initial.get(name, ()))
 
     @property
-    def metric_rows(self) -> list[tuple[Kind, list[MetricRow]]]:
-        """Those that can be ticked, by what they look at, in the order of the registry."""
+    def metric_rows(self) -> list[tuple[Kind, list[MetricRow], bool]]:
+        """Those that can be ticked, by what they look at, and whether one of the kind is chosen."""
         rows = [row for row in self._rows() if not row.why_not or row.is_shown or row.is_private]
-        return by_kind(rows, lambda row: row.text)
+        kinds = by_kind(rows, lambda row: row.text)
+        return [(kind, some, any(row.is_chosen for row in some)) for kind, some in kinds]
 
     @property
     def metrics_not_offered(self) -> list[MetricRow]:
