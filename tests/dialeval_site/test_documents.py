@@ -25,6 +25,7 @@ from django.urls import URLPattern, get_resolver
 
 from annotations.exporters.registry import exporters
 from annotations.importers.registry import importers
+from dialeval_site.demo import DEMO_CORPUS
 from dialeval_site.environment import SETTINGS
 from dialeval_site.settings import VERSION
 from tests.dialeval_site import campaign_matrix
@@ -41,7 +42,6 @@ from tests.dialeval_site.documents import (
 from tests.dialeval_site.small_corpora import write_corpus
 from tests.dialeval_site.test_permissions import MATRIX
 from tests.site import PROJECT
-from workers.metrics.registry import built_in_metrics
 
 PACKAGES = ("annotations", "workers", "leaderboard", "dialeval_site")
 APPS = (*PACKAGES, "annotations.campaigns")
@@ -155,7 +155,7 @@ def test_choices_defaults_and_needs_are_documented(name: str) -> None:
     for argument, action in arguments_of(name).items():
         said = code_words(rows[argument])
         assert {str(choice) for choice in action.choices or ()} <= set(said), argument
-        is_told = action.default is None or action.default in ("", False) or str(action.default) in said
+        is_told = action.default is None or action.default in ("", False, {}) or str(action.default) in said
         assert is_told or argument == "--concurrency", argument  # that one follows the machine
         if action.option_strings and action.required:
             assert "required" in rows[argument], argument
@@ -228,6 +228,8 @@ CHECKS = {
     "celery": check_celery,
     "gunicorn": check_gunicorn,
     "dialeval": check_dialeval,
+    "for": lambda arguments: None,
+    "done": lambda arguments: None,
     "export": lambda arguments: None,  # settings: test_documents_name_only_settings_that_exist
     "curl": lambda arguments: None,  # an example of the API: test_documents_challenges
 }
@@ -313,19 +315,40 @@ SHAPES = {
     "agreement": ["agreement", "--corpus", "cooks"],
     "correlate": ["correlate", "--corpus", "cooks", "--level", "turn"],
 }
+SHAPES_WITH_A_MODEL = {
+    "tables": ["tables", "fbd", "--resamples", "100"],
+    "normality": ["normality", "--corpus", "personam"],
+}
+
+
+DOCUMENTED = dict(re.findall(r"<!-- shape: (\w+) -->\n```json\n(.*?)```", text_of("commands.md"), flags=re.DOTALL))
+
+
+def test_every_documented_json_is_compared() -> None:
+    assert set(DOCUMENTED) == {*SHAPES, *SHAPES_WITH_A_MODEL}
 
 
 @pytest.mark.django_db
 def test_the_documented_json_has_the_keys_of_the_real_one(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     call_command("import_corpus", "jsonl", str(write_corpus(tmp_path / "cooks.jsonl", "secret")), "--slug", "cooks")
-    text = text_of("commands.md")
-    documented = dict(re.findall(r"<!-- shape: (\w+) -->\n```json\n(.*?)```", text, flags=re.DOTALL))
-    assert set(documented) == set(SHAPES)
-    for name, arguments in SHAPES.items():
+    compare_shapes(SHAPES, capsys)
+
+
+@pytest.mark.django_db
+@pytest.mark.slow
+def test_the_documented_json_of_models_has_the_keys_of_the_real_one(capsys: pytest.CaptureFixture[str]) -> None:
+    """One of the paper's corpora is there, with eight systems, scored without a model and with one."""
+    call_command("import_corpus", "jsonl", str(DEMO_CORPUS), "--slug", "personam")
+    call_command("score", "--corpus", "personam", "--metrics", "bleu_4[normalize=false],embedding_average", "--inline")
+    compare_shapes(SHAPES_WITH_A_MODEL, capsys)
+
+
+def compare_shapes(commands: dict[str, list[str]], capsys: pytest.CaptureFixture[str]) -> None:
+    for name, arguments in commands.items():
         capsys.readouterr()
         call_command(*arguments, "--format", "json")
         real = json.loads(capsys.readouterr().out)
-        assert shape(json.loads(documented[name])) == shape(real), name
+        assert shape(json.loads(DOCUMENTED[name])) == shape(real), name
 
 
 def shape(value: Any, path: str = "$") -> set[str]:
@@ -338,7 +361,7 @@ def shape(value: Any, path: str = "$") -> set[str]:
     return {f"{path}: {kind}"}
 
 
-# --- addresses, metrics, formats --------------------------------------------------------------------------------
+# --- addresses, formats -----------------------------------------------------------------------------------------
 
 
 def test_the_table_of_addresses_is_the_url_configuration() -> None:
@@ -387,21 +410,6 @@ def who(name: str) -> str:
     if "403" in address.public:
         return "organisers"
     return "who may see the corpus" if address.private else "everybody"
-
-
-def test_every_metric_has_a_section_with_exactly_its_options() -> None:
-    found = {}
-    for heading, text in sections(text_of("metrics.md")).items():
-        names = heading.split(", ")
-        if all(re.fullmatch(r"[a-z0-9_]+", name) for name in names):
-            paragraph = re.search(r"^Options: (.*?)(?:\. |\.$)", text, flags=re.MULTILINE | re.DOTALL)
-            options = (
-                {word for word in code_words(paragraph.group(1)) if word not in ("true", "false")}
-                if paragraph
-                else set()
-            )
-            found |= dict.fromkeys(names, options)
-    assert found == {metric.name: {option.name for option in metric.options} for metric in built_in_metrics()}
 
 
 def test_the_table_of_formats_is_the_importers_and_exporters() -> None:

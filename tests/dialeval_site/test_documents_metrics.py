@@ -1,0 +1,248 @@
+"""What the documents say of metrics is what these declare: options and defaults, equations, sources, signatures;
+and what a run keeps beside its scores."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
+
+import numpy as np
+import pytest
+
+from leaderboard import metric_pages
+from tests.dialeval_site.documents import code_words, first_table, flat, sections, table_rows, text_of
+from tests.site import PROJECT
+from workers.api import MetricOut, OptionOut
+from workers.metrics.base import Metric, Option
+from workers.metrics.pair_features import Compare, _account_of
+from workers.metrics.registry import built_in_metrics
+
+PAGE = text_of("metrics.md")
+METRICS = {metric.name: metric for metric in built_in_metrics()}
+
+
+def section_of_each() -> dict[str, str]:
+    """By metric, the text under the heading that names it: ``## rouge_1, rouge_2``."""
+    found: dict[str, str] = {}
+    for heading, text in sections(PAGE).items():
+        names = heading.split(", ")
+        if all(re.fullmatch(r"[a-z0-9_]+", name) for name in names):
+            assert not found.keys() & set(names)
+            found |= dict.fromkeys(names, text)
+    return found
+
+
+SECTIONS = section_of_each()
+SHARED = "\n".join(text for heading, text in sections(PAGE).items() if " share" in heading)
+
+# --- sections ---------------------------------------------------------------------------------------------------
+
+
+def test_every_metric_has_a_section_and_no_other_has() -> None:
+    assert set(SECTIONS) == set(METRICS)
+
+
+def options_line(name: str) -> str:
+    lines = re.findall(r"^Options: ((?:`\w+` \([^)]*\)(?:,\s)?)+)", SECTIONS[name], flags=re.MULTILINE)
+    assert len(lines) == 1, f"{name}: one line, Options: `a` (`default of a`), `b` (…)"
+    return str(lines[0])
+
+
+@pytest.mark.parametrize("name", sorted(METRICS))
+def test_a_section_names_every_option_with_its_default(name: str) -> None:
+    written = dict(re.findall(r"`(\w+)` \(([^)]*)\)", options_line(name)))
+    assert written == {option.name: default_of(option) for option in METRICS[name].options}
+
+
+def default_of(option: Option) -> str:
+    if option.default == "":
+        return "empty"
+    return f"`{str(option.default).lower() if isinstance(option.default, bool) else option.default}`"
+
+
+def explained_for(name: str) -> set[str]:
+    """Words in code in its section (but for the line that lists its options), where its family's options are explained,
+    and in the section that it refers to. ``option=choice`` is both."""
+    text = SECTIONS[name].replace(options_line(name), "") + SHARED
+    if referred := re.search(r"\bas\s+for\s+([a-z0-9]+_[a-z0-9_]+)", SECTIONS[name]):
+        text += SECTIONS[referred.group(1)].replace(options_line(referred.group(1)), "")
+    return {part for word in code_words(text) for part in word.split("=")}
+
+
+@pytest.mark.parametrize("name", sorted(METRICS))
+def test_a_section_explains_every_choice_of_an_option(name: str) -> None:
+    for option in METRICS[name].options:
+        others = {str(choice) for choice in option.choices if choice != option.default}
+        assert others <= explained_for(name), option.name
+
+
+@pytest.mark.parametrize("name", sorted(METRICS))
+def test_a_section_says_what_its_options_do(name: str) -> None:
+    for option in METRICS[name].options:
+        assert explained_for(name) & {option.name, *map(str, option.choices)}, option.name
+
+
+@pytest.mark.parametrize("name", sorted(METRICS))
+def test_a_section_has_an_equation(name: str) -> None:
+    assert re.search(r"[\w)] = \S", SECTIONS[name]), name
+
+
+@pytest.mark.parametrize("name", sorted(METRICS))
+def test_a_metric_s_page_has_its_equation_and_description(name: str) -> None:
+    metric = METRICS[name]
+    assert metric.equation.strip()
+    assert len(metric.description.split()) >= 30, "what it measures and what it misses"
+    assert metric.summary.endswith(".")
+
+
+@pytest.mark.parametrize("name", sorted(METRICS))
+def test_a_section_names_the_source_that_the_metric_declares(name: str) -> None:
+    text = flat(SECTIONS[name])
+    referred = re.search(r"Source: as (\w+)\.", text)
+    if referred:
+        text = flat(SECTIONS[referred.group(1)])
+    for author, year in re.findall(
+        r"([A-Z][a-z]+)(?:,? (?:et al\.|and [A-Z]\w+|[A-Z]\w+ and [A-Z]\w+))* \((\d{4})\)", METRICS[name].citation
+    ):
+        assert re.search(rf"{author}\b[^()]*\({year}\)", text), (author, year)
+    assert re.search(r"\(\d{4}\)", METRICS[name].citation), name
+
+
+# --- signatures and what a run keeps ----------------------------------------------------------------------------
+
+
+def documented_facts() -> set[str]:
+    return {word for row in first_table(sections(PAGE)["Signatures"]) for word in code_words(row[0])}
+
+
+def test_every_fact_of_a_signature_is_documented() -> None:
+    fixed = {fact for metric in METRICS.values() for fact, _ in metric.signature_facts}
+    scorers = set(facts_of_accounts())
+    by_the_site = {"n", "n_human", "model_revision"}
+    assert documented_facts() == fixed | scorers | by_the_site
+
+
+def facts_of_accounts() -> Iterator[str]:
+    """``("dtype", …)``: pairs in what is called ``facts`` or handed to an ``Account`` or ``account_of``."""
+    for path in sorted((PROJECT / "workers" / "metrics").glob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if not says_facts(node):
+                continue
+            for inner in ast.walk(node):
+                match inner:
+                    case ast.Tuple(elts=[ast.Constant(value=str(name)), _]):
+                        yield name
+
+
+def says_facts(node: ast.AST) -> bool:
+    match node:
+        case ast.Assign(targets=[ast.Name(id="facts")]) | ast.Assign(targets=[ast.Name(id="own")]):
+            return True
+        case ast.FunctionDef(name="facts"):
+            return True
+        case ast.Call(func=ast.Name(id="Account" | "account_of")):
+            return True
+        case ast.Call(func=ast.Attribute(value=ast.Name(id="facts"), attr="append")):
+            return True
+    return False
+
+
+def test_every_detail_of_a_run_is_documented() -> None:
+    table = sections(PAGE)["What stands beside a score"].partition("\n| detail |")[2]
+    rows = first_table("| detail |" + table)
+    documented = {word for row in rows for cell in (row[0], row[2]) for word in code_words(cell)}
+    assert set(keys_of(every_detail())) == documented
+
+
+def every_detail() -> dict[str, Any]:
+    """What FBD and PRD store of 30 points a side, of two points, and of pairs that were cut."""
+    points = np.random.default_rng(0).standard_normal((60, 3)).astype(np.float32)
+    few = np.zeros((2, 3), np.float32)
+    encoder = SimpleNamespace(files=SimpleNamespace(label="m@1"), device_label="cpu", dtype_name="f", max_tokens=9)
+    found: dict[str, Any] = {}
+    for name in ("fbd", "prd"):
+        compare = cast(Compare, scorer_of(METRICS[name])._compare)
+        found[name] = dict(compare(points[:30], points[30:]).details)
+    found["few"] = dict(cast(Compare, scorer_of(METRICS["fbd"])._compare)(few, few).details)
+    found["cut"] = dict(_account_of(cast(Any, encoder), frozenset({0, 2}), 1, {}).details)
+    return found
+
+
+def scorer_of(metric: Metric) -> Any:
+    return metric.build({option.name: option.default for option in metric.options})
+
+
+def keys_of(documents: dict[str, Any]) -> Iterator[str]:
+    for document in documents.values():
+        yield from inner_keys(document)
+
+
+def inner_keys(value: Any) -> Iterator[str]:
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            yield key
+            yield from inner_keys(inner)
+
+
+def test_no_other_metric_stores_details_than_those_of_the_table() -> None:
+    """Who passes ``details=`` on is known to the test above."""
+    saying = {
+        path.stem
+        for path in (PROJECT / "workers" / "metrics").glob("*.py")
+        if re.search(r"\bdetails\s*=", path.read_text(encoding="utf-8"))
+    }
+    assert saying <= {"pair_features"}
+
+
+# --- lists of all metrics ---------------------------------------------------------------------------------------
+
+
+def test_the_readme_s_table_names_every_metric() -> None:
+    text = (PROJECT / "README.md").read_text(encoding="utf-8")
+    named = {word for row in first_table(sections(text)["Metrics"]) for word in code_words(row[1])}
+    spelled = {name for word in named for name in ([word] if word != "fed_<aspect>" else fed_names())}
+    assert spelled == set(METRICS)
+
+
+def fed_names() -> list[str]:
+    return [name for name in METRICS if name.startswith("fed_")]
+
+
+def test_what_an_empty_response_scores_is_said_of_every_family() -> None:
+    rows = flat(" ".join(row[0] for row in first_table(sections(PAGE)["What an empty response scores"])))
+    for family in (
+        "BLEU",
+        "ROUGE",
+        "METEOR",
+        "BERTScore",
+        "word vectors",
+        "simcse",
+        "context_similarity",
+        "gpt2_coherency",
+        "pmi",
+        "FED",
+        "usr_mlm",
+        "bleurt",
+        "unieval",
+        "fbd",
+        "prd",
+    ):
+        assert family in rows, family
+
+
+def test_every_field_of_a_metric_in_the_api_is_documented() -> None:
+    rows = {row[0].strip("`"): row for row in table_rows(sections(text_of("api.md"))["A metric"])}
+    assert set(rows) == set(MetricOut.model_fields)
+    assert set(OptionOut.model_fields) <= set(code_words(rows["options"][1]))
+
+
+def test_every_parameter_of_a_metric_s_page_is_documented() -> None:
+    source = Path(metric_pages.__file__).read_text(encoding="utf-8")
+    read = set(re.findall(r'request\.GET\.get(?:list)?\("(\w+)"', source)) | {"aspect"}
+    rows = first_table(sections(text_of("endpoints.md"))["What an address may carry"])
+    documented = {row[0].strip("`").partition("=")[0] for row in rows if re.search(r"\bmetric\b(?! leader)", row[1])}
+    assert read <= documented
