@@ -46,6 +46,11 @@ def _turns_of(version_id: int) -> tuple[tuple[int, Example], ...]:
     )
 
 
+def turns_of(version_id: int) -> list[Example]:
+    """Every turn of a version in order, without a response."""
+    return [example for _, example in _turns_of(version_id)]
+
+
 def examples_of(system: System) -> list[Example | None]:
     """One example a turn of the version, in order; None where the system gave no response."""
     responses = dict(Response.objects.filter(system=system).values_list("turn_id", "text"))

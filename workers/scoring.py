@@ -84,6 +84,8 @@ def outcomes(configuration: Configuration, tasks: Sequence[Task], progress: Prog
     if "turn" not in configuration.metric.levels and hasattr(scorer, "score_system"):
         return list(_of_systems(configuration, scorer, tasks, progress))
     examples = [example for task in tasks for example in task.given]
+    if tasks and hasattr(scorer, "see_corpus"):
+        scorer.see_corpus(queries.turns_of(tasks[0].run.system.version_id))
     scores = list(scorer.score(examples, progress))
     if len(scores) != len(examples):
         raise ValueError(f"{configuration.text} gave {len(scores)} scores for {len(examples)} responses")

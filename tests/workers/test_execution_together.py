@@ -69,6 +69,22 @@ def test_one_call_scores_all_systems_and_each_run_gets_its_own(version: CorpusVe
     assert set(MetricRun.objects.values_list("examples_done", flat=True)) == {2, 1}
 
 
+def test_a_scorer_sees_all_turns_of_the_corpus_whatever_was_answered(
+    version: CorpusVersion, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """idf is counted over them: it must not hang on which systems a worker took along, nor on what they answered."""
+    seen: list[list[tuple[str, int]]] = []
+
+    class Seeing(NotedLengths):
+        def see_corpus(self, turns: Sequence[Example]) -> None:
+            seen.append([(one.dialogue_id, one.turn) for one in turns])
+
+    use(monkeypatch, Seeing(), most=1)
+    *_, four = requested(version)
+    assert execution.compute(four.pk)
+    assert seen == [[("d0", 0), ("d0", 1)]]
+
+
 def of_whole_systems(monkeypatch: pytest.MonkeyPatch) -> PreparedLengths:
     scorer = PreparedLengths()
     forget()

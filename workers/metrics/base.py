@@ -54,6 +54,8 @@ class TurnScorer(Protocol):
     """Scores a batch of responses, in order; an example that cannot be scored yields ``Undefined`` with its reason.
 
     A scorer that uses a model, or has remarks, also has a method ``account() -> Account`` about its last call.
+    One whose scores hang on the corpus as a whole has ``see_corpus(turns)``, which is called before ``score`` with all
+    turns of the corpus version, without responses.
     """
 
     def score(self, examples: Sequence[Example], progress: Progress | None = None) -> list[Score]: ...

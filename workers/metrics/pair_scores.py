@@ -48,8 +48,9 @@ class PairComparison(Protocol):
 class BestReference:
     """A ``TurnScorer``: of the values that a comparison yields for each reference, the best of one column.
 
-    ``make`` gets the references of all distinct turns of the call, in their order: what a corpus-wide weight (idf) is
-    made of. A reference that is empty or white space is none; a turn without one has no score.
+    ``make`` gets the references of all turns of the corpus, in their order: what a corpus-wide weight (idf) is made of.
+    A caller who does not ``see_corpus`` gives those of the distinct turns of the call. A reference that is empty or
+    white space is none; a turn without one has no score.
     """
 
     def __init__(
@@ -65,11 +66,18 @@ class BestReference:
         self._prepare = prepare
         self._undefined = undefined
         self._remark = remark
+        self._corpus: Sequence[Example] = ()
         self._account = Account()
+
+    def see_corpus(self, turns: Sequence[Example]) -> None:
+        """All turns of the corpus that the next calls' examples are of, answered or not: a weight that is made of them
+        is the same whatever a system has answered, and whoever is computed beside it."""
+        self._corpus = turns
 
     def score(self, examples: Sequence[Example], progress: Progress | None = None) -> list[Score]:
         pairs, pairs_of = self._distinct_pairs(examples)
-        comparison = self._make(self._references_of_turns(examples))
+        comparison = self._make(self._references_of_turns(self._corpus or examples))
+        self._account = comparison.account()  # now, too: a run shows with what it is computed
         values = _all_values(comparison, pairs, _share_of(progress, len(examples), len(pairs)))
         remarks: dict[int, str] = {}
         scores: list[Score] = []

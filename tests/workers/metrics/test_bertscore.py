@@ -99,6 +99,16 @@ def test_idf_does_not_change_with_the_systems_computed_beside(words: WordEncoder
     assert scorer("bertscore_f1[idf=true]").score([*others, *mine])[3:] == alone
 
 
+def test_idf_is_counted_over_the_corpus_where_it_is_seen(words: WordEncoder) -> None:
+    """A system that answered one turn of three gets there what one that answered all gets."""
+    all_turns = turns("east northeast", "east", "north east")
+    whole = scorer("bertscore_f1[idf=true]").score(all_turns)
+    partial = scorer("bertscore_f1[idf=true]")
+    partial.see_corpus(all_turns)
+    assert partial.score(all_turns[:1]) == whole[:1]
+    assert scorer("bertscore_f1[idf=true]").score(all_turns[:1]) != whole[:1]
+
+
 # --- what every corpus has ---------------------------------------------------------------------------------------
 
 
