@@ -10,6 +10,8 @@ without white space and the continuation begins with it, or the prefix ends with
 
 from __future__ import annotations
 
+import hashlib
+import json
 import math
 import re
 from collections.abc import Callable, Iterator, Sequence
@@ -38,6 +40,7 @@ _WINDOW = 4096
 _LOGIT_ROWS = 512
 """Rows of the vocabulary's size that are held in float32 at a time."""
 _MODELS_KEPT = 2
+_WITHOUT_EFFECT = {"_name_or_path", "architectures", "dtype", "transformers_version"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +71,8 @@ class CausalModel:
     device_label: str
     dtype_name: str
     max_tokens: int
+    namespace: str
+    """Weights, tokenizer, configuration and dtype: what anything computed with this model is remembered under."""
 
     def __init__(self, files: ModelFiles, device: str = resources.AUTO) -> None:
         import torch
@@ -87,6 +92,7 @@ class CausalModel:
         self._adds_beginning = self._tokenizer("a").input_ids[:1] == [self._beginning]
         special = sorted(filter(None, self._tokenizer.all_special_tokens), key=len, reverse=True)
         self._control_words = re.compile("|".join(map(re.escape, special)) or "(?!)")
+        self.namespace = f"{files.revision}/{self._told_apart()}/{self.dtype_name}"
         self._shares = True
         self._shares = self._shares_truly()
 
@@ -132,6 +138,16 @@ class CausalModel:
                 if progress is not None:
                     progress(done)
         return [found[place] for place in places]
+
+    def _told_apart(self) -> str:
+        """A digest of what decides a likelihood beside the weights. Whether they lay in GGUF is not among it."""
+        rust = getattr(self._tokenizer, "backend_tokenizer", None)
+        words = rust.to_str() if rust is not None else sorted(self._tokenizer.get_vocab().items())
+        configuration = {
+            key: value for key, value in self._model.config.to_dict().items() if key not in _WITHOUT_EFFECT
+        }
+        whole = json.dumps([words, self._beginning, self.max_tokens, configuration], sort_keys=True, default=str)
+        return hashlib.sha256(whole.encode()).hexdigest()[:12]
 
     def _in_template(self, messages: Sequence[tuple[str, str]]) -> str:
         written = [{"role": role, "content": text} for role, text in messages]

@@ -44,6 +44,7 @@ class FollowUpScorer:
     def score(self, examples: Sequence[Example], progress: Progress | None = None) -> list[Score]:
         """One score per example, in order; a dialogue's aspects only at the last turn that has a response."""
         model = causal_model_for(self._model_name)
+        self._account = account_of(model, {})  # now, too: a run shows with what it is computed
         scored = self._scored(examples)
         texts = {place: self._text_before(model, examples[place]) for place in scored}
         scores: list[Score] = [NOT_LAST if one.response.strip() else EMPTY_RESPONSE for one in examples]
@@ -88,7 +89,7 @@ class FollowUpScorer:
         """By text the aspect's score and whether the text was cut."""
         store = feature_store()
         wording = "-".join(fingerprint(self._follow_ups[name]) for name in sorted(self._follow_ups))
-        namespace = f"{model.files.revision}/{model.dtype_name}/followups/{wording}"
+        namespace = f"{model.namespace}/followups/{wording}"
         columns = self._columns()
         known = store.get_many(namespace, [text for text, _ in texts])
         known = {text: row for text, row in known.items() if row.shape == (len(columns) + 1,)}

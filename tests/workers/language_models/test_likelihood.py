@@ -143,6 +143,23 @@ def test_a_folder_that_holds_no_such_model_says_so(tmp_path):
         model_in(folder)
 
 
+def test_what_is_remembered_is_of_the_weights_the_tokenizer_and_the_configuration(tmp_path):
+    folder = make_causal(tmp_path)
+    namespaces = [model_in(folder).namespace]
+    for name, old, new in [
+        ("config.json", '"transformers_version": "', '"transformers_version": "0.'),
+        ("tokenizer.json", '"add_prefix_space": false', '"add_prefix_space": true'),
+        ("config.json", '"rope_theta": 10000.0', '"rope_theta": 20000.0'),
+    ]:
+        file = folder / name
+        assert old in file.read_text()
+        file.write_text(file.read_text().replace(old, new))
+        namespaces.append(model_in(folder).namespace)
+    first, another_version, another_tokenizer, another_configuration = namespaces
+    assert first == another_version
+    assert len({first, another_tokenizer, another_configuration}) == 3
+
+
 def test_progress_ends_at_the_number_asked_for(model):
     told = []
     model.likelihoods(ASKED + ASKED[:3], told.append)
