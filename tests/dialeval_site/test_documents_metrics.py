@@ -13,10 +13,12 @@ from typing import Any, cast
 import numpy as np
 import pytest
 
+from dialeval_site.demo import WITH_A_MODEL
 from leaderboard import metric_pages
 from tests.dialeval_site.documents import code_words, first_table, flat, sections, table_rows, text_of
 from tests.site import PROJECT
 from workers.api import MetricOut, OptionOut
+from workers.encoders.feature_file import FILE_NAME
 from workers.metrics.base import Metric, Option
 from workers.metrics.pair_features import Compare, _account_of
 from workers.metrics.registry import built_in_metrics
@@ -246,3 +248,19 @@ def test_every_parameter_of_a_metric_s_page_is_documented() -> None:
     rows = first_table(sections(text_of("endpoints.md"))["What an address may carry"])
     documented = {row[0].strip("`").partition("=")[0] for row in rows if re.search(r"\bmetric\b(?! leader)", row[1])}
     assert read <= documented
+
+
+def test_the_demo_s_metrics_with_a_model_are_documented() -> None:
+    section = sections(text_of("demo.md"))["Its metrics"]
+    assert set(WITH_A_MODEL) <= set(code_words(section))
+    assert set(WITH_A_MODEL) <= set(METRICS)
+
+
+def test_folders_of_models_are_documented() -> None:
+    """What workers keep below DIALEVAL_HOME, and that it need not be backed up."""
+    page = flat(text_of("settings.md"))
+    for folder in ("features", "models"):
+        assert f"(`{folder}`" in page
+    assert "`features` and `models` may be left out" in page
+    workers = text_of("workers.md")
+    assert FILE_NAME in workers
