@@ -2,22 +2,20 @@
 
 from leaderboard.queries.compared import ComparedMetric, MetricScores, chosen_metrics
 from leaderboard.queries.correlations import CORRELATION_LEVELS, meta_evaluation, metric_means
+from leaderboard.queries.disagreement import Judged, disagreement, judged
 from leaderboard.queries.finished_runs import metric_scores
 from leaderboard.queries.human_scores import HumanSide, human_grid, human_side, metric_grid
-from leaderboard.queries.metric_page import (
+from leaderboard.queries.metric_runs import (
     DetailsOf,
-    Judged,
     MadeWith,
     Ran,
     details_of,
-    disagreement,
     example_run,
-    judged,
     made_with,
     not_run,
     ran_on,
-    score_spread,
 )
+from leaderboard.queries.score_spread import score_spread
 from leaderboard.queries.standing import agreement, rated_levels, system_standing
 from leaderboard.queries.submitted import compared_scores, named_metrics, shown_submitted_metrics
 

@@ -1,0 +1,147 @@
+"""Where a metric and people disagree most, and what was said there."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from annotations.estimates import Undefined
+from annotations.models import CorpusVersion, Dialogue, Response, System
+from annotations.queries import select_systems
+from leaderboard.queries.compared import MetricScores, chosen_metrics
+from leaderboard.queries.finished_runs import metric_scores
+from leaderboard.queries.human_scores import HumanSide, human_grid, human_side, metric_grid
+from leaderboard.statistics.over_under import Gap, OverUnder, widest_gaps
+from leaderboard.statistics.placed_scores import FloatArray
+from workers.metrics.configuration import parse
+
+WIDEST_GAPS = 10
+"""Responses shown on either side."""
+
+
+def disagreement(version: CorpusVersion, aspect: str, text: str) -> dict[str, Any]:
+    """The most over- and under-rated responses as JSON: of single responses where both judge these, else of a system's
+    dialogues, else of systems. Names the places only: texts are read when they are shown."""
+    left_out = _compared_with_itself(text)
+    systems = [system for system in select_systems(version) if system.kind not in left_out]
+    human = human_side(version, aspect, systems)
+    scores = chosen_metrics(metric_scores(systems, len(human.order.turn_pks), [text]), [text])
+    level, metric, people, places = _compared(human, scores)
+    found: OverUnder | Undefined
+    if level is None:
+        found = Undefined(f"nobody has rated {aspect} here")
+    else:
+        found = widest_gaps(metric, people, higher_is_better=scores.configurations[0].higher_is_better, top=WIDEST_GAPS)
+    if isinstance(found, Undefined):
+        return {"level": level or "turn", "reason": found.reason, "n": 0, "over": [], "under": []}
+    return {
+        "level": level,
+        "without_gold": bool(left_out),
+        "reason": "",
+        "n": found.n,
+        "over": [_gap_document(gap, places[gap.item]) for gap in found.over],
+        "under": [_gap_document(gap, places[gap.item]) for gap in found.under],
+    }
+
+
+def _compared_with_itself(text: str) -> frozenset[str]:
+    """Kinds of systems that the metric would hold against their own answers: there its score says nothing."""
+    needs = parse(text).metric.needs
+    return frozenset({System.Kind.GOLD.value}) if needs & {"reference", "human_corpus"} else frozenset()
+
+
+Place = tuple[int, int | None, int | None]
+"""(system pk, dialogue pk or None, turn pk or None)"""
+
+
+def _compared(human: HumanSide, scores: MetricScores) -> tuple[str | None, FloatArray, FloatArray, Sequence[Place]]:
+    """(level, metric, human scores, places) at the finest level at which both sides judge."""
+    pks = [system.pk for system in human.systems]
+    order = human.order
+    finest = scores.finest(0)
+    if human.turn is not None and finest == "turn":
+        items = human.turn
+        turns = [
+            (pks[system], int(order.dialogue_pks[order.dialogue[turn]]), int(order.turn_pks[turn]))
+            for system, turn in zip(items.system, items.turn, strict=True)
+        ]
+        return "turn", scores.turn[0, items.system, items.turn], items.human_means(), turns
+    grid = human_grid(human)
+    if grid is not None and finest != "system":
+        dialogues: list[Place] = [
+            (pks[system], int(order.dialogue_pks[dialogue]), None)
+            for system, dialogue in zip(grid.system, grid.dialogue, strict=True)
+        ]
+        return "dialogue", metric_grid(human, scores).scores[0], grid.scores[0], dialogues
+    judged = human.at("system")
+    if judged is None:
+        return None, np.empty(0), np.empty(0), ()
+    means = judged.human_means()
+    given = np.isfinite(means)
+    count = np.bincount(judged.system[given], minlength=len(pks))
+    total = np.bincount(judged.system[given], weights=means[given], minlength=len(pks))
+    people = np.divide(total, count, out=np.full(len(pks), np.nan), where=count > 0)
+    return "system", scores.system[0], people, [(pk, None, None) for pk in pks]
+
+
+def _gap_document(gap: Gap, place: Place) -> dict[str, Any]:
+    system, dialogue, turn = place
+    figures = {name: value for name, value in asdict(gap).items() if name != "item"}
+    return {"system": system, "dialogue": dialogue, "turn": turn, **figures}
+
+
+@dataclass(frozen=True)
+class Judged:
+    """One of the widest gaps with what was said there."""
+
+    system: str
+    swatch: int
+    dialogue: Dialogue | None
+    turn: int | None
+    context: tuple[tuple[str, str], ...]
+    response: str
+    metric: float
+    human: float
+    metric_z: float
+    human_z: float
+
+    @property
+    def gap(self) -> float:
+        return self.metric_z - self.human_z
+
+    @property
+    def last(self) -> tuple[str, str] | None:
+        """What was said just before."""
+        return self.context[-1] if self.context else None
+
+
+def judged(version: CorpusVersion, gaps: Sequence[dict[str, Any]]) -> list[Judged]:
+    """The gaps of ``disagreement`` with their texts, without what is not shown any more."""
+    systems = {system.pk: system for system in select_systems(version)}
+    dialogues = version.dialogues.in_bulk([gap["dialogue"] for gap in gaps if gap["dialogue"] is not None])
+    turns = {gap["turn"] for gap in gaps if gap["turn"] is not None}
+    responses = {
+        (response.system_id, response.turn_id): response
+        for response in Response.objects.filter(turn__in=turns, system__in=systems).select_related("turn")
+    }
+    found = []
+    for gap in gaps:
+        system = systems.get(gap["system"])
+        if system is None:
+            continue
+        response = responses.get((gap["system"], gap["turn"]))
+        found.append(
+            Judged(
+                system=system.name,
+                swatch=system.position,
+                dialogue=dialogues.get(gap["dialogue"]),
+                turn=response.turn.number if response else None,
+                context=tuple((speaker, text) for speaker, text in response.turn.context) if response else (),
+                response=response.text if response else "",
+                **{key: gap[key] for key in ("metric", "human", "metric_z", "human_z")},
+            )
+        )
+    return found
