@@ -17,7 +17,7 @@ from leaderboard.estimate_cells import (
     coverage_note,
     of_all_levels,
 )
-from workers.metric_list import page_of
+from workers.metric_list import kind_of, page_of
 
 CEILING = "human-ceiling"
 
@@ -27,7 +27,7 @@ def metric_board(document: dict[str, Any], updated: datetime) -> Table:
     levels = list(document["human_ceiling"])
     columns = [
         Column("metric", "Metric", "link"),
-        Column("about", "About", "link", help="What the metric measures, and how it does elsewhere.", detail=True),
+        Column("about", "Kind", "link", help="Leads to what it measures, and how it does elsewhere.", detail=True),
     ]
     for level in levels:
         columns += [
@@ -80,7 +80,7 @@ def _metric_row(document: dict[str, Any], metric: str, by_level: dict[str, dict[
             cells[f"{level}-{name}"] = cell_of(row[name], note=coverage_note(row))
         cells[f"{level}-n"] = Cell(row["n"])
     cells["about"] = (
-        Cell(reason="it was handed in as scores") if submitted else Cell(metric.partition("[")[0], href=page_of(metric))
+        Cell(reason="it was handed in as scores") if submitted else Cell(kind_of(metric).heading, href=page_of(metric))
     )
     badges = (*(("submitted",) if submitted else ()), *(() if first["higher_is_better"] else ("lower is better",)))
     return Row(f"metric-{metric}", cells, badges=badges, signature=of_all_levels(first["signature"]))

@@ -63,8 +63,12 @@ class ScoreForm(forms.Form):
 
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or {}
+        named = ",".join([*cleaned.get("metrics", []), cleaned.get("more", "")]).strip(" ,")
+        if not named and not self.errors:
+            self.add_error("metrics", "Choose at least one metric.")
+            return cleaned
         try:
-            wanted = parse_list(",".join([*cleaned.get("metrics", []), cleaned.get("more", "")]).strip(","))
+            wanted = parse_list(named)
         except ConfigurationError as problem:
             self.add_error("more", str(problem))
             return cleaned
@@ -73,8 +77,6 @@ class ScoreForm(forms.Form):
         for configuration in wanted:
             if reason := queries.why_not_offered(configuration, self.version):
                 self.add_error("more", f"{configuration.text} cannot be computed here: {reason}")
-        if not wanted and not self.errors:
-            self.add_error("metrics", "Choose at least one metric.")
         if not self.errors:
             try:
                 cleaned["configurations"] = _distinct([human_sides.pinned(one, self.version) for one in wanted])

@@ -86,8 +86,7 @@ def by_kind(things: Iterable[T], configuration_of: Callable[[T], str]) -> list[t
     out. Metrics of a package that was taken out come last."""
     found: dict[Kind, list[T]] = {kind: [] for kind in _KINDS}
     for thing in things:
-        metric = all_metrics().get(configuration_of(thing).partition("[")[0])
-        found[_GONE if metric is None else _kind_of(metric)].append(thing)
+        found[kind_of(configuration_of(thing))].append(thing)
     return [(kind, some) for kind, some in found.items() if some]
 
 
@@ -100,7 +99,10 @@ def page_of(configuration: str) -> str:
     return reverse("metric", args=[name]) + wish
 
 
-def _kind_of(metric: Metric) -> Kind:
+def kind_of(configuration: str) -> Kind:
+    metric = all_metrics().get(configuration.partition("[")[0])
+    if metric is None:
+        return _GONE
     if metric.queue == "llm":
         return _JUDGES
     if metric.levels == {"system"}:

@@ -61,7 +61,12 @@ def said_of(under_way: Iterable[UnderWay], waiting: int, running: int) -> str:
     rate = sum(one.rate for one in groups)
     if done == 0:
         metric = all_metrics().get(groups[0].metric)
-        beginning = "loading the model" if metric is not None and metric.queue == "gpu" else "begun"
+        # The responses of a first batch are many, and nothing is known before it is through.
+        beginning = (
+            "the model loads, or its first batch is under way"
+            if metric is not None and metric.queue == "gpu"
+            else "begun"
+        )
         return " · ".join([beginning, *([f"0 of {total:,} responses"] if total else [])])
     parts = [f"{done:,} of {total:,} responses", f"{_rate(rate)} responses/s"]
     left = total - done + waiting * total / max(running, 1)  # those that wait are taken to be like those at work

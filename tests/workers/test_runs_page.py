@@ -1,0 +1,58 @@
+"""The runs page: what failed and why, and the choice among forty metrics."""
+
+from __future__ import annotations
+
+import pytest
+
+from annotations.models import CorpusVersion
+from annotations.queries import select_systems
+from workers import runs
+from workers.forms import ScoreForm
+from workers.metric_list import by_kind
+from workers.metrics.configuration import parse
+from workers.metrics.registry import all_metrics
+from workers.models import MetricRun
+from workers.run_tables import failed_table, run_progress
+
+pytestmark = pytest.mark.django_db
+
+
+def failed(version: CorpusVersion, metric: str, errors: dict[str, str]) -> None:
+    runs.request([parse(metric)], select_systems(version, list(errors)), hint=False)
+    for system, error in errors.items():
+        claimed = runs.claim(MetricRun.objects.get(metric=metric, system__name=system).pk)
+        assert claimed is not None
+        runs.fail(claimed, error)
+
+
+def test_runs_that_failed_alike_are_one_row_with_their_systems(version: CorpusVersion) -> None:
+    failed(version, "length", {"echo": "no such model", "dull": "no such model"})
+    (row,) = failed_table(version).rows
+    assert (row.cells["runs"].value, row.cells["systems"].value) == (2, "echo, dull")
+
+
+def test_another_error_is_another_row(version: CorpusVersion) -> None:
+    failed(version, "length", {"echo": "no such model", "dull": "out of memory"})
+    assert [row.cells["error"].value for row in failed_table(version).rows] == ["no such model", "out of memory"]
+
+
+def test_the_bar_of_a_metric_says_how_many_of_its_runs_failed(version: CorpusVersion) -> None:
+    failed(version, "length", {"echo": "no such model", "dull": "no such model"})
+    assert [one.remark for one in run_progress(version).configurations] == ["2 failed"]
+
+
+def test_nothing_chosen_is_said_where_one_chooses(version: CorpusVersion) -> None:
+    form = ScoreForm(version, {"metrics": [], "more": " , "})
+    assert not form.is_valid()
+    assert form.errors == {"metrics": ["Choose at least one metric."]}
+
+
+def test_a_kind_with_a_ticked_metric_says_so(version: CorpusVersion) -> None:
+    form = ScoreForm(version, {"metrics": ["length"], "more": ""})
+    assert [ticked for _, boxes, ticked in form.metrics_by_kind if "length" in [name for _, name, _ in boxes]] == [True]
+
+
+def test_every_metric_has_one_kind_and_one_that_was_taken_out_comes_last() -> None:
+    kinds = by_kind([*all_metrics(), "taken_out[layer=1]"], lambda name: name)
+    assert sorted(name for _, some in kinds for name in some) == sorted([*all_metrics(), "taken_out[layer=1]"])
+    assert (kinds[-1][0].key, kinds[-1][1]) == ("gone", ["taken_out[layer=1]"])
