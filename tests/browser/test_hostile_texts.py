@@ -32,10 +32,11 @@ def test_no_text_breaks_the_layout_of_a_dialogue(visit: Callable[..., Visit], wi
 
 def test_text_from_a_file_makes_no_element(visit: Callable[..., Visit]) -> None:
     visitor = visit()
-    for part in ("", "metrics/", "systems/", "agreement/", "dialogues/", "dialogues/0/"):
-        page = visitor.go(f"/corpora/hostile/{part}")
-        assert page.locator("main img, main u, main i, main b b").count() == 0, part
-        assert "taken over" not in page.title(), part
+    parts = ("", "metrics/", "systems/", "agreement/", "dialogues/", "dialogues/0/")
+    for path in (*(f"/corpora/hostile/{part}" for part in parts), "/metrics/word_f1/?corpus=hostile"):
+        page = visitor.go(path)
+        assert page.locator("main img, main u, main i, main b b").count() == 0, path
+        assert "taken over" not in page.title(), path
 
 
 def test_right_to_left_text_runs_from_the_right_and_leaves_its_neighbours_alone(visit: Callable[..., Visit]) -> None:
