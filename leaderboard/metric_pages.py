@@ -93,8 +93,20 @@ def _chosen_configuration(request: HttpRequest, declared: Metric, everywhere: li
             raise Http404(str(problem)) from None
         if chosen.metric.name != declared.name:
             raise Http404(f"{wish} is another metric")
+        has_run = any(one.configuration == chosen for one in everywhere)
+        if _names_something(chosen) and not has_run and not is_organiser(request.user):
+            raise Http404("no scores were made with this configuration")
         return chosen
     return everywhere[0].configuration if everywhere else Configuration.of(declared)
+
+
+def _names_something(configuration: Configuration) -> bool:
+    """Whether it names a folder, a file or a corpus of its own choice. Whether it is there, and what kind of thing it
+    is, stands on the page as the reason why the metric cannot run: nobody may look around the machine that way but who
+    may compute there anyhow."""
+    chosen = configuration.options
+    free = [one for one in configuration.metric.options if isinstance(one.default, str) and not one.choices]
+    return any(chosen[one.name] != one.default for one in free)
 
 
 def _configurations(everywhere: list[queries.Ran], chosen: Configuration) -> list[tuple[str, bool]]:

@@ -17,6 +17,8 @@ from annotations.roles import is_organiser
 from tests.dialeval_site import campaign_matrix, challenge_matrix
 from tests.dialeval_site.addresses import METHODS, addresses, client_of, outcome
 from tests.dialeval_site.small_corpora import PRIVATE, PUBLIC, ROLE_NAMES, person
+from workers.metrics.registry import all_metrics
+from workers.models import MetricRun
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("kitchens")]
 
@@ -169,6 +171,57 @@ def test_a_private_corpus_answers_like_one_that_does_not_exist() -> None:
 @pytest.mark.parametrize("role", ["organiser", "superuser"])
 def test_organisers_see_the_private_corpus_on_the_home_page(role: str) -> None:
     assert PRIVATE.encode() in client_of(role).get(reverse("home")).content
+
+
+# --- the page of a metric ---------------------------------------------------------------------------------------
+
+LOOKING_AROUND = ["/", "/etc/hostname", "/no/such/folder", "../..", "some/model"]
+
+
+@pytest.mark.parametrize("named", LOOKING_AROUND)
+@pytest.mark.parametrize(("role", "status"), list(zip(ROLE_NAMES, (404, 404, 404, 200, 200), strict=True)))
+def test_only_who_may_compute_asks_whether_a_file_or_folder_is_there(named: str, role: str, status: int) -> None:
+    """The reason why a metric cannot run tells a folder from a file and from nothing."""
+    client = client_of(role)
+    for written in (f"bertscore_f1[model={named}]", f"greedy_matching[vectors={named}]", f"fbd[human={named}]"):
+        address = reverse("metric", args=[written.partition("[")[0]])
+        assert client.get(address, {"configuration": written}).status_code == status, written
+
+
+@pytest.mark.parametrize(("role", "status"), list(zip(ROLE_NAMES, (404, 404, 404, 200, 200), strict=True)))
+@pytest.mark.parametrize("slug", [PUBLIC, PRIVATE])
+def test_a_named_model_s_page_is_there_for_who_sees_a_corpus_on_which_it_ran(slug: str, role: str, status: int) -> None:
+    """A public corpus is seen by everybody."""
+    written = "bertscore_f1[model=/srv/models/ours]"
+    finished = MetricRun.objects.filter(system__version__corpus__slug=slug)
+    finished.update(metric="bertscore_f1", metric_version=all_metrics()["bertscore_f1"].version, configuration=written)
+    address = reverse("metric", args=["bertscore_f1"])
+    for wish in ({}, {"configuration": written}):
+        answer = client_of(role).get(address, wish)
+        assert answer.status_code == (200 if slug == PUBLIC or not wish else status)
+        assert (b"/srv/models/ours" in answer.content) is (slug == PUBLIC or status == 200)
+
+
+@pytest.mark.parametrize("role", ["anonymous", "participant", "rater"])
+def test_neither_model_nor_details_of_a_private_corpus_s_runs_are_told(role: str) -> None:
+    """On a page, in its downloads, in its fragment or over the API."""
+    secret = "secret-of-the-closed-kitchen"
+    told = {"model": f"{secret}@0123", "device": secret, "remarks": {"0": secret}, "details": {"note": secret}}
+    assert MetricRun.objects.filter(system__version__corpus__slug=PRIVATE).update(**told)
+    client, address = client_of(role), path("metric", "")
+    wishes = [
+        "",
+        "?corpus=closed-kitchen",
+        *(f"?download={wish}" for wish in tables_of(client_of("organiser"), "metric")),
+    ]
+    assert len(wishes) > 8
+    for wish in wishes:
+        answer = client.get(address + wish)
+        assert secret.encode() not in answer.content, wish
+        assert "closed-kitchen" in wish or b"closed-kitchen" not in answer.content, wish
+    assert secret.encode() not in client.get(address, headers={"HX-Request": "true"}).content
+    assert secret.encode() not in client.get("/api/v1/metrics").content
+    assert secret.encode() in client_of("organiser").get(f"{address}?corpus=closed-kitchen").content
 
 
 # --- forms ------------------------------------------------------------------------------------------------------
