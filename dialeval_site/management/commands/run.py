@@ -32,7 +32,7 @@ LONGEST_REQUEST_SECONDS = 120
 
 class Command(ConsoleCommand):
     help = (
-        "The whole site on this machine: makes or updates the database, loads the demo, starts a worker and the web "
+        "The whole site on this machine: makes or updates the database, loads the demo, starts workers and the web "
         "server, and stops them with Ctrl-C. Starting it twice is harmless: the second one says where the first is."
     )
 
@@ -43,7 +43,10 @@ class Command(ConsoleCommand):
         parser.add_argument("--port", type=whole_number(1, 65535), default=8000)
         parser.add_argument("--no-demo", action="store_true", help="do not load the demo corpus and its log-ins")
         parser.add_argument(
-            "--concurrency", type=whole_number(1), default=min(2, os.cpu_count() or 1), help="worker processes"
+            "--concurrency",
+            type=whole_number(1),
+            default=min(2, os.cpu_count() or 1),
+            help="processes of the worker without models",
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
