@@ -93,6 +93,7 @@ class CausalModel:
         special = sorted(filter(None, self._tokenizer.all_special_tokens), key=len, reverse=True)
         self._control_words = re.compile("|".join(map(re.escape, special)) or "(?!)")
         self.namespace = f"{files.revision}/{self._told_apart()}/{self.dtype_name}"
+        self._check_causal()
         self._shares = True
         self._shares = self._shares_truly()
 
@@ -245,6 +246,19 @@ class CausalModel:
             "position_ids": torch.tensor([row.depths], device=self._device),
             "attention_mask": additive[None, None],
         }
+
+    def _check_causal(self) -> None:
+        """Raises ``ModelError`` where what comes after a token changes what the model says there: a masked language
+        model (RoBERTa) loads as a causal one, has the same parts, and would see the words that it is to foresee."""
+        import torch
+
+        ids = self._tokenizer("one two three four five six seven", add_special_tokens=False).input_ids[:16]
+        two = torch.tensor([[self._beginning, *ids], [self._beginning, ids[0], *ids[:0:-1]]], device=self._device)
+        with torch.inference_mode():
+            first, second = self._model(two, use_cache=False).logits[:, :2].float()
+        # Later words move a masked model's logits by far more than rounding does.
+        if not torch.allclose(first, second, rtol=0.02, atol=0.02 * float(first.std())):
+            raise ModelError(f"{self.files.name} is no causal language model: it sees the words that it is to foresee")
 
     def _shares_truly(self) -> bool:
         """Whether the model heeds a mask and positions of a tree: not every architecture does (ALiBi, state spaces).

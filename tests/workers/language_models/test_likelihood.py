@@ -2,6 +2,7 @@ import pytest
 import torch
 
 from tests.workers.causal import alone, make_causal
+from tests.workers.checkpoints import save_roberta
 from workers.language_models.likelihood import CausalModel, Continuation
 from workers.model_files import ModelError, model_files
 
@@ -141,6 +142,13 @@ def test_a_folder_that_holds_no_such_model_says_so(tmp_path):
     (folder / "config.json").write_text("{}")
     with pytest.raises(ModelError, match="cannot be loaded as a causal language model"):
         model_in(folder)
+
+
+def test_a_masked_model_that_loads_as_a_causal_one_is_refused(tmp_path):
+    """RoBERTa's checkpoints have all that transformers' causal class wants, and see what comes after."""
+    save_roberta(tmp_path)
+    with pytest.raises(ModelError, match="is no causal language model: it sees the words"):
+        CausalModel(model_files(str(tmp_path)), "cpu")
 
 
 def test_what_is_remembered_is_of_the_weights_the_tokenizer_and_the_configuration(tmp_path):
