@@ -31,6 +31,7 @@ class Coherency:
     def score(self, examples: Sequence[Example], progress: Progress | None = None) -> list[Score]:
         """One score per example, in order. Raises ``ModelError`` and, for ``chat``, ``NoChatTemplateError``."""
         model = causal_model_for(self._model_name)
+        self._account = account_of(model, {})  # now, too: a run shows with what it is computed
         asked = self._asked(model, examples)
         continuations = [one for place in sorted(asked) for one in asked[place]]
         found = iter(model.likelihoods(continuations, _by_example(progress, len(examples), len(continuations))))

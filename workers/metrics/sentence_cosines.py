@@ -30,6 +30,7 @@ class SentenceCosines:
     def score(self, examples: Sequence[Example], progress: Progress | None = None) -> list[Score]:
         encoder = encoder_for(self._model)
         self._remarks: dict[int, str] = {}
+        self._account = account_of(encoder, self._remarks)  # now, too: a run shows with what it is computed
         scores: list[Score] = []
         for start in range(0, len(examples), EXAMPLES_AT_ONCE):
             part = examples[start : start + EXAMPLES_AT_ONCE]

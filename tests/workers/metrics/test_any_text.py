@@ -76,6 +76,14 @@ def scorer(configuration: Configuration) -> Any:
     return configuration.scorer()
 
 
+def test_model_and_device_are_known_while_it_works(configuration: Configuration) -> None:
+    scorer, known = configuration.scorer(), []
+    said = (Utterance("A", WORDS[0]),)
+    scorer.score([Example("d", 0, (), (), said, (WORDS[1],), WORDS[2])], lambda _: known.append(scorer.account()))
+    assert known
+    assert all(account.model and account.device.startswith("cpu") for account in known)
+
+
 def assert_like(found: Sequence[Score], expected: Sequence[Score], tolerance: float = ROUNDING) -> None:
     assert len(found) == len(expected)
     for one, other in zip(found, expected, strict=True):

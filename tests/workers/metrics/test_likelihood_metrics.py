@@ -85,6 +85,13 @@ def test_the_account_names_model_device_and_precision(folder):
     assert account.facts == (("dtype", "float32"),)
 
 
+def test_model_and_device_are_known_while_it_works(folder):
+    measure, known = scorer("pmi", folder), []
+    measure.score([ONE], lambda _: known.append(measure.account().device))
+    assert known
+    assert all(device.startswith("cpu") for device in known)
+
+
 def test_a_score_does_not_depend_on_who_else_is_scored(folder):
     others = [replace(ONE, response=text) for text in ("yes, a cat", "no", "\0", "漢字 😀")]
     (single,) = scorer("pmi", folder).score([ONE])
