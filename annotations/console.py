@@ -49,6 +49,18 @@ class ConsoleCommand(BaseCommand):
     def print_json(self, document: Any) -> None:
         self.stdout.write(json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False))
 
+    def print_as(self, form: str, document: Any, to_csv: Callable[[Any], str], to_latex: Callable[[Any], str]) -> bool:
+        """As ``json``, ``csv`` or ``latex``; False for any other form, which is the command's own to print."""
+        if form == "json":
+            self.print_json(document)
+        elif form == "csv":
+            self.stdout.write(to_csv(document), ending="")
+        elif form == "latex":
+            self.stdout.write(to_latex(document))
+        else:
+            return False
+        return True
+
     def print_table(self, header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
         self.stdout.write(text_table(header, rows))
 

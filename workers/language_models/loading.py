@@ -12,7 +12,7 @@ from workers.encoders.devices import is_out_of_memory
 from workers.encoders.linear import use_onednn
 from workers.encoders.tokens import check_knows_words
 from workers.language_models import kept_weights
-from workers.model_files import ModelError, ModelFiles
+from workers.model_files import ModelError, ModelFiles, first_line
 
 if TYPE_CHECKING:
     import torch
@@ -43,8 +43,7 @@ def load_causal(files: ModelFiles, device: torch.device, dtype: torch.dtype) -> 
     except Exception as error:  # what a damaged or foreign folder makes a loader raise is anything
         if is_out_of_memory(error):
             raise ModelError(f"there is not enough memory on {device} for the model {files.name}") from error
-        reason = (str(error).strip().splitlines() or [""])[0][:300]
-        raise ModelError(f"{files.name} cannot be loaded as a causal language model: {reason}") from error
+        raise ModelError(f"{files.name} cannot be loaded as a causal language model: {first_line(error)}") from error
 
 
 def _kept_or_from_gguf(files: ModelFiles, dtype: torch.dtype) -> tuple[Any, Any]:

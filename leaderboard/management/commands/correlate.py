@@ -52,13 +52,7 @@ class Command(ConsoleCommand):
             self.say("No metric is computed, or nobody has rated. Compute metrics with: manage.py score")
 
     def _print(self, document: dict[str, Any], form: str) -> None:
-        if form == "json":
-            self.print_json(document)
-        elif form == "csv":
-            self.stdout.write(_csv(document), ending="")
-        elif form == "latex":
-            self.stdout.write(correlations_to_latex(document))
-        else:
+        if not self.print_as(form, document, _csv, correlations_to_latex):
             self.print_table(["metric", "level", "n", *COEFFICIENTS], [*_rows(document), *_ceiling_rows(document)])
 
 

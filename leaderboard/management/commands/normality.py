@@ -26,7 +26,7 @@ class Command(ConsoleCommand):
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("--corpus", required=True, type=comma_list, metavar="a,b")
+        parser.add_argument("--corpus", required=True, type=comma_list, metavar="a,b", help="corpora, by their slugs")
         parser.add_argument("--model", default="", metavar="M", help="an encoder: a folder or a hub id; default: fbd's")
         parser.add_argument("--layer", type=int, metavar="L", help="1 is the first, -1 the last; default: fbd's")
         parser.add_argument(
@@ -52,13 +52,7 @@ class Command(ConsoleCommand):
         self.say(f"{corpora}, responses of {side}, {document['model']}, {document['device']}")
 
     def _print(self, document: dict[str, Any], form: str) -> None:
-        if form == "json":
-            self.print_json(document)
-        elif form == "csv":
-            self.stdout.write(_csv(document), ending="")
-        elif form == "latex":
-            self.stdout.write(_latex(document))
-        else:
+        if not self.print_as(form, document, _csv, _latex):
             encoders = [f"paper, {encoder}" for encoder in NORMALITY]
             self.print_table(
                 ["corpus", "n", "dimensions", "W", "p", f"p ≥ {document['level']}", *encoders],

@@ -33,8 +33,13 @@ class Command(ConsoleCommand):
         parser.add_argument(
             "--model", default="", metavar="M", help="the encoder, where it is not each metric's default"
         )
-        parser.add_argument("--resamples", type=whole_number(0, MAX_DRAWS), default=RESAMPLES)
-        parser.add_argument("--seed", type=whole_number(0), default=SEED)
+        parser.add_argument(
+            "--resamples",
+            type=whole_number(0, MAX_DRAWS),
+            default=RESAMPLES,
+            help=f"bootstrap draws of dialogues, up to {MAX_DRAWS:,}; 0: no intervals",
+        )
+        parser.add_argument("--seed", type=whole_number(0), default=SEED, help="of the draws")
         parser.add_argument("--format", choices=["table", "json", "csv", "latex"], default="table")
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -52,13 +57,7 @@ class Command(ConsoleCommand):
         self.say(f"{here} of {len(cells)} cells are computed here. Published: {document['published']}")
 
     def _print(self, document: dict[str, Any], form: str) -> None:
-        if form == "json":
-            self.print_json(document)
-        elif form == "csv":
-            self.stdout.write(to_csv(document), ending="")
-        elif form == "latex":
-            self.stdout.write(to_latex(document))
-        else:
+        if not self.print_as(form, document, to_csv, to_latex):
             self.print_table(header(document), text_rows(document))
             for note in document["notes"]:
                 self.stdout.write(note)
