@@ -85,7 +85,7 @@ class Command(ConsoleCommand):
             children.append(_start_worker("worker for chats", "llm", 1, endpoint))
             children.append(_start_web(options["host"], options["port"], links))
             _wait_until_ready(address, children)
-            children.append(_start_worker("worker for models", "gpu", 1, {}))  # the web does not wait for it
+            children.append(_start_worker("worker for models", "gpu", 1, links))  # the web does not wait for it
             self._greet(address, with_accounts=not options["no_demo"] and not settings.PRODUCTION)
             while True:
                 _refuse_ended(children)
