@@ -60,7 +60,7 @@ class Transformer:
         self._stack = _stack(self._model)
         self._all_layers: Any = self._stack.layer if self._stack is not None else None
         self._has_plain_layers = config.model_type in KINDS
-        self._fused = fused_layers(self._model, self._all_layers) if self.onednn_layers else self._all_layers
+        self._fused: Any = fused_layers(self._model, self._all_layers) if self.onednn_layers else self._all_layers
         if self._stack is not None:
             self._stack.layer = self._fused
         on_cpu = self.device.type == "cpu"
