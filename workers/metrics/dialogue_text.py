@@ -39,6 +39,18 @@ def before_utterance(
     """
     known = [line.strip() for line in persona if line.strip()]
     spoken = [(one.speaker, one.text.strip()) for one in said if one.text.strip()]
+    return _written(style, speaker, spoken, known, model)
+
+
+def after_silence(style: str, speaker: str, partner: str, model: ChatWriter) -> Before:
+    """As ``before_utterance``, where nothing is known and all that the partner said is an empty utterance: the frame
+    alone, the same that stands around a dialogue (a chat template may add instructions of its own to any chat)."""
+    return _written(style, speaker, [(partner, "")], [], model)
+
+
+def _written(
+    style: str, speaker: str, spoken: Sequence[tuple[str, str]], known: Sequence[str], model: ChatWriter
+) -> Before:
     if style == "chat":
         told = [("system", f"Your persona: {' '.join(known)}")] if known else []
         turns = [("assistant" if who == speaker else "user", text) for who, text in spoken]
@@ -48,5 +60,5 @@ def before_utterance(
         return Before(written, "")
     if style == "tags":
         head = [f"{speaker}'s persona: {' '.join(known)}"] if known else []
-        return Before("\n".join([*head, *(f"{who}: {text}" for who, text in spoken), f"{speaker}:"]), " ")
+        return Before("\n".join([*head, *(f"{who}: {text}".rstrip() for who, text in spoken), f"{speaker}:"]), " ")
     return Before("".join(f"{line}\n" for line in [*known, *(text for _, text in spoken)]), "")

@@ -8,12 +8,13 @@ from annotations.estimates import Undefined
 from workers.language_models.likelihood import CausalModel, Continuation, Likelihood, causal_model_for
 from workers.metrics.base import Account, Example, Progress, Score
 from workers.metrics.copying import copies
-from workers.metrics.dialogue_text import Before, before_utterance
+from workers.metrics.dialogue_text import Before, after_silence, before_utterance
 from workers.metrics.with_model import account_of
 
 EMPTY_RESPONSE = Undefined("the response is empty")
 NO_CONTEXT = Undefined("the turn has no context")
 TARGET = "B"
+PARTNER = "A"
 """Whose responses are scored."""
 CUT = "the beginning of what stands before the response was cut: the model takes no more tokens"
 COPIED = "repeats what was said or the persona, which this metric overrates"
@@ -80,12 +81,12 @@ class Coherency:
 class Information(Coherency):
     """(log p(response | persona, context) − log p(response)) / tokens.
 
-    p(response) is that after the same format's beginning with nothing said: the tag or the mark of the speaker's turn
-    stands before both, and is no part of the difference.
+    p(response) is that in the same format after an empty utterance and without a persona: tags, marks and whatever the
+    model's chat template adds stand before both, and are no part of the difference.
     """
 
     def _continuations(self, before: Before, response: str, model: CausalModel) -> list[Continuation]:
-        nothing = before_utterance(self._style, TARGET, (), (), model)
+        nothing = after_silence(self._style, TARGET, PARTNER, model)
         told = super()._continuations(before, response, model)
         return [*told, Continuation(nothing.text, nothing.lead + response)]
 

@@ -35,7 +35,7 @@ METRIC = Metric(
     signature_facts=(
         ("length", "mean_per_token"),
         ("logarithm", "natural"),
-        ("prior", "same_format_nothing_said"),
+        ("prior", "same_format_empty_utterance"),
         ("copied", f"{COPIED_SHARE:g}_in_runs_of_{RUN}"),
     ),
     missing=missing_model,
@@ -52,5 +52,5 @@ is overrated. Such a response keeps its score and gets a remark: at least half o
 more words of one utterance or line of the persona. A broken answer on the right topic is overrated too: log p(r)
 takes back what the broken sentence cost.
 
-Out of nowhere means: in the same format, with no persona and nothing said before.""",
+Out of nowhere means: in the same format after an empty utterance, with no persona.""",
 )

@@ -47,13 +47,24 @@ def test_raw_lines(folder):
     assert score == pytest.approx(per_token(folder, "hi there\nhello\nany pets?\n", "yes, a dog"), abs=1e-4)
 
 
-def test_pmi_is_the_gain_over_the_same_format_with_nothing_said(folder):
+def test_pmi_is_the_gain_over_the_same_format_after_an_empty_utterance(folder):
     (score,) = scorer("pmi", folder).score([ONE])
     told = (
         "<s>system\nYour persona: i have a dog.</s>\n<s>user\nhi there</s>\n<s>assistant\nhello</s>\n"
         "<s>user\nany pets?</s>\n<s>assistant\n"
     )
-    expected = per_token(folder, told, "yes, a dog") - per_token(folder, "<s>assistant\n", "yes, a dog")
+    expected = per_token(folder, told, "yes, a dog") - per_token(folder, "<s>user\n</s>\n<s>assistant\n", "yes, a dog")
+    assert score == pytest.approx(expected, abs=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("style", "told", "untold"), [("tags", "A: any pets?\nB:", "A:\nB:"), ("raw", "any pets?\n", "\n")]
+)
+def test_pmi_in_other_formats_keeps_the_frame_on_both_sides(folder, style, told, untold):
+    lead = " " if style == "tags" else ""
+    example = replace(ONE, context=(Utterance("A", "any pets?"),))
+    (score,) = scorer(f"pmi[format={style},persona=false]", folder).score([example])
+    expected = per_token(folder, told, f"{lead}yes, a dog") - per_token(folder, untold, f"{lead}yes, a dog")
     assert score == pytest.approx(expected, abs=1e-4)
 
 
