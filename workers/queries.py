@@ -12,6 +12,7 @@ from django.db.models.fields.json import KeyTransform
 from django.utils import timezone
 
 from annotations.models import CorpusVersion, Response, System, Turn
+from annotations.queries import public_corpora
 from annotations.records import Utterance
 from workers import human_sides
 from workers.metrics.base import Example
@@ -104,6 +105,8 @@ def _why_no_human_side(configuration: Configuration, version: CorpusVersion) -> 
         side = human_sides.corpus_of(configuration, version)
     except ConfigurationError as problem:
         return str(problem).removeprefix(f"{configuration.metric.name}: ")
+    if _would_be_named_in_public(side, version):
+        return f"{side} is not public, and the pages of {version.corpus.slug}, which is, would name it"
     held = _held_by(version if side.pk == version.pk else side)
     which = "the corpus" if side.pk == version.pk else str(side)
     if not held.references:
@@ -111,6 +114,14 @@ def _why_no_human_side(configuration: Configuration, version: CorpusVersion) -> 
     if "context" in configuration.metric.needs and not held.contexts:
         return f"{which} has no contexts"
     return ""
+
+
+def _would_be_named_in_public(side: CorpusVersion, version: CorpusVersion) -> bool:
+    """A configuration is written on the pages of the corpus that it scores, with the corpus that it compares with."""
+    if side.corpus_id == version.corpus_id:
+        return False
+    public = public_corpora().filter(pk__in=[side.corpus_id, version.corpus_id]).values_list("pk", flat=True)
+    return version.corpus_id in public and side.corpus_id not in public
 
 
 @dataclass(frozen=True, slots=True)

@@ -253,6 +253,15 @@ def test_a_human_side_for_metrics_that_have_none_is_refused(score) -> None:
         score("--metrics", "length", "--human", "small")
 
 
+def test_a_corpus_that_is_not_public_is_no_human_side_of_one_that_is(score, tmp_path: Path) -> None:
+    """The configuration stands on public pages, and would name it."""
+    people = stored(rated_corpus([dialogue("p0", references=("one two",))], {}), tmp_path, "people")
+    people.corpus.is_public = False
+    people.corpus.save()
+    with pytest.raises(CommandError, match="is not public, and the pages of small, which is, would name it"):
+        score("--metrics", "system_length", "--human", "people")
+
+
 def test_a_human_side_without_references_is_refused(score, tmp_path: Path) -> None:
     stored(rated_corpus([dialogue("p0", references=())], {("p0", 0, "x"): "y"}), tmp_path, "people")
     with pytest.raises(CommandError, match=r"people v1-.* has no references"):
