@@ -81,6 +81,9 @@ class Option:
     default: OptionValue
     help: str
     choices: tuple[OptionValue, ...] = ()
+    least: float | None = None
+    most: float | None = None
+    """The range of a number; None where it is open."""
 
 
 @dataclass(frozen=True)

@@ -25,6 +25,7 @@ LAYER = Option(
     "layer",
     0,
     "the layer whose states are compared; 0: the one bert-score recommends for the model, else the last",
+    least=0,
 )
 IDF = Option("idf", False, "weigh tokens by how few of the corpus's references hold them")
 BASELINE = Option(

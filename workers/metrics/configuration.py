@@ -170,7 +170,7 @@ def _checked(metric: Metric, option: Option, value: OptionValue) -> OptionValue:
     kind = type(option.default)
     if kind is float and type(value) is int:
         value = float(value)
-    acceptable = type(value) is kind and (not option.choices or value in option.choices)
+    acceptable = type(value) is kind and (not option.choices or value in option.choices) and _in_range(option, value)
     if not acceptable or (isinstance(value, float) and not math.isfinite(value)):
         raise _wrong_value(metric, option, value)
     if isinstance(value, str) and _UNSTORABLE.search(value):
@@ -178,8 +178,18 @@ def _checked(metric: Metric, option: Option, value: OptionValue) -> OptionValue:
     return value
 
 
+def _in_range(option: Option, value: OptionValue) -> bool:
+    if isinstance(value, str):
+        return True
+    return (option.least is None or value >= option.least) and (option.most is None or value <= option.most)
+
+
 def _wrong_value(metric: Metric, option: Option, value: object) -> ConfigurationError:
     wanted = {bool: "true or false", int: "a whole number", float: "a number", str: "a text"}[type(option.default)]
+    if option.least is not None:
+        wanted += f" from {option.least:.0f}"
+    if option.most is not None:
+        wanted += f" to {option.most:.0f}"
     if option.choices:
         wanted = f"one of {', '.join(_written(choice) for choice in option.choices)}"
     return ConfigurationError(f'{metric.name}: option "{option.name}" must be {wanted}, not "{value}"')

@@ -13,14 +13,11 @@ if TYPE_CHECKING:
     from workers.metrics.sentence_cosines import ContextCosine
 
 UTTERANCES = Option(
-    "utterances", 0, "how many of the last utterances are the context; 0: all that the model takes, the oldest left out"
+    "utterances",
+    0,
+    "how many of the last utterances are the context; 0: all that the model takes, the oldest left out",
+    least=0,
 )
-
-
-def _missing(options: Mapping[str, OptionValue]) -> str:
-    if int(options["utterances"]) < 0:
-        return "utterances must be 0 or more"
-    return missing_model(options)
 
 
 def _build(options: Mapping[str, OptionValue]) -> ContextCosine:
@@ -40,7 +37,7 @@ METRIC = Metric(
     value_range=(-2.0, 2.0),
     options=(MODEL, UTTERANCES),
     signature_facts=(("pooling", "mean"),),
-    missing=_missing,
+    missing=missing_model,
     systems_at_once=SYSTEMS_AT_ONCE,
     equation=r"\mathrm{CS}(c, p, h) = \cos\left(s(h), s(c)\right) + \max_{l \in p} \cos\left(s(h), s(l)\right)",
     description="""The utterances of the context as one text, each line of the responding speaker's persona and

@@ -14,8 +14,8 @@ from workers.metrics.human_side import HUMAN
 from workers.metrics.pair_options import CITATION, LAYER
 from workers.metrics.with_model import missing_model
 
-SEED = Option("seed", 0, "the first seed of the clusterings; every system begins with it")
-SEEDS = Option("seeds", 1, "how many seeds, one after another: the score is the mean over them")
+SEED = Option("seed", 0, "the first seed of the clusterings; every system begins with it", least=0, most=2**32 - 1001)
+SEEDS = Option("seeds", 1, "how many seeds, one after another: the score is the mean over them", least=1, most=1000)
 
 _EQUATION = (
     r"\mathrm{PRD} = \max_{\lambda} \frac{2\,\alpha(\lambda)\,\beta(\lambda)}{\alpha(\lambda) + \beta(\lambda)}, \quad "

@@ -76,8 +76,6 @@ def _build(options: Mapping[str, OptionValue]) -> UsrMlm:
 
 
 def _missing(options: Mapping[str, OptionValue]) -> str:
-    if int(options["context"]) < 0:
-        return "context must be a number of utterances, 0 or more"
     return why_no_checkpoint("usr_mlm", options)
 
 
@@ -95,7 +93,7 @@ METRIC = Metric(
     value_range=(None, 0.0),
     options=(
         model_option("a masked language model"),
-        Option("context", 1, "how many of the last utterances stand before the response; 0: none"),
+        Option("context", 1, "how many of the last utterances stand before the response; 0: none", least=0),
         Option("separator", "", "what stands between utterances, taken as it is; left empty: a space"),
     ),
     signature_facts=(("masked", "response"), ("log", "natural")),

@@ -150,3 +150,21 @@ def test_the_scorer_gets_every_option() -> None:
         "exact": False,
         "pool": "mean",
     }
+
+
+@pytest.mark.parametrize(
+    ("written", "wanted"),
+    [
+        ("prd[seeds=0]", "a whole number from 1 to 1000"),
+        ("prd[seeds=1001]", "a whole number from 1 to 1000"),
+        ("prd[seed=-1]", "a whole number from 0 to 4294966295"),
+        ("fbd[layer=-2]", "a whole number from -1"),
+    ],
+)
+def test_a_number_outside_an_option_s_range_is_refused_where_it_is_written(written: str, wanted: str) -> None:
+    with pytest.raises(ConfigurationError, match=f"must be {wanted}, not"):
+        parse(written)
+
+
+def test_the_ends_of_a_range_are_within_it() -> None:
+    assert parse("prd[seeds=1000,seed=4294966295]").options["seeds"] == 1000

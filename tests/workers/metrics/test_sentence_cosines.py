@@ -13,7 +13,7 @@ from tests.workers.metrics.pairs import data_folder, example, golden, score
 from tests.workers.metrics.word_encoder import WordEncoder
 from workers.metrics import sentence_cosines
 from workers.metrics.base import Example
-from workers.metrics.configuration import MetricUnavailableError, parse
+from workers.metrics.configuration import ConfigurationError, parse
 
 
 @pytest.fixture
@@ -117,8 +117,8 @@ def test_the_account_says_how_many_had_a_persona(
 
 
 def test_a_negative_number_of_utterances_is_refused() -> None:
-    with pytest.raises(MetricUnavailableError, match="0 or more"):
-        parse("context_similarity[utterances=-1]").scorer()
+    with pytest.raises(ConfigurationError, match="a whole number from 0"):
+        parse("context_similarity[utterances=-1]")
 
 
 @pytest.mark.parametrize("name", ["simcse", "context_similarity"])

@@ -12,7 +12,7 @@ from annotations.records import Utterance
 from tests.workers.checkpoints import save_bert, save_roberta, word_tokenizer
 from workers.encoders.masked_model import Continued, MaskedModel
 from workers.metrics.base import Example
-from workers.metrics.configuration import parse
+from workers.metrics.configuration import ConfigurationError, parse
 from workers.metrics.usr_mlm import UsrMlm
 from workers.model_files import ModelError, model_files
 
@@ -215,9 +215,13 @@ def test_numbers_that_are_none_leave_the_score_undefined(bert: Path) -> None:
     assert score == Undefined("the model's output is not a finite number")
 
 
+def test_fewer_than_no_utterances_are_refused_where_they_are_written() -> None:
+    with pytest.raises(ConfigurationError, match="a whole number from 0"):
+        parse("usr_mlm[model=x,context=-1]")
+
+
 def test_without_a_checkpoint_it_is_not_offered() -> None:
     assert parse("usr_mlm").missing() == "name a checkpoint: usr_mlm[model=FOLDER], or a hub id"
-    assert "0 or more" in parse("usr_mlm[model=x,context=-1]").missing()
 
 
 def test_it_is_built_from_its_written_form(bert: Path) -> None:
