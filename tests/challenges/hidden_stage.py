@@ -212,6 +212,7 @@ def _names(made: Stage) -> dict[tuple[str, str], list[Any]]:
         ("challenges", "slug"): [challenge.slug],
         ("challenges", "round_slug"): rounds,
         ("challenges", "round"): rounds,
+        ("metrics", "name"): [*MetricRun.objects.order_by("metric").values_list("metric", flat=True).distinct(), "fbd"],
         ("teams", "public_id"): [made.team.public_id, made.other_team.public_id],
         ("teams", "token"): [made.team.invitation],
         ("submissions", "public_id"): submissions,
