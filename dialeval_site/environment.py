@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
 from pathlib import Path
 
 from django.core.exceptions import ImproperlyConfigured
@@ -71,6 +72,29 @@ SETTINGS: tuple[Setting, ...] = (
     ),
     Setting("DIALEVAL_LLM_MODEL", "", "The model asked for at DIALEVAL_LLM_URL."),
     Setting("DIALEVAL_LLM_KEY", "", "The key of DIALEVAL_LLM_URL."),
+    Setting("DIALEVAL_LLM_CONCURRENCY", "8", "Calls of judges that one worker process has under way at once."),
+    Setting(
+        "DIALEVAL_LLM_REQUESTS_A_MINUTE",
+        "0",
+        "Most calls of judges a minute to one endpoint and model, of all workers together. 0: no limit.",
+    ),
+    Setting("DIALEVAL_LLM_TOKENS_A_MINUTE", "0", "The same in tokens, of prompts and answers. 0: no limit."),
+    Setting("DIALEVAL_LLM_SECONDS", "60", "How long a judge's call may take before it is tried again."),
+    Setting(
+        "DIALEVAL_LLM_RETRIES",
+        "6",
+        "Times that a judge's call is tried again after 429, 5xx, an unreadable answer or none in time.",
+    ),
+    Setting(
+        "DIALEVAL_LLM_PRICES",
+        "",
+        "Prices of models, `model=input/output` in USD for a million tokens, separated by commas. Without a price, "
+        "what a model costs is not known, and a budget in money cannot be set.",
+    ),
+    Setting(
+        "DIALEVAL_JUDGE_TOKENS", "50000000", "A judge's budget in tokens where its run was given none. 0: no limit."
+    ),
+    Setting("DIALEVAL_JUDGE_USD", "10", "The same in USD, for models that have a price. 0: no limit."),
     Setting(
         "DIALEVAL_SIGN_UP",
         "open",
@@ -162,6 +186,34 @@ def seconds(name: str, environ: Mapping[str, str] = os.environ) -> float:
     if not 0 < value < float("inf"):
         raise ImproperlyConfigured(f"{name} must be a positive number of seconds, not {value}")
     return value
+
+
+def amount(name: str, environ: Mapping[str, str] = os.environ) -> Decimal:
+    """USD, 0 or more."""
+    value = _decimal(text(name, environ))
+    if value is None:
+        raise ImproperlyConfigured(f"{name} must be an amount of money such as 12.50, not {text(name, environ)!r}")
+    return value
+
+
+def prices(name: str, environ: Mapping[str, str] = os.environ) -> dict[str, tuple[Decimal, Decimal]]:
+    """By model: USD for a million input tokens, and for a million output tokens."""
+    found = {}
+    for part in names(name, environ):
+        model, equals, pair = part.rpartition("=")
+        amounts = [_decimal(one) for one in pair.split("/")]
+        if not equals or not model.strip() or len(amounts) != 2 or amounts[0] is None or amounts[1] is None:
+            raise ImproperlyConfigured(f"{name} must hold model=input/output such as gpt-4o=2.5/10, not {part!r}")
+        found[model.strip()] = (amounts[0], amounts[1])
+    return found
+
+
+def _decimal(written: str) -> Decimal | None:
+    try:
+        value = Decimal(written.strip())
+    except InvalidOperation:
+        return None
+    return value if value.is_finite() and 0 <= value < 10**8 else None
 
 
 def names(name: str, environ: Mapping[str, str] = os.environ) -> list[str]:

@@ -25,6 +25,7 @@ INSTALLED_APPS = [
     "dialeval_site",
     "leaderboard.challenges",
     "leaderboard",
+    "workers.judges",
     "workers",
     "annotations.campaigns",
     "annotations",
@@ -178,6 +179,14 @@ RATING_LEASE_SECONDS = environment.seconds("DIALEVAL_RATING_LEASE_SECONDS")
 LLM_URL = environment.text("DIALEVAL_LLM_URL")
 LLM_MODEL = environment.text("DIALEVAL_LLM_MODEL")
 LLM_KEY = environment.text("DIALEVAL_LLM_KEY")
+LLM_CONCURRENCY = environment.whole("DIALEVAL_LLM_CONCURRENCY")
+LLM_REQUESTS_A_MINUTE = environment.count("DIALEVAL_LLM_REQUESTS_A_MINUTE")
+LLM_TOKENS_A_MINUTE = environment.count("DIALEVAL_LLM_TOKENS_A_MINUTE")
+LLM_SECONDS = environment.seconds("DIALEVAL_LLM_SECONDS")
+LLM_RETRIES = environment.count("DIALEVAL_LLM_RETRIES")
+LLM_PRICES = environment.prices("DIALEVAL_LLM_PRICES")
+JUDGE_TOKENS = environment.count("DIALEVAL_JUDGE_TOKENS")
+JUDGE_USD = environment.amount("DIALEVAL_JUDGE_USD")
 
 MAX_IMPORT_BYTES = environment.whole("DIALEVAL_MAX_IMPORT_MB") * 1_000_000
 

@@ -13,7 +13,8 @@ class MetricRun(models.Model):
 
     The row is the truth; the message to a worker only says "look at this row". A worker owns the run while it holds
     ``lease_token``. ``turn_scores`` follows the version's turns in order (dialogue position, turn number); null where
-    the score is undefined, with the reason under that index in ``undefined``.
+    the score is undefined, with the reason under that index in ``undefined``. A metric of whole dialogues fills
+    ``dialogue_scores`` in their place, and the indexes are those of dialogues.
     """
 
     class State(models.TextChoices):
@@ -48,6 +49,9 @@ class MetricRun(models.Model):
     system_score = models.FloatField(null=True, blank=True)
     system_reason = models.CharField(max_length=300, blank=True, help_text="Why there is no system score.")
     turn_scores = models.JSONField(default=list, blank=True)
+    dialogue_scores = models.JSONField(
+        default=list, blank=True, help_text="Of metrics that score whole dialogues, in the version's order."
+    )
     undefined = models.JSONField(default=dict, blank=True)
     remarks = models.JSONField(default=dict, blank=True, help_text="By turn index: what to know about its score.")
     details = models.JSONField(default=dict, blank=True, help_text="More than a score, as its metric says it.")

@@ -48,6 +48,9 @@ class Account:
     """By the example's place in the call: what to know about its score ("the text was cut at 512 tokens")."""
     details: Mapping[str, Any] = field(default_factory=dict)
     """More than a score, as JSON: PRD's spread over seeds, FBD's table of normality."""
+    traces: Mapping[int, Any] = field(default_factory=dict)
+    """By the example's place in the call (for metrics of dialogues: the dialogue's): how its score came about, as JSON.
+    Kept in the run's details under ``traces`` by turn (dialogue) index."""
 
 
 class TurnScorer(Protocol):
@@ -59,6 +62,15 @@ class TurnScorer(Protocol):
     """
 
     def score(self, examples: Sequence[Example], progress: Progress | None = None) -> list[Score]: ...
+
+
+class DialogueScorer(Protocol):
+    """Scores whole dialogues: the examples of one system in one dialogue, in the order of turns. A dialogue in which
+    the system did not answer every turn is not among them. ``account`` and the like as with ``TurnScorer``."""
+
+    def score_dialogues(
+        self, dialogues: Sequence[Sequence[Example]], progress: Progress | None = None
+    ) -> list[Score]: ...
 
 
 class SystemScorer(Protocol):
@@ -106,6 +118,10 @@ class Metric:
     missing: Callable[[Mapping[str, OptionValue]], str] | None = None
     """Given a value for every option, returns why the metric cannot run on this machine ("WordNet 3.0 is not
     installed: run make setup"), or "". Cheap: it looks for files, and loads nothing."""
+    resumable: bool = False
+    """What is done of a run is kept elsewhere as it goes (a judge's answers in the store): a run that is cut short is
+    given back, not failed, and goes on where it was. Its scorer has ``paid_by(payer)``, called before each scoring
+    with a ``workers.judging.desk.Payer``."""
     systems_at_once: int = 1
     """How many systems' responses one call of ``score`` should get. More than one pays where systems share work: a
     context that is encoded once for all of them, texts sorted by length into full batches."""

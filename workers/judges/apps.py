@@ -1,0 +1,6 @@
+from django.apps import AppConfig
+
+
+class JudgesConfig(AppConfig):
+    name = "workers.judges"
+    label = "judges"

@@ -1,0 +1,68 @@
+"""The book of calls: who is asking which, what was answered, what it cost. Pure; ``workers.judges`` keeps one in the
+database, ``MemoryBook`` (``workers/judging/memory_book.py``) one in memory, for scripts and tests.
+
+Every call goes through three steps: it is claimed, it is sent, its answer is put down. A claim holds the place of the
+call, so that two workers never send the same one, and the money that it may cost. A claim whose holder fell silent ends
+by itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import Protocol
+
+from workers.judging.calls import Answer, Call
+
+
+class BudgetSpent(RuntimeError):
+    """The next calls may cost more than what is left; the message names the budget. Nothing of it was sent."""
+
+
+class EndpointFailed(RuntimeError):
+    """The endpoint gives no answers; the message says what it did, without its key. What was answered is kept."""
+
+
+class Stopped(RuntimeError):
+    """Somebody stopped the run, or it makes way. What was answered is kept."""
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """What a call may cost at most, before it is sent. ``cost`` in USD; None where the model has no price."""
+
+    tokens: int
+    cost: Decimal | None
+
+
+@dataclass(frozen=True, slots=True)
+class Claimed:
+    """What became of calls that one wanted to send."""
+
+    mine: list[Call] = field(default_factory=list)
+    """To be sent now, by whoever claimed them."""
+    answered: list[tuple[Call, Answer]] = field(default_factory=list)
+    """From the store, with ``from_store``."""
+    held: list[Call] = field(default_factory=list)
+    """Somebody else is asking them: look again in a while."""
+
+
+class Book(Protocol):
+    """One holder's view of the book: made for one batch of work, by one payer. Used from one thread."""
+
+    def claim(self, calls: Sequence[tuple[Call, Estimate]]) -> Claimed:
+        """Look up, and claim what is not there. All that can be paid for is claimed; raises ``BudgetSpent`` where
+        nothing could be claimed for want of money, and nothing was found either."""
+
+    def put(self, answers: Sequence[tuple[Call, Answer]]) -> None:
+        """Store answers to claimed calls, and pay for them. In one transaction."""
+
+    def release(self, calls: Sequence[Call]) -> None:
+        """Give up claims that came to nothing."""
+
+    def keep(self) -> None:
+        """Say that the holder is alive. Called every few seconds while calls are under way."""
+
+    def close(self) -> None:
+        """Release whatever is still held."""

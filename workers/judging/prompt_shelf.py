@@ -1,0 +1,25 @@
+"""Prompts that have a name instead of a file: those that organisers wrote on the site. Pure; the site says where they
+are (``workers.judges.apps``)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+Shelf = Callable[[str], str | None]
+"""Given ``slug@number``, the text of the prompt file, or None where there is no such prompt."""
+
+
+def _no_prompts(_: str) -> str | None:
+    return None
+
+
+_shelf: Shelf = _no_prompts
+
+
+def text_of(name: str) -> str | None:
+    return _shelf(name)
+
+
+def use(shelf: Shelf) -> None:
+    global _shelf
+    _shelf = shelf
