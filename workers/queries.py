@@ -58,6 +58,12 @@ def examples_of(system: System) -> list[Example | None]:
     return [_with_response(example, responses.get(turn_pk)) for turn_pk, example in _turns_of(system.version_id)]
 
 
+def examples_with(version_id: int, responses: Iterable[Response]) -> list[Example]:
+    """These responses of the version, in the order given, each in its place."""
+    places = dict(_turns_of(version_id))
+    return [replace(places[one.turn_id], response=one.text) for one in responses]
+
+
 def human_side_of(configuration: Configuration, version: CorpusVersion) -> list[Example]:
     """What people said, to hold systems of ``version`` against: every reference of the configuration's human side as
     the response at its turn, in order. Raises ``ConfigurationError`` where that corpus is gone."""
