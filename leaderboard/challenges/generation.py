@@ -27,7 +27,7 @@ from annotations.importers.problems import ImportFailed
 from leaderboard.challenges.actions import generating, work
 from leaderboard.challenges.actions.generating import Kept
 from leaderboard.challenges.models import Round, Submission
-from leaderboard.challenges.prompts.asking import AskFailed, Questioner, Said, key_fault, signature_of
+from leaderboard.challenges.prompts.asking import AskFailed, Questioner, Said, signature_of
 from leaderboard.challenges.prompts.budget import Usage, cost_in_words
 from leaderboard.challenges.prompts.spec import LARGEST_FILE, Prompt, read_prompt
 from leaderboard.challenges.queries import prompting
@@ -37,6 +37,7 @@ from leaderboard.challenges.uploads import stored_path
 from leaderboard.challenges.validation import NoLongerOurs
 from workers.answering import NotReachable, endpoint_of
 from workers.language_models.client import Endpoint, LanguageModel
+from workers.language_models.refusals import key_fault
 
 logger = logging.getLogger(__name__)
 
