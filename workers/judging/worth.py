@@ -1,0 +1,49 @@
+"""What a judge is worth, where we know it: said wherever its scores are shown. Pure.
+
+The packaged model is there so that everything runs with no network, and it is far too small to judge. Nobody should
+have to find that out from a board.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from workers.language_models.server import PACKAGED_MODEL_NAME
+
+_WORTH = {
+    PACKAGED_MODEL_NAME: (
+        "A model of 135 million parameters is a weak judge. On USR its CPDScore-Detail agrees with people at r = .14 "
+        "(ρ = .17) and its CPDScore-Simple at r = .21 (ρ = .14), where the mere length of a response reaches r = .25 "
+        "and one rater with the others .67 to .80. Asked for an answer it says 1 to every Detail prompt: only its "
+        "expected score orders anything"
+    )
+}
+"""By model. Turn level, 300 responses, the packaged weights behind llama.cpp; no final stop, so that it can be joined
+to other remarks."""
+SHORT = {PACKAGED_MODEL_NAME: "a weak judge: on USR r = .14 to .21, length alone .25"}
+"""The same where there is room for a few words."""
+
+
+def worth_of_model(model: str) -> str:
+    """What is known of a model as a judge, "" where nothing is. ``model``: a name, with or without its revision."""
+    return _WORTH.get(model.partition("@")[0], "")
+
+
+def judge_of(configuration: Any) -> str:
+    """The model that a metric's configuration has judge; "" where no language model is asked.
+
+    ``configuration``: a ``Configuration``; what was handed in as scores has neither a metric nor options.
+    """
+    metric = getattr(configuration, "metric", None)
+    if metric is None or metric.queue != "llm":
+        return ""
+    return str(configuration.options.get("model", ""))
+
+
+def worth_of(configuration: Any) -> str:
+    """What to know before one reads this configuration's scores; "" where there is nothing to say."""
+    return worth_of_model(judge_of(configuration))
+
+
+def worth_in_short(configuration: Any) -> str:
+    return SHORT.get(judge_of(configuration), "")
