@@ -7,3 +7,7 @@ class ChallengesConfig(AppConfig):
 
     def ready(self) -> None:
         from leaderboard.challenges import signals  # noqa: F401  connects them
+        from leaderboard.challenges.actions import judge_budget
+        from workers.judges import purses
+
+        purses.register(judge_budget.pays_for)

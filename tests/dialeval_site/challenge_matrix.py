@@ -101,6 +101,7 @@ MATRIX = [
     _organisers("challenge-new", "POST", "422", "", name=""),
     _organisers("challenge-settings", "GET", "200", "challenge"),
     _organisers("challenge-settings", "POST", "422", "challenge", name=""),
+    _organisers("challenge-judge-budget", "POST", "done", "challenge", tokens="1000"),
     _organisers("challenge-state", "POST", "done", "challenge", to="close"),
     _organisers("challenge-delete", "POST", "done", "challenge", slug=DRAFT, challenge=DRAFT),
     _organisers("challenge-rules-edit", "GET", "200", "challenge"),

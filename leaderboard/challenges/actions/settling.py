@@ -8,6 +8,7 @@ from leaderboard.challenges.actions.ending import end
 from leaderboard.challenges.actions.telling import log
 from leaderboard.challenges.models import Round, Submission
 from leaderboard.challenges.queries.downloads import hides_references
+from leaderboard.challenges.queries.judge_budget import JUDGES
 from workers import queries, runs
 from workers.metrics.configuration import Configuration, ConfigurationError, parse
 from workers.models import MetricRun
@@ -80,12 +81,11 @@ def _being_scored(submission_id: int) -> Submission | None:
 
 
 def _why(failed: list[MetricRun], round: Round) -> str:
-    """For the team: the metrics that it may know of, each with its error; but an error may repeat a text that it was
-    computed from, so where a round hides the corpus's references it stays with organisers."""
+    """For the team: the metrics that it may know of, each with its error, or what is said in its place."""
     public = {parse(written).text for written in round.metrics}
     hidden = hides_references(round)
     named = [
-        f"{run.configuration} could not be computed" + ("" if hidden else f" ({run.error[:LONGEST_ERROR_OF_A_METRIC]})")
+        f"{run.configuration} could not be computed{_because(run, hidden)}"
         for run in failed
         if run.configuration in public
     ]
@@ -93,3 +93,11 @@ def _why(failed: list[MetricRun], round: Round) -> str:
     if private:
         named.append(f"{private} of the organisers' own metrics could not be computed")
     return "; ".join(named)[:LONGEST_ERROR]
+
+
+def _because(run: MetricRun, hidden: bool) -> str:
+    """An error may repeat a text that the metric was computed from, so where a round hides the corpus's references it
+    stays with organisers. So does that of a judge: budgets and endpoints are no matter of teams."""
+    if run.queue == JUDGES:
+        return " for now: the judge is not at hand, the organisers see why and can have it tried again"
+    return "" if hidden else f" ({run.error[:LONGEST_ERROR_OF_A_METRIC]})"

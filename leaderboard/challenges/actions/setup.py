@@ -141,7 +141,10 @@ def delete(challenge: Challenge, typed_slug: str = "", by: Any = None) -> None:
         teams = list(stored.teams.values_list("name", flat=True))
         rounds = list(stored.rounds.values_list("slug", flat=True))
         audit.record(by, "challenge.deleted", stored.name, challenge=stored.slug, teams=teams, rounds=rounds)
+        purse = stored.judge_purse
         stored.delete()
+        if purse is not None:
+            purse.delete()
 
 
 def locked(challenge: Challenge) -> Challenge:

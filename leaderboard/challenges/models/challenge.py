@@ -12,6 +12,7 @@ from django.utils.translation import gettext_lazy as _
 
 from annotations.campaigns.models import ChatSystem
 from annotations.models import CorpusVersion
+from workers.judges.models import Purse
 
 CALLS_PER_UTTERANCE, INPUT_TOKENS_PER_DIALOGUE, OUTPUT_TOKENS_PER_DIALOGUE = 2, 10_000, 1_000
 """Limits of the CPD challenge's prompt engineering track (ComperDial, appendix A.2)."""
@@ -44,6 +45,14 @@ class Challenge(models.Model):
     rules = models.TextField(blank=True, max_length=50_000, help_text="Markdown.")
     state = models.CharField(max_length=8, choices=State, default=State.DRAFT)
     largest_team = models.PositiveSmallIntegerField(default=10, validators=[MinValueValidator(1)])
+    judge_purse = models.OneToOneField(
+        Purse,
+        null=True,
+        blank=True,
+        on_delete=models.PROTECT,
+        related_name="challenge",
+        help_text="What judging its submissions may cost and has cost; empty until either is known.",
+    )
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL)
     created_at = models.DateTimeField(auto_now_add=True)
 

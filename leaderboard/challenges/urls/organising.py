@@ -10,6 +10,7 @@ TEAM, SUBMISSION = "teams/<slug:public_id>", "submissions/<slug:public_id>"
 urlpatterns = [
     path("challenges/new/", organise.challenge_new, name="challenge-new"),
     path(f"{CHALLENGE}/settings/", organise.challenge_settings, name="challenge-settings"),
+    path(f"{CHALLENGE}/judge-budget/", organise.challenge_judge_budget, name="challenge-judge-budget"),
     path(f"{CHALLENGE}/state/", organise.challenge_state, name="challenge-state"),
     path(f"{CHALLENGE}/delete/", organise.challenge_delete, name="challenge-delete"),
     path(f"{CHALLENGE}/rules/edit/", organise.challenge_rules_edit, name="challenge-rules-edit"),

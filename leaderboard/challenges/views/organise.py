@@ -7,6 +7,7 @@ from typing import Any
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_http_methods, require_POST
@@ -14,11 +15,14 @@ from django.views.decorators.http import require_http_methods, require_POST
 from annotations.campaigns.markdown import to_html
 from leaderboard.challenges.access import challenge_or_404, organisers_page, team_of
 from leaderboard.challenges.actions import setup
+from leaderboard.challenges.actions.judge_budget import set_judge_budget
 from leaderboard.challenges.actions.plan import create_from_plan, rules_to_start_from
 from leaderboard.challenges.actions.refusal import Refused
 from leaderboard.challenges.forms.challenge import ChallengeForm, DeleteForm, RulesForm
 from leaderboard.challenges.models import Challenge
-from leaderboard.challenges.queries import organising
+from leaderboard.challenges.queries import judge_budget, organising
+from workers.judges.budget_form import BudgetForm
+from workers.judges.purse_words import spent_figures
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -56,6 +60,12 @@ def challenge_settings(request: HttpRequest, slug: str) -> HttpResponse:
         else:
             messages.success(request, _("The settings are stored."))
             return redirect("challenge-settings", challenge.slug)
+    return _settings_page(request, challenge, form)
+
+
+def _settings_page(
+    request: HttpRequest, challenge: Challenge, form: ChallengeForm, budget_form: BudgetForm | None = None
+) -> HttpResponse:
     lines = organising.round_lines(challenge)
     steps = organising.steps_of(challenge, lines)
     context = {
@@ -67,8 +77,29 @@ def challenge_settings(request: HttpRequest, slug: str) -> HttpResponse:
         "delete_form": DeleteForm(),
         "has_teams": challenge.teams.exists(),
         "has_submissions": any(line.submissions for line in lines),
+        "budget": (budget := judge_budget.judge_budget(challenge)),
+        "budget_figures": [] if budget.purse is None else spent_figures(budget.purse),
+        "budget_form": budget_form or BudgetForm(purse=budget.purse),
     }
-    return render(request, "challenges/settings.html", context, status=422 if form.is_bound else 200)
+    is_wrong = form.is_bound or budget_form is not None
+    return render(request, "challenges/settings.html", context, status=422 if is_wrong else 200)
+
+
+@require_POST
+@organisers_page
+def challenge_judge_budget(request: HttpRequest, slug: str) -> HttpResponse:
+    challenge = challenge_or_404(request.user, slug)
+    form = BudgetForm(request.POST, purse=judge_budget.judge_budget(challenge).purse)
+    if form.is_valid():
+        asked = form.cleaned_data
+        try:
+            set_judge_budget(challenge, asked["tokens"], asked["usd"], request.user)
+        except Refused as refusal:
+            show_refusal(form, refusal)
+        else:
+            messages.success(request, _("The judges' budget is stored."))
+            return redirect(reverse("challenge-settings", args=[slug]) + "#judge-budget")
+    return _settings_page(request, challenge, ChallengeForm(challenge=challenge), form)
 
 
 SAID = {

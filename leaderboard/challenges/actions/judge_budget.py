@@ -1,0 +1,58 @@
+"""What judging the submissions of a challenge may cost: its purse, and who changes its limits."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Any
+
+from django.db import transaction
+from django.utils.translation import gettext as _
+
+from annotations import audit
+from leaderboard.challenges.actions.refusal import Refused
+from leaderboard.challenges.actions.setup import locked
+from leaderboard.challenges.models import Challenge
+from leaderboard.challenges.queries.judge_budget import challenges_that_pay
+from workers.judges.models import Purse
+from workers.judges.purses import Paying
+from workers.judging.desk import Payer
+
+LIMITS = ("tokens_limit", "cost_limit")
+
+
+def pays_for(payer: Payer) -> list[Paying]:
+    """The purses of challenges whose rounds ask for these scores. They are found, or made, before the first call."""
+    return [
+        Paying(purse_of(one).pk, f"the judges' budget of the challenge {one.name}")
+        for one in challenges_that_pay(payer.system_ids, payer.configuration)
+    ]
+
+
+def purse_of(challenge: Challenge) -> Purse:
+    """The challenge's own; made, without limits, where it has none yet. Of two who make one at once, one's stays."""
+    with transaction.atomic():
+        known = Challenge.objects.select_related("judge_purse").get(pk=challenge.pk).judge_purse
+        if known is not None:
+            return known
+        made = Purse.objects.create()
+        if Challenge.objects.filter(pk=challenge.pk, judge_purse=None).update(judge_purse=made):
+            return made
+        made.delete()
+    return Purse.objects.get(challenge=challenge.pk)
+
+
+def set_judge_budget(challenge: Challenge, tokens: int | None, usd: Decimal | None, by: Any = None) -> Purse:
+    """Set both limits; None is no limit. Raises ``Refused`` where more is spent already."""
+    with transaction.atomic():
+        stored = locked(challenge)
+        purse = Purse.objects.select_for_update().get(pk=purse_of(stored).pk)
+        if tokens is not None and tokens < purse.tokens_spent:
+            raise Refused(_("More tokens than that are spent already."), "tokens")
+        if usd is not None and usd < purse.cost_spent:
+            raise Refused(_("More money than that is spent already."), "usd")
+        before = audit.noted(purse, LIMITS)
+        purse.tokens_limit, purse.cost_limit = tokens, usd
+        purse.save(update_fields=LIMITS)
+        if what := audit.changes(before, audit.noted(purse, LIMITS)):
+            audit.record(by, "challenge.judge_budget", stored.name, challenge=stored.slug, changes=what)
+    return purse

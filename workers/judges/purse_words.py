@@ -1,0 +1,69 @@
+"""A purse in words and figures, for every page that shows one. No writes here."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+from django.utils.translation import gettext as _
+
+from workers.judges.models import Purse
+
+CENT = Decimal("0.01")
+
+
+def spent_figures(purse: Purse) -> list[tuple[str, str, str]]:
+    """(label, value, remark) of calls, tokens and money, as ``components/key_figures.html`` takes them."""
+    return [
+        (_("Calls paid"), f"{purse.calls:,}", ""),
+        (_("Tokens"), f"{purse.tokens_spent:,}", _tokens_left(purse)),
+        (_("Cost in USD"), _cost(purse), _money_left(purse)),
+    ]
+
+
+def is_spent(purse: Purse) -> bool:
+    """Whether a limit is reached. A purse with something left may still be too small for the next call."""
+    tokens = purse.tokens_limit is not None and purse.tokens_spent >= purse.tokens_limit
+    return tokens or (purse.cost_limit is not None and purse.cost_spent >= purse.cost_limit)
+
+
+def share_spent(purse: Purse) -> float:
+    """Of the limit that is nearer, from 0 to 1; 0 where there is none."""
+    shares = [0.0]
+    if purse.tokens_limit:
+        shares.append(purse.tokens_spent / purse.tokens_limit)
+    if purse.cost_limit:
+        shares.append(float(purse.cost_spent / purse.cost_limit))
+    return min(max(shares), 1.0)
+
+
+def money(amount: Decimal) -> str:
+    """In USD: two decimals from a cent on, below it two significant digits, ``0`` where it is nothing."""
+    if amount == 0:
+        return "0"
+    return f"{amount:,.2f}" if abs(amount) >= CENT else f"{float(amount):.2g}"
+
+
+def _tokens_left(purse: Purse) -> str:
+    if purse.tokens_limit is None:
+        return _("no limit")
+    left = max(purse.tokens_limit - purse.tokens_spent, 0)
+    return _("of %(limit)s; %(left)s left") % {"limit": f"{purse.tokens_limit:,}", "left": f"{left:,}"}
+
+
+def _cost(purse: Purse) -> str:
+    """Calls to a model without a price make the sum a lower bound; all of them, and nothing is known."""
+    if purse.calls and purse.unpriced_calls == purse.calls:
+        return "–"
+    return f"≥ {money(purse.cost_spent)}" if purse.unpriced_calls else money(purse.cost_spent)
+
+
+def _money_left(purse: Purse) -> str:
+    said = []
+    if purse.unpriced_calls:
+        said.append(_("%(calls)s calls have no price") % {"calls": f"{purse.unpriced_calls:,}"})
+    if purse.cost_limit is None:
+        said.append(_("no limit"))
+    else:
+        left = max(purse.cost_limit - purse.cost_spent, Decimal(0))
+        said.append(_("of %(limit)s; %(left)s left") % {"limit": money(purse.cost_limit), "left": money(left)})
+    return "; ".join(said)
