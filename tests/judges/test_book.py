@@ -1,0 +1,211 @@
+"""The book of calls in the database: claims, answers, takeovers, what no database keeps."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from django.utils import timezone
+
+from workers.judges.book import DatabaseBook, calls_paid_here
+from workers.judges.models import StoredAnswer, StoredRequest
+from workers.judges.rows import request_of, stored_answers
+from workers.judging.book import Estimate
+from workers.judging.calls import Answer, Call, CallKey, ChatRequest, TokenChance
+from workers.judging.costs import Price
+from workers.language_models.client import Message
+
+pytestmark = pytest.mark.django_db
+
+ESTIMATE = Estimate(100, None)
+
+
+def request(text: str = "Rate this.", **parameters: Any) -> ChatRequest:
+    return ChatRequest("a-model", (Message("user", text),), tuple(sorted(parameters.items())))
+
+
+def call(text: str = "Rate this.", sample: int = 0, ask: int = 0) -> Call:
+    return Call(request(text), sample, ask)
+
+
+def wanted(*calls: Call) -> list[tuple[Call, Estimate]]:
+    return [(one, ESTIMATE) for one in calls]
+
+
+def answer(text: str = "- Humanness: 4", **fields: Any) -> Answer:
+    return Answer("answered", text, **{"input_tokens": 10, "output_tokens": 5, **fields})
+
+
+def fall_silent() -> None:
+    StoredAnswer.objects.update(lease_expires_at=timezone.now() - timedelta(seconds=1))
+
+
+def test_what_nobody_asked_is_mine_and_what_another_asks_is_held() -> None:
+    one, other = DatabaseBook(), DatabaseBook()
+    assert one.claim(wanted(call("a"))).mine == [call("a")]
+    claimed = other.claim(wanted(call("a"), call("b")))
+    assert (claimed.mine, claimed.held, claimed.answered) == ([call("b")], [call("a")], [])
+
+
+def test_an_answer_that_was_put_down_is_found_by_everybody_as_it_was() -> None:
+    said = answer(
+        finish_reason="stop",
+        reported_model="a-model-2026",
+        chances=(TokenChance(" 4", ((" 4", -0.25), (" 3", -1.5))),),
+        latency_seconds=0.2,
+        attempts=2,
+    )
+    book = DatabaseBook()
+    book.claim(wanted(call()))
+    book.put([(call(), said)])
+    claimed = DatabaseBook().claim(wanted(call()))
+    assert claimed.mine == claimed.held == []
+    assert claimed.answered == [(call(), said)]
+    assert claimed.answered[0][1].from_store
+
+
+def test_a_refusal_is_an_answer_with_its_reason() -> None:
+    book = DatabaseBook()
+    book.claim(wanted(call()))
+    book.put([(call(), Answer("refused", error="the prompt is longer than its model takes"))])
+    [(_, found)] = DatabaseBook().claim(wanted(call())).answered
+    assert (found.state, found.error) == ("refused", "the prompt is longer than its model takes")
+
+
+def test_samples_and_asks_of_a_request_are_calls_of_their_own_and_one_request() -> None:
+    calls = [call(sample=0), call(sample=1), call(sample=0, ask=1)]
+    book = DatabaseBook()
+    assert book.claim(wanted(*calls)).mine == calls
+    book.put([(calls[1], answer("- Humanness: 2"))])
+    claimed = DatabaseBook().claim(wanted(*calls))
+    assert [one for one, _ in claimed.answered] == [calls[1]]
+    assert claimed.held == [calls[0], calls[2]]
+    assert StoredRequest.objects.count() == 1
+
+
+def test_the_same_call_twice_in_a_batch_is_sent_once() -> None:
+    claimed = DatabaseBook().claim(wanted(call("a"), call("a")))
+    assert (claimed.mine, claimed.held) == ([call("a")], [call("a")])
+
+
+def test_what_i_am_asking_myself_is_not_given_to_me_again() -> None:
+    book = DatabaseBook()
+    book.claim(wanted(call("a")))
+    assert book.claim(wanted(call("a"))).mine == []
+
+
+def test_a_call_whose_holder_fell_silent_is_taken_over() -> None:
+    DatabaseBook().claim(wanted(call()))
+    fall_silent()
+    other = DatabaseBook()
+    assert other.claim(wanted(call())).mine == [call()]
+    assert StoredAnswer.objects.get().holder == other.holder
+
+
+def test_a_holder_that_keeps_its_calls_does_not_lose_them() -> None:
+    book = DatabaseBook()
+    book.claim(wanted(call()))
+    fall_silent()
+    book.keep()
+    assert DatabaseBook().claim(wanted(call())).held == [call()]
+
+
+def test_a_late_answer_to_a_call_that_another_took_over_is_stored_and_not_written_over() -> None:
+    late, other = DatabaseBook(), DatabaseBook()
+    late.claim(wanted(call()))
+    fall_silent()
+    other.claim(wanted(call()))
+    late.put([(call(), answer("first"))])
+    other.put([(call(), answer("second"))])
+    assert StoredAnswer.objects.get().text == "first"
+
+
+def test_an_answer_to_a_call_whose_row_is_gone_is_stored() -> None:
+    book = DatabaseBook()
+    book.claim(wanted(call()))
+    StoredAnswer.objects.all().delete()
+    book.put([(call(), answer())])
+    assert StoredAnswer.objects.get().text == "- Humanness: 4"
+
+
+def test_what_is_released_is_free_for_others_and_the_rest_stays_mine() -> None:
+    book = DatabaseBook()
+    book.claim(wanted(call("a"), call("b")))
+    book.release([call("a")])
+    claimed = DatabaseBook().claim(wanted(call("a"), call("b")))
+    assert (claimed.mine, claimed.held) == ([call("a")], [call("b")])
+
+
+def test_closing_leaves_answers_and_nothing_else() -> None:
+    book = DatabaseBook()
+    book.claim(wanted(call("a"), call("b")))
+    book.put([(call("a"), answer())])
+    book.close()
+    assert [row.request.model for row in StoredAnswer.objects.all()] == ["a-model"]
+    assert DatabaseBook().claim(wanted(call("b"))).mine == [call("b")]
+
+
+def test_closing_does_not_touch_what_others_ask() -> None:
+    other = DatabaseBook()
+    other.claim(wanted(call("a")))
+    DatabaseBook().close()
+    assert DatabaseBook().claim(wanted(call("a"))).held == [call("a")]
+
+
+def test_cost_is_by_the_prices_of_a_million_tokens_rounded_up() -> None:
+    book = DatabaseBook(price=Price(Decimal("2.5"), Decimal(10)), endpoint="https://api.example.org/v1")
+    book.claim(wanted(call()))
+    book.put([(call(), answer(input_tokens=1234, output_tokens=7))])
+    row = StoredAnswer.objects.get()
+    assert row.cost == Decimal("0.00315500")  # (1,234 × 2.5 + 7 × 10) / 1,000,000
+    assert row.endpoint == "https://api.example.org/v1"
+
+
+@pytest.mark.parametrize("text", ["a\0b", "half \ud83d of a pair", "مرحبا 你好 🎈", "x" * 100_000, "", "{history}"])
+def test_any_text_is_asked_and_answered(text: str) -> None:
+    one = Call(request(text))
+    book = DatabaseBook()
+    assert book.claim(wanted(one)).mine == [one]
+    book.put(
+        [(one, answer(text, finish_reason=text, reported_model=text, chances=(TokenChance(text, ((text, -1.0),)),)))]
+    )
+    [(_, found)] = DatabaseBook().claim(wanted(one)).answered
+    cleaned = text.replace("\0", "�").replace("\ud83d", "�")
+    assert found.text == cleaned
+    assert found.chances == (TokenChance(cleaned, ((cleaned, -1.0),)),)
+
+
+@pytest.mark.parametrize("text", ["a\0b", "half \ud83d of a pair", 'quoted "text"\\', "🎈"])
+def test_a_stored_request_reads_as_what_was_asked(text: str) -> None:
+    asked = request(text, temperature=0.5, stop=["\n"], max_tokens=3)
+    DatabaseBook().claim([(Call(asked), ESTIMATE)])
+    assert request_of(StoredRequest.objects.get().body).key == asked.key
+
+
+def test_log_probabilities_that_json_does_not_have_are_stored_as_what_endpoints_say_for_them() -> None:
+    book = DatabaseBook()
+    book.claim(wanted(call()))
+    chances = (TokenChance("4", (("4", -0.1), ("3", float("-inf")), ("2", float("nan")))),)
+    book.put([(call(), answer(chances=chances, latency_seconds=float("nan"), input_tokens=-1, attempts=10**6))])
+    [(_, found)] = DatabaseBook().claim(wanted(call())).answered
+    assert found.chances == (TokenChance("4", (("4", -0.1), ("3", -9999.0))),)
+    assert (found.latency_seconds, found.input_tokens) == (0.0, None)
+
+
+def test_stored_answers_are_found_by_their_keys() -> None:
+    book = DatabaseBook()
+    book.claim(wanted(call("a"), call("b")))
+    book.put([(call("a"), answer("yes"))])
+    missing = CallKey("0" * 64, 0, 0)
+    found = stored_answers([call("a").key, call("b").key, missing])
+    assert {key: one.text for key, one in found.items()} == {call("a").key: "yes"}
+
+
+def test_the_process_counts_what_it_put_down() -> None:
+    before = calls_paid_here()
+    book = DatabaseBook()
+    book.claim(wanted(call("a"), call("b")))
+    book.put([(call("a"), answer()), (call("b"), answer())])
+    assert calls_paid_here() - before == 2

@@ -1,0 +1,232 @@
+"""The book of calls in the database: safe for any number of workers at once.
+
+A call is a row that one holder owns while it is asked. The purses that pay are locked while calls are claimed and while
+their answers are put down, so that no more is ever reserved and spent together than a purse allows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from datetime import datetime
+from functools import wraps
+from secrets import token_hex
+from typing import Any, TypeVar
+
+from django.db import OperationalError, connection, transaction
+from django.utils import timezone
+
+from workers.judges.models import StoredAnswer
+from workers.judges.money import Bill, Till, bill_for
+from workers.judges.purses import Paying
+from workers.judges.rows import Place, State, answers_at, fields_of, put_down, rows_at, rows_of_requests, stored_text
+from workers.judging.book import Claimed, Estimate
+from workers.judging.calls import Answer, Call, CallKey
+from workers.judging.costs import NO_PRICE, Price
+from workers.leases import lease_end
+
+TRIES = 3
+"""Of a transaction that the database broke off because another one was in its way."""
+Wanted = Sequence[tuple[Call, Estimate]]
+Places = dict[CallKey, Place]
+Method = TypeVar("Method", bound=Callable[..., Any])
+
+_paid_here = 0
+
+
+def calls_paid_here() -> int:
+    """Answers that this process has put down: by it one sees whether a piece of work came any further."""
+    return _paid_here
+
+
+def _again_where_in_the_way(method: Method) -> Method:
+    """A deadlock, which the order of locks leaves to coincidences, breaks a transaction off: it is done again."""
+
+    @wraps(method)
+    def tried(*arguments: Any) -> Any:
+        for _ in range(TRIES - 1):
+            try:
+                return method(*arguments)
+            except OperationalError:
+                if connection.in_atomic_block:
+                    raise
+        return method(*arguments)
+
+    return tried  # type: ignore[return-value]
+
+
+class DatabaseBook:
+    """``paying``: whose purses pay. ``price``: the model's; where it is not known calls count in tokens alone.
+    ``endpoint``: where answers come from, without a key."""
+
+    def __init__(self, paying: Sequence[Paying] = (), price: Price = NO_PRICE, endpoint: str = "") -> None:
+        self.holder = token_hex(16)
+        self.price = price
+        self.endpoint = stored_text(endpoint, 300)
+        self._paying = tuple(paying)
+        self._mine: dict[CallKey, tuple[Place, Estimate]] = {}
+
+    # --- claiming ----------------------------------------------------------------------------------------------
+
+    def claim(self, calls: Wanted) -> Claimed:
+        if not calls:
+            return Claimed()
+        requests = rows_of_requests(call.request for call, _ in calls)
+        places = {call.key: (requests[call.request.key], call.sample, call.ask) for call, _ in calls}
+        found = answers_at(places.values())
+        claimed = Claimed(answered=[(call, found[places[call.key]]) for call, _ in calls if places[call.key] in found])
+        wanted = [(call, estimate) for call, estimate in calls if places[call.key] not in found]
+        if wanted:
+            self._claim(wanted, places, claimed)
+        return claimed
+
+    @_again_where_in_the_way
+    def _claim(self, wanted: Wanted, places: Places, claimed: Claimed) -> None:
+        now, till = timezone.now(), Till(self._paying, self.holder)
+        with transaction.atomic():
+            till.lock()
+            free, held = self._free(wanted, places, now)
+            affordable, too_dear = till.affordable(free, now)
+            won = self._won([places[call.key] for call, _ in affordable], now)
+            mine = {call.key: (call, estimate) for call, estimate in affordable if places[call.key] in won}
+            if mine:
+                till.hold([one for _, one in [*self._mine.values(), *mine.values()]], now)
+        held += [call for call, _ in affordable if call.key not in mine]
+        if too_dear and not mine and not held and not claimed.answered:
+            till.refuse_where_spent([estimate for _, estimate in too_dear])
+        self._mine |= {key: (places[key], estimate) for key, (_, estimate) in mine.items()}
+        claimed.mine.extend(call for call, _ in mine.values())
+        claimed.held.extend([*held, *(call for call, _ in too_dear)])
+
+    def _free(self, wanted: Wanted, places: Places, now: datetime) -> tuple[list[tuple[Call, Estimate]], list[Call]]:
+        """Those that nobody asks, each once; and the others."""
+        taken = _taken([places[call.key] for call, _ in wanted], now)
+        free: dict[CallKey, tuple[Call, Estimate]] = {}
+        held = []
+        for call, estimate in wanted:
+            if places[call.key] in taken or call.key in self._mine or call.key in free:
+                held.append(call)
+            else:
+                free[call.key] = (call, estimate)
+        return list(free.values()), held
+
+    def _won(self, places: Iterable[Place], now: datetime) -> set[Place]:
+        """Of these places, those that are now ours: where no row was, and where a row's holder fell silent."""
+        wanted = sorted(places)
+        if not wanted:
+            return set()
+        held_by_us: dict[str, Any] = {"holder": self.holder, "lease_expires_at": lease_end(now)}
+        StoredAnswer.objects.bulk_create(
+            [
+                StoredAnswer(request_id=request, sample=sample, ask=ask, state=State.ASKED, **held_by_us)
+                for request, sample, ask in wanted
+            ],
+            ignore_conflicts=True,
+        )
+        silent = rows_at(wanted).filter(state=State.ASKED, lease_expires_at__lt=now)
+        # What another is just taking over is passed over, not waited for.
+        left_behind = list(silent.select_for_update(skip_locked=True).order_by("pk").values_list("pk", flat=True))
+        if left_behind:
+            still = StoredAnswer.objects.filter(pk__in=left_behind, state=State.ASKED, lease_expires_at__lt=now)
+            still.update(**held_by_us)
+        ours = rows_at(wanted).filter(holder=self.holder, state=State.ASKED)
+        return set(ours.values_list("request_id", "sample", "ask"))
+
+    # --- putting down ------------------------------------------------------------------------------------------
+
+    @_again_where_in_the_way
+    def put(self, answers: Sequence[tuple[Call, Answer]]) -> None:
+        """An answer is stored and paid for even where another took the call over because we were silent: it was sent.
+        What is stored already is not written over."""
+        if not answers:
+            return
+        now, till = timezone.now(), Till(self._paying, self.holder)
+        places = self._places_of([call for call, _ in answers])
+        said = {call.key: answer for call, answer in answers}
+        bills = {call.key: bill_for(answer, self._estimate_of(call), self.price) for call, answer in answers}
+        with transaction.atomic():
+            till.lock()
+            put_down({places[key]: self._row(places[key], answer, bills[key], now) for key, answer in said.items()})
+            till.pay(list(bills.values()))
+            till.hold([one for key, (_, one) in self._mine.items() if key not in bills], now)
+        self._forget(bills)
+        global _paid_here
+        _paid_here += len(bills)
+
+    def _row(self, place: Place, answer: Answer, bill: Bill, now: datetime) -> StoredAnswer:
+        request, sample, ask = place
+        return StoredAnswer(
+            request_id=request,
+            sample=sample,
+            ask=ask,
+            endpoint=self.endpoint,
+            cost=bill.cost,
+            answered_at=now,
+            **fields_of(answer),
+        )
+
+    def _places_of(self, calls: Iterable[Call]) -> Places:
+        known: Places = {}
+        others = []
+        for call in calls:
+            if call.key in self._mine:
+                known[call.key] = self._mine[call.key][0]
+            else:
+                others.append(call)
+        if others:
+            rows = rows_of_requests(call.request for call in others)
+            known |= {call.key: (rows[call.request.key], call.sample, call.ask) for call in others}
+        return known
+
+    def _estimate_of(self, call: Call) -> Estimate:
+        return self._mine[call.key][1] if call.key in self._mine else Estimate(0, self.price.cost(0, 0))
+
+    def _forget(self, keys: Iterable[CallKey]) -> None:
+        for key in keys:
+            self._mine.pop(key, None)
+
+    # --- holding on, and letting go ----------------------------------------------------------------------------
+
+    @_again_where_in_the_way
+    def release(self, calls: Sequence[Call]) -> None:
+        gone = {call.key: self._mine[call.key][0] for call in calls if call.key in self._mine}
+        if not gone:
+            return
+        now, till = timezone.now(), Till(self._paying, self.holder)
+        with transaction.atomic():
+            till.lock()
+            self._delete(set(gone.values()))
+            till.hold([one for key, (_, one) in self._mine.items() if key not in gone], now)
+        self._forget(gone)
+
+    def _delete(self, places: set[Place]) -> None:
+        rows = rows_at(places).filter(holder=self.holder, state=State.ASKED)
+        there = rows.values_list("pk", "request_id", "sample", "ask")
+        StoredAnswer.objects.filter(
+            pk__in=[pk for pk, *place in there if tuple(place) in places], holder=self.holder, state=State.ASKED
+        ).delete()
+
+    @_again_where_in_the_way
+    def keep(self) -> None:
+        if not self._mine:
+            return
+        now = timezone.now()
+        with transaction.atomic():
+            Till(self._paying, self.holder).keep(now)
+            StoredAnswer.objects.filter(holder=self.holder, state=State.ASKED).update(lease_expires_at=lease_end(now))
+
+    @_again_where_in_the_way
+    def close(self) -> None:
+        with transaction.atomic():
+            Till(self._paying, self.holder).give_back()
+            StoredAnswer.objects.filter(holder=self.holder, state=State.ASKED).delete()
+        self._mine.clear()
+
+
+def _taken(places: Sequence[Place], now: datetime) -> set[Place]:
+    """Those that somebody is asking, or that have their answer by now."""
+    rows = rows_at(places).values_list("request_id", "sample", "ask", "state", "lease_expires_at")
+    return {
+        (request, sample, ask)
+        for request, sample, ask, state, lease in rows
+        if state != State.ASKED or (lease is not None and lease >= now)
+    }

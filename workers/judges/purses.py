@@ -1,0 +1,89 @@
+"""Who pays for a judge's calls: the purses of a payer. All of them must have room.
+
+A judge run has a purse and a trial has one; other parts of the site (a challenge pays for its submissions) register a
+provider, for this part does not know of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from decimal import Decimal
+
+from django.conf import settings
+from django.db import IntegrityError, transaction
+
+from annotations.models import CorpusVersion
+from workers.judges.models import JudgeRun, Purse, Trial
+from workers.judging.desk import Payer
+from workers.language_models.server import PACKAGED_MODEL_NAME
+from workers.metrics import configuration as configurations
+from workers.metrics.configuration import ConfigurationError
+
+
+@dataclass(frozen=True, slots=True)
+class Paying:
+    """A purse that has to pay, and what people call it: "the judges' budget of the challenge Cup"."""
+
+    purse_id: int
+    name: str
+
+
+Provider = Callable[[Payer], Iterable[Paying]]
+_providers: list[Provider] = []
+
+
+def register(provider: Provider) -> None:
+    """``provider`` is asked once for each batch of work, with its payer."""
+    if provider not in _providers:
+        _providers.append(provider)
+
+
+def purses_of(payer: Payer | None) -> list[Paying]:
+    """In the order of their keys, which is that in which they are locked. A payer without a purse is given one."""
+    if payer is None:
+        return []
+    found = {one.purse_id: one for provider in _providers for one in provider(payer)}
+    own = _of_trial(payer.trial_id) if payer.trial_id is not None else _of_run(payer)
+    found.setdefault(own.purse_id, own)
+    return [found[pk] for pk in sorted(found)]
+
+
+def _of_trial(trial_id: int) -> Paying:
+    return Paying(Trial.objects.values_list("purse_id", flat=True).get(pk=trial_id), "the budget of the trial")
+
+
+def _of_run(payer: Payer) -> Paying:
+    run = judge_run_of(payer.version_id, payer.configuration)
+    version = CorpusVersion.objects.select_related("corpus").get(pk=payer.version_id)
+    return Paying(run.purse_id, f"the budget of {payer.configuration} on {version.corpus.slug} {version.label}")
+
+
+def judge_run_of(version_id: int, configuration: str) -> JudgeRun:
+    """The judge run, made with the site's default budget where there is none. Safe however many ask at once."""
+    known = JudgeRun.objects.filter(version=version_id, configuration=configuration)
+    while (run := known.first()) is None:
+        try:
+            with transaction.atomic():
+                purse = Purse.objects.create(**default_limits(configuration))
+                return JudgeRun.objects.create(version_id=version_id, configuration=configuration, purse=purse)
+        except IntegrityError:  # somebody else was quicker, and our purse was never there
+            if not CorpusVersion.objects.filter(pk=version_id).exists():
+                raise
+    return run
+
+
+def default_limits(configuration: str) -> dict[str, int | Decimal | None]:
+    """``tokens_limit`` and ``cost_limit`` where nobody named one. The packaged model costs nothing."""
+    if model_of(configuration) == PACKAGED_MODEL_NAME and PACKAGED_MODEL_NAME not in settings.LLM_PRICES:
+        return {"tokens_limit": None, "cost_limit": None}
+    return {"tokens_limit": settings.JUDGE_TOKENS or None, "cost_limit": settings.JUDGE_USD or None}
+
+
+def model_of(configuration: str) -> str:
+    """The model that a judge's configuration asks; "" where this process does not know the metric."""
+    try:
+        options = configurations.parse(configuration).options
+    except ConfigurationError:
+        return ""
+    return str(options.get("model", ""))
