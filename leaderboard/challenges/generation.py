@@ -38,6 +38,7 @@ from leaderboard.challenges.validation import NoLongerOurs
 from workers.answering import NotReachable, endpoint_of
 from workers.language_models.client import Endpoint, LanguageModel
 from workers.language_models.refusals import key_fault
+from workers.raters_waiting import LEAST_SECONDS, LOOK_SECONDS, raters_wait
 
 logger = logging.getLogger(__name__)
 
@@ -47,9 +48,6 @@ RETRIES = 5
 """After errors that pass (429, 5xx, no answer in time), with pauses of 0.5 s, 1 s, 2 s, … or as long as it is told."""
 SHARE_OF_TASK = 0.8
 """Of the longest time of a task: then no turn is begun any more, and those in flight have the rest to end."""
-LEAST_SECONDS, LOOK_SECONDS = 20.0, 2.0
-"""Chats of raters are answered by the same workers, and people come first: a run that has had its 20 s makes way for
-one that has waited for 2 s."""
 
 
 def generate(submission: Submission, claim: work.Claim) -> None:
@@ -207,7 +205,7 @@ class _Run:
         if time.monotonic() - self.looked_at < LOOK_SECONDS:
             return False
         self.looked_at = time.monotonic()
-        return prompting.raters_wait(LOOK_SECONDS)
+        return raters_wait(LOOK_SECONDS)
 
     @contextmanager
     def _questioner(self) -> Iterator[Questioner]:

@@ -91,11 +91,13 @@ class DatabaseBook:
             if mine:
                 till.hold([one for _, one in [*self._mine.values(), *mine.values()]], now)
         held += [call for call, _ in affordable if call.key not in mine]
-        if too_dear and not mine and not held and not claimed.answered:
-            till.refuse_where_spent([estimate for _, estimate in too_dear])
+        if too_dear and not self._mine and not mine:
+            if not held and not claimed.answered:
+                till.refuse_where_spent([estimate for _, estimate in too_dear])
+            held += [call for call, _ in too_dear]  # others' calls in flight hold the money: some of it comes back
         self._mine |= {key: (places[key], estimate) for key, (_, estimate) in mine.items()}
         claimed.mine.extend(call for call, _ in mine.values())
-        claimed.held.extend([*held, *(call for call, _ in too_dear)])
+        claimed.held.extend(held)
 
     def _free(self, wanted: Wanted, places: Places, now: datetime) -> tuple[list[tuple[Call, Estimate]], list[Call]]:
         """Those that nobody asks, each once; and the others."""

@@ -53,7 +53,9 @@ class Book(Protocol):
 
     def claim(self, calls: Sequence[tuple[Call, Estimate]]) -> Claimed:
         """Look up, and claim what is not there. All that can be paid for is claimed; raises ``BudgetSpent`` where
-        nothing could be claimed for want of money, and nothing was found either."""
+        nothing could be claimed for want of money, nothing was found either, and none of it would fit even with nothing
+        in flight. What there is no money for now is in no list where the holder itself has calls in flight, whose
+        answers may free some; else, where other holders' calls do, it is among ``held``."""
 
     def put(self, answers: Sequence[tuple[Call, Answer]]) -> None:
         """Store answers to claimed calls, and pay for them. In one transaction."""

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import timedelta
 from decimal import Decimal
 
 from django.db.models import Count, Q, Sum
-from django.utils import timezone
 
-from annotations.campaigns.models import Message
 from annotations.importers.problems import ImportFailed
 from annotations.models import Dialogue, Turn
 from leaderboard.challenges.models import GeneratedResponse, Round, Submission, Team
@@ -76,16 +73,6 @@ def said_in_order(submission_id: int) -> Iterator[tuple[int, str]]:
     rows = GeneratedResponse.objects.filter(submission=submission_id)
     rows = rows.order_by("turn__dialogue__position", "turn__number")
     return rows.values_list("turn", "text").iterator(ROWS_A_READ)
-
-
-def raters_wait(seconds: float) -> bool:
-    """Whether a chat has waited so long for an answer that no worker has begun; one that was left behind (five minutes)
-    holds nobody up."""
-    now = timezone.now()
-    waiting = Message.objects.filter(speaker="B", state=Message.State.PENDING)
-    return waiting.filter(
-        created_at__lt=now - timedelta(seconds=seconds), created_at__gt=now - timedelta(minutes=5)
-    ).exists()
 
 
 def prompt_of(submission: Submission) -> Prompt | None:
