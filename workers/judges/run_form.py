@@ -1,0 +1,219 @@
+"""The form that lets a judge loose on a corpus: which judge, with which model, asked how."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+from django.conf import settings
+
+from annotations.models import CorpusVersion
+from workers import queries
+from workers.judges.models import PromptVersion
+from workers.language_models.server import PACKAGED_MODEL_NAME
+from workers.metrics.base import Metric, OptionValue
+from workers.metrics.configuration import Configuration, ConfigurationError, parse, parts_of_list
+from workers.metrics.registry import all_metrics
+
+OTHER = "other"
+OWN = "judge"
+"""The metric of prompts that organisers write."""
+OF_FIELDS = ("model", "scoring", "samples", "temperature", "prompt")
+"""Options that have a field of their own."""
+LONGEST_NAME = 200
+
+
+def judges() -> dict[str, Metric]:
+    """The metrics that ask a language model for scores, by name."""
+    return {name: metric for name, metric in all_metrics().items() if metric.queue == "llm"}
+
+
+class JudgeForm(forms.Form):
+    """A valid one has ``configuration``. What can be chosen is what this site has; what cannot be computed on the
+    corpus version is refused with its reason."""
+
+    judge = forms.ChoiceField(label="Judge", widget=forms.Select)
+    model = forms.ChoiceField(label="Model", required=False)
+    other_model = forms.CharField(
+        label="Name of another model",
+        required=False,
+        max_length=LONGEST_NAME,
+        help_text="As DIALEVAL_LLM_URL knows it, such as gpt-4o-2024-08-06.",
+        widget=forms.TextInput(attrs={"autocomplete": "off", "spellcheck": "false"}),
+    )
+    scoring = forms.ChoiceField(
+        label="Score",
+        required=False,
+        choices=[
+            ("expected", "expected: the mean of 1 to 5, weighted by the model's probabilities"),
+            ("answer", "answer: the number that the model writes, as in the paper"),
+        ],
+    )
+    samples = forms.IntegerField(
+        label="Answers a response", required=False, min_value=1, help_text="Averaged. The paper asks once, or three times."
+    )
+    temperature = forms.FloatField(
+        label="Temperature",
+        required=False,
+        min_value=0,
+        help_text="Of the model's sampling.",
+        widget=forms.NumberInput(attrs={"step": "any"}),
+    )
+    prompt = forms.CharField(
+        label="Prompt file",
+        required=False,
+        max_length=LONGEST_NAME,
+        help_text="A file on the worker's machine with another wording. Empty: the project's own.",
+        widget=forms.TextInput(attrs={"autocomplete": "off", "spellcheck": "false"}),
+    )
+    more = forms.CharField(
+        label="Other options",
+        required=False,
+        max_length=LONGEST_NAME,
+        help_text="Such as injections=removed,seed=1. The metric's page lists them.",
+        widget=forms.TextInput(attrs={"autocomplete": "off", "spellcheck": "false"}),
+    )
+
+    def __init__(self, version: CorpusVersion, data: Any = None, *, chosen: Configuration | None = None) -> None:
+        self.version = version
+        super().__init__(data, initial=None if data is not None else _initial(chosen))
+        self.fields["judge"].choices = _choices(version)
+        self.fields["model"].choices = _models()
+        for name in ("samples", "temperature"):
+            bounds = _bounds(name)
+            self.fields[name].widget.attrs.update(bounds)
+
+    @property
+    def has_judges(self) -> bool:
+        return bool(self.fields["judge"].choices)
+
+    @property
+    def is_special(self) -> bool:
+        """Whether something of the folded part is filled in, or wrong."""
+        return any(self[name].value() or self[name].errors for name in ("prompt", "more"))
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean() or {}
+        if self.errors:
+            return cleaned
+        name, _, own_prompt = cleaned["judge"].partition(":")
+        metric = judges()[name]
+        chosen = self._chosen(metric, own_prompt, cleaned)
+        if self.errors:
+            return cleaned
+        try:
+            configuration = Configuration.of(metric, **chosen)
+        except ConfigurationError as problem:
+            self.add_error(_field_of(str(problem)), _said(problem, metric))
+            return cleaned
+        if reason := queries.why_not_offered(configuration, self.version):
+            self.add_error(_about(reason, configuration), f"It cannot work here: {reason}.")
+        cleaned["configuration"] = configuration
+        return cleaned
+
+    def _chosen(self, metric: Metric, own_prompt: str, cleaned: dict[str, Any]) -> dict[str, OptionValue]:
+        """The options that were given, by name; what is wrong with them becomes errors of their fields."""
+        chosen: dict[str, OptionValue] = dict(self._more(metric, cleaned["more"]))
+        if own_prompt:
+            chosen["prompt"] = own_prompt
+            if cleaned["prompt"]:
+                self.add_error("prompt", "This judge has a prompt of its own: leave the file empty.")
+        has = {option.name: option for option in metric.options}
+        for name in OF_FIELDS:
+            value = self._model(cleaned) if name == "model" else cleaned[name]
+            if value in (None, "") or (name == "prompt" and own_prompt):
+                continue
+            if name not in has:
+                if value != _default(name):
+                    self.add_error(name, f"{metric.name} has no such option.")
+                continue
+            if name in chosen:
+                self.add_error("more", f"{name} has a field of its own.")
+            chosen[name] = value
+        return chosen
+
+    def _model(self, cleaned: dict[str, Any]) -> str:
+        if cleaned["model"] != OTHER:
+            return str(cleaned["model"])
+        if not cleaned["other_model"]:
+            self.add_error("other_model", "Name the model.")
+        return str(cleaned["other_model"])
+
+    def _more(self, metric: Metric, written: str) -> dict[str, OptionValue]:
+        """Only what is written: a default that is spelled out is one that another field may still set."""
+        if not written:
+            return {}
+        try:
+            options = parse(f"{metric.name}[{written}]").options
+            named = [part.partition("=")[0].strip() for part in parts_of_list(written)]
+        except ConfigurationError as problem:
+            self.add_error("more", _said(problem, metric))
+            return {}
+        return {name: options[name] for name in named}
+
+
+def _initial(chosen: Configuration | None) -> dict[str, Any]:
+    if chosen is None:
+        return {"model": PACKAGED_MODEL_NAME, "scoring": "expected", "samples": 1, "temperature": 1.0}
+    options, metric = dict(chosen.options), chosen.metric
+    known = {one for one, _label in _models()}
+    initial: dict[str, Any] = {name: options.pop(name) for name in OF_FIELDS if name in options}
+    initial["judge"] = metric.name
+    if metric.name == OWN:
+        initial["judge"] = f"{OWN}:{initial.pop('prompt', '')}"
+    if (model := initial.get("model")) not in known:
+        initial |= {"model": OTHER, "other_model": model}
+    defaults = {option.name: option.default for option in metric.options}
+    text = Configuration.of(metric, **{name: value for name, value in options.items() if value != defaults[name]}).text
+    initial["more"] = text.partition("[")[2].removesuffix("]")
+    return initial
+
+
+def _choices(version: CorpusVersion) -> list[tuple[str, list[tuple[str, str]]]]:
+    """In two groups: metrics that come with the site, and prompts that were written on it."""
+    there = judges()
+    built_in = [(name, f"{name}: {metric.summary}") for name, metric in there.items() if name != OWN]
+    written = PromptVersion.objects.select_related("prompt").order_by("prompt__title", "prompt__slug", "-number")
+    own = [(f"{OWN}:{one.prompt.slug}@{one.number}", _titled(one)) for one in written if OWN in there]
+    return [group for group in (("Come with dialeval", built_in), ("Written here", own)) if group[1]]
+
+
+def _titled(version: PromptVersion) -> str:
+    return f"{version.prompt.title}, version {version.number} ({version.prompt.slug}@{version.number})"
+
+
+def _models() -> list[tuple[str, str]]:
+    found = {PACKAGED_MODEL_NAME: f"{PACKAGED_MODEL_NAME}: comes with dialeval, costs nothing"}
+    if settings.LLM_URL and settings.LLM_MODEL:
+        found.setdefault(settings.LLM_MODEL, f"{settings.LLM_MODEL}: of DIALEVAL_LLM_URL")
+    return [*found.items(), (OTHER, "another model of DIALEVAL_LLM_URL")]
+
+
+def _bounds(name: str) -> dict[str, str]:
+    option = next((one for metric in judges().values() for one in metric.options if one.name == name), None)
+    if option is None or option.most is None:
+        return {}
+    return {"max": f"{option.most:g}"}
+
+
+def _default(name: str) -> OptionValue:
+    """What the form shows for an option that a metric may not have."""
+    initial: OptionValue = _initial(None).get(name, "")
+    return initial
+
+
+def _said(problem: ConfigurationError, metric: Metric) -> str:
+    words = str(problem).removeprefix(f"{metric.name}: ")
+    return words[:1].upper() + words[1:] + "."
+
+
+def _field_of(problem: str) -> str | None:
+    """The field that an error of a configuration is about, by the option that it names."""
+    return next((name for name in OF_FIELDS if f'option "{name}"' in problem), "more")
+
+
+def _about(reason: str, configuration: Configuration) -> str:
+    """The field that a reason is about: the model, the prompt, or the judge as a whole."""
+    if (prompt := str(configuration.options.get("prompt", ""))) and prompt in reason:
+        return "judge" if configuration.metric.name == OWN else "prompt"
+    return "model" if "DIALEVAL_LLM" in reason or "model" in reason else "judge"
