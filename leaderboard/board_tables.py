@@ -12,8 +12,12 @@ from annotations.tables import Cell, Column, Row, Table, mark_best
 from leaderboard.estimate_cells import (
     COEFFICIENT_NAMES,
     COEFFICIENTS,
+    LEFT_OUT,
     ceiling_cell,
     cell_of,
+    coverage_badges,
+    coverage_cell,
+    coverage_column,
     coverage_note,
     of_all_levels,
 )
@@ -53,6 +57,7 @@ def metric_board(document: dict[str, Any], updated: datetime) -> Table:
                 detail=True,
             )
         )
+        columns.append(coverage_column(level))
     by_metric: dict[str, dict[str, dict[str, Any]]] = {}
     for row in document["rows"]:
         by_metric.setdefault(row["metric"], {})[row["level"]] = row
@@ -74,15 +79,21 @@ def _metric_row(document: dict[str, Any], metric: str, by_level: dict[str, dict[
     link = "?" + urlencode({"metric": metric, "aspect": document["aspect"]}) + "#plots"
     first = next(iter(by_level.values()))
     submitted = first.get("submitted")
-    cells = {"metric": Cell(metric, href=link, note=_who_handed_in(submitted) if submitted else "")}
+    note = _who_handed_in(submitted) if submitted else first.get("worth", "")
+    cells = {"metric": Cell(metric, href=link, note=note)}
     for level, row in by_level.items():
         for name, _ in COEFFICIENTS:
             cells[f"{level}-{name}"] = cell_of(row[name], note=coverage_note(row))
         cells[f"{level}-n"] = Cell(row["n"])
+        cells[f"{level}-coverage"] = coverage_cell(row)
     cells["about"] = (
         Cell(reason="it was handed in as scores") if submitted else Cell(kind_of(metric).heading, href=page_of(metric))
     )
-    badges = (*(("submitted",) if submitted else ()), *(() if first["higher_is_better"] else ("lower is better",)))
+    badges = (
+        *(("submitted",) if submitted else ()),
+        *(() if first["higher_is_better"] else ("lower is better",)),
+        *coverage_badges(by_level.values()),
+    )
     return Row(f"metric-{metric}", cells, badges=badges, signature=of_all_levels(first["signature"]))
 
 
@@ -100,6 +111,7 @@ def _ceiling_row(document: dict[str, Any]) -> Row:
         for name, _ in COEFFICIENTS:
             cells[f"{level}-{name}"] = ceiling_cell(values, name)
         cells[f"{level}-n"] = Cell(reason="a mean over raters")
+        cells[f"{level}-coverage"] = Cell(reason="people's own scores")
     cells["about"] = Cell(reason="it is no metric")
     return Row(CEILING, cells, badges=("people",))
 
@@ -140,7 +152,7 @@ def _strongest_marked(
 def _metric_notes(document: dict[str, Any]) -> tuple[str, ...]:
     return (
         f"Intervals: 95 %, from {document['resamples']} draws of dialogues (seed {document['seed']}). "
-        "Undefined values say why.",
+        f"Undefined values say why. {LEFT_OUT}",
         "Human ceiling: each rater's scores against the mean of the others', averaged over raters. "
         "Bold: the strongest agreement of the column; it is not said to differ from the next.",
     )

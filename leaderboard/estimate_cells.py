@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
-from annotations.tables import Cell
+from annotations.tables import Cell, Column
 
 COEFFICIENTS = (("pearson", "r"), ("spearman", "ρ"), ("kendall", "τ"))
 COEFFICIENT_NAMES = {"pearson": "Pearson's r", "spearman": "Spearman's ρ", "kendall": "Kendall's τ-b"}
@@ -31,11 +32,49 @@ def ceiling_cell(values: dict[str, Any], name: str) -> Cell:
     return cell_of({**estimate, "ci_reason": values.get("ci_reason", {}).get(name)})
 
 
+LEFT_OUT = "What a metric has no score for is left out of its own correlations, pair by pair, and never filled in."
+
+
+def share_in_words(share: float) -> str:
+    """``83 %``; what is not all never reads as all."""
+    words = f"{share:.0%}".replace("%", " %")
+    return "over 99 %" if words == "100 %" and share < 1 else words
+
+
+def is_partial(row: dict[str, Any]) -> bool:
+    """Whether the metric has no score for some of what people rated."""
+    return row["coverage"] is not None and row["coverage"] < 1
+
+
+def coverage_words(row: dict[str, Any]) -> str:
+    """ "" where everything that people rated has a score."""
+    return f"{share_in_words(row['coverage'])} of what people rated has a score" if is_partial(row) else ""
+
+
 def coverage_note(row: dict[str, Any]) -> str:
-    parts = [row["note"]] if row.get("note") else []
-    if row["coverage"] is not None and row["coverage"] < 1:
-        parts.append(f"{row['coverage']:.0%} of what people rated has a score")
-    return "; ".join(parts)
+    return "; ".join(part for part in (row.get("note", ""), coverage_words(row)) if part)
+
+
+def coverage_column(level: str) -> Column:
+    return Column(
+        f"{level}-coverage",
+        "coverage",
+        "number",
+        decimals=2,
+        group=f"{level} level",
+        help="The share of what people rated that has a score. The rest is left out, and never filled in.",
+        detail=True,
+    )
+
+
+def coverage_cell(row: dict[str, Any]) -> Cell:
+    return Cell(row["coverage"], reason="nobody rated anything")
+
+
+def coverage_badges(rows: Iterable[dict[str, Any]]) -> tuple[str, ...]:
+    """Beside the metric's name, where it left something out: ``83 % scored``."""
+    partial = [row["coverage"] for row in rows if is_partial(row)]
+    return (f"{share_in_words(min(partial))} scored",) if partial else ()
 
 
 def of_all_levels(signature: str) -> str:

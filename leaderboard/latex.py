@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from leaderboard.estimate_cells import coverage_words, is_partial
+
 COEFFICIENTS = (("pearson", "$r$"), ("spearman", r"$\rho$"), ("kendall", r"$\tau$"))
 _SPECIAL = {
     "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
@@ -17,10 +19,12 @@ def escaped(text: str) -> str:
 
 def correlations_to_latex(document: dict[str, Any]) -> str:
     """``document`` is ``queries.meta_evaluation``'s. Values with p ≥ 0.05 carry a dagger, submitted metrics an
-    asterisk; undefined is a dash."""
+    asterisk, metrics that left something out a double dagger; undefined is a dash."""
     levels = list(dict.fromkeys(row["level"] for row in document["rows"]))
     metrics = list(dict.fromkeys(row["metric"] for row in document["rows"]))
     submitted = {row["metric"] for row in document["rows"] if "submitted" in row}
+    partial = {row["metric"] for row in document["rows"] if is_partial(row)}
+    worth = {row["metric"]: row["worth"] for row in document["rows"] if "worth" in row}
     by_place = {(row["metric"], row["level"]): row for row in document["rows"]}
     best = {(level, name): _best(document["rows"], level, name) for level in levels for name, _ in COEFFICIENTS}
     lines = [
@@ -39,12 +43,21 @@ def correlations_to_latex(document: dict[str, Any]) -> str:
         ]
         found = [by_place.get((metric, level)) for level in levels]
         intervals = [row[name].get("ci") if row else None for row in found for name, _ in COEFFICIENTS]
-        lines += _with_intervals([escaped(metric) + ("$^*$" if metric in submitted else ""), *cells], intervals)
+        marks = ("$^*$" if metric in submitted else "") + (r"$^\ddagger$" if metric in partial else "")
+        lines += _with_intervals([escaped(metric) + marks, *cells], intervals)
     lines.append(r"\midrule")
     lines += _with_intervals(["Human ceiling", *_ceiling_cells(document, levels)], _ceiling_intervals(document, levels))
     lines += [r"\bottomrule", r"\end{tabular}", _note(document)]
     if submitted:
         lines.append("% asterisk: computed elsewhere, its scores were handed in")
+    if partial:
+        lines.append("% double dagger: not all that people rated has a score; the rest is left out")
+    lines += [
+        f"% {row['metric']}, {row['level']} level: {coverage_words(row)}, n = {row['n']}"
+        for row in document["rows"]
+        if is_partial(row)
+    ]
+    lines += [f"% {metric}: {words}" for metric, words in worth.items()]
     lines += [f"% {row['signature']}" for row in document["rows"]]
     return "\n".join(lines)
 

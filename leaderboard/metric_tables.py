@@ -15,6 +15,9 @@ from leaderboard.estimate_cells import (
     COEFFICIENTS,
     ceiling_cell,
     cell_of,
+    coverage_badges,
+    coverage_cell,
+    coverage_column,
     coverage_note,
     of_all_levels,
 )
@@ -69,12 +72,16 @@ def _level_columns(level: str) -> list[Column]:
         group=group,
         help="The human ceiling: Pearson's r of one rater with the others, leave-one-out.",
     )
-    return [*coefficients, ceiling, Column(f"{level}-n", "n", "number", 0, "Pairs of scores.", group, detail=True)]
+    pairs = Column(f"{level}-n", "n", "number", 0, "Pairs of scores.", group, detail=True)
+    return [*coefficients, ceiling, pairs, coverage_column(level)]
+
+
+_HIDDEN = ("-kendall", "-n", "-coverage", "aspect")
 
 
 def agreement_columns(table: Table) -> str:
     """The columns that the page shows at first."""
-    return ",".join(column.key for column in table.columns if not column.key.endswith(("-kendall", "-n", "aspect")))
+    return ",".join(column.key for column in table.columns if not column.key.endswith(_HIDDEN))
 
 
 def _agreement_row(version: CorpusVersion, document: dict[str, Any], by_level: dict[str, dict[str, Any]]) -> Row:
@@ -87,7 +94,8 @@ def _agreement_row(version: CorpusVersion, document: dict[str, Any], by_level: d
             cells[f"{level}-{name}"] = cell_of(row[name], note=coverage_note(row))
         cells[f"{level}-ceiling"] = ceiling_cell(document["human_ceiling"][level], "pearson")
         cells[f"{level}-n"] = Cell(row["n"])
-    badges = ("simulated",) if version.simulated else ()
+        cells[f"{level}-coverage"] = coverage_cell(row)
+    badges = (*(("simulated",) if version.simulated else ()), *coverage_badges(by_level.values()))
     return Row(f"on-{version.corpus.slug}", cells, badges=badges, signature=of_all_levels(first["signature"]))
 
 

@@ -11,6 +11,7 @@ from annotations.estimates import Estimate
 from annotations.models import CorpusVersion, Response
 from annotations.queries import select_systems
 from leaderboard import queries
+from leaderboard.estimate_cells import coverage_badges, coverage_words
 from leaderboard.figures import Figure, Point, SystemMean, metric_correlations, metric_vs_human_scatter, system_means
 
 
@@ -44,7 +45,12 @@ def _level_figure(document: dict[str, Any], level: str) -> Figure:
 
 def _label(row: dict[str, Any]) -> str:
     marked = "submitted" in row and not row["metric"].endswith("(submitted)")
-    return f"{row['metric']} (submitted)" if marked else row["metric"]
+    return " ".join(
+        [
+            f"{row['metric']} (submitted)" if marked else row["metric"],
+            *(f"({badge})" for badge in coverage_badges([row])),
+        ]
+    )
 
 
 def system_means_figure(document: dict[str, Any], scale: list[float | None] | None, kinds: Collection[str]) -> Figure:
@@ -90,9 +96,15 @@ def scatter_figures(
             higher_is_better=row["higher_is_better"],
             aspect=aspect,
             signature=row["signature"],
+            remark=_remark(row),
         )
         for level, row in rows.items()
     ]
+
+
+def _remark(row: dict[str, Any]) -> str:
+    """What the plot must not hide: what is not on it, and what the judge is worth."""
+    return " ".join(f"{part}." for part in (coverage_words(row), row.get("worth", "")) if part)
 
 
 def _human_means(standing: dict[str, Any]) -> dict[str, Estimate]:

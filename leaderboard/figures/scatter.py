@@ -27,6 +27,7 @@ def metric_vs_human_scatter(
     aspect: str = "overall",
     signature: str = "",
     seed: int = 0,
+    remark: str = "",
 ) -> Figure:
     """Metric score (vertical) against mean human score (horizontal), one marker a point, coloured by system.
 
@@ -34,6 +35,8 @@ def metric_vs_human_scatter(
     The dashed line is the human ceiling: where the fit of a metric of this spread would lie if it agreed with the
     mean human score as well as one person does (slope = r_ceiling · s_metric / s_human, through the means). It stands
     for Pearson's r only and is left out, with the reason in the caption, for a ceiling that is undefined.
+
+    ``remark``: what the caption also says, a sentence or more.
 
     Where many points share a human score they are spread sideways by a seeded jitter; the data keep the scores.
     """
@@ -60,6 +63,7 @@ def metric_vs_human_scatter(
         part
         for part in (
             f"{metric} against human scores ({aspect}), {level} level, n = {written(len(points), 0)}; {agreement}.",
+            remark,
             ceiling_words,
             "" if fit is not None else "No fitted line: all human scores are equal.",
             f"{written(len(drawn), 0)} of the points are drawn, chosen by chance (seed {seed}); coefficient and line "

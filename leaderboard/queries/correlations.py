@@ -12,6 +12,7 @@ from annotations.estimates import Estimate
 from annotations.models import CorpusVersion, System
 from annotations.queries import RatedItems, select_systems
 from leaderboard.queries.compared import Computed, MetricScores, chosen_metrics
+from leaderboard.queries.coverage import coverage
 from leaderboard.queries.defaults import RESAMPLES, SEED
 from leaderboard.queries.human_scores import (
     HumanSide,
@@ -27,6 +28,7 @@ from leaderboard.statistics.human_ceiling import LEVELS, CeilingLevel, human_cei
 from leaderboard.statistics.levels import MetricCorrelation, correlate_items, correlate_systems
 from leaderboard.statistics.placed_scores import FloatArray
 from leaderboard.statistics.system_ranking import rank_systems
+from workers.judging.worth import worth_of
 from workers.metrics.configuration import Configuration
 
 CORRELATION_LEVELS = LEVELS
@@ -42,7 +44,11 @@ def meta_evaluation(
     resamples: int = RESAMPLES,
     seed: int = SEED,
 ) -> dict[str, Any]:
-    """Correlation of every metric with people, in the form that the command prints and the page reads."""
+    """Correlation of every metric with people, in the form that the command prints and the page reads.
+
+    What a metric did not score is left out, metric by metric, and never filled in: ``n`` says how many pairs are left,
+    ``coverage`` which share of what people rated has a score.
+    """
     chosen = list(systems if systems is not None else select_systems(version))
     human = human_side(version, aspect, chosen)
     scores = chosen_metrics(compared_scores(version, chosen, human.order), metrics)
@@ -84,7 +90,7 @@ def _rows_of_level(
             resamples=resamples,
             seed=seed,
         )
-        documents.append(_row_document(scores, row, level, correlation, signature))
+        documents.append(_row_document(human, scores, row, level, correlation, signature))
     return documents
 
 
@@ -136,7 +142,12 @@ def _dialogues_missing(scores: FloatArray) -> str:
 
 
 def _row_document(
-    scores: MetricScores, row: int, level: CeilingLevel, correlation: MetricCorrelation, signature: str
+    human: HumanSide,
+    scores: MetricScores,
+    row: int,
+    level: CeilingLevel,
+    correlation: MetricCorrelation,
+    signature: str,
 ) -> dict[str, Any]:
     configuration = scores.configurations[row]
     document: dict[str, Any] = {
@@ -144,7 +155,7 @@ def _row_document(
         "signature": signature,
         "level": level,
         "n": correlation.n,
-        "coverage": correlation.coverage,
+        "coverage": coverage(human, scores, row, level),
         "higher_is_better": configuration.higher_is_better,
         "pearson": correlation.pearson.as_json(),
         "spearman": correlation.spearman.as_json(),
@@ -153,6 +164,8 @@ def _row_document(
     notes = [correlation.note, configuration.note if isinstance(configuration, Computed) else ""]
     if any(notes):
         document["note"] = ". ".join(note for note in notes if note)
+    if worth := worth_of(configuration):
+        document["worth"] = worth
     if isinstance(configuration, HandedIn):
         document["submitted"] = configuration.as_json()
     return document

@@ -1,4 +1,4 @@
-"""``{% load model_worth %}{% model_worth configuration %}``: what its judge is worth, where there is something to say."""
+"""``{% load model_worth %}{% model_worth configuration %}``: what its judge is worth, where that is known."""
 
 from __future__ import annotations
 

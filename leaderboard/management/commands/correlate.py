@@ -9,6 +9,7 @@ from django.core.management.base import CommandError, CommandParser
 from annotations.console import ConsoleCommand, add_ratings_arguments, figure, figure_with_interval
 from annotations.queries import NotFound, resolve_aspect, select_systems, version_of
 from annotations.tables.to_csv import safe_text
+from leaderboard.estimate_cells import LEFT_OUT, is_partial, share_in_words
 from leaderboard.latex import correlations_to_latex
 from leaderboard.queries import CORRELATION_LEVELS, meta_evaluation, named_metrics
 from workers.metrics.configuration import ConfigurationError
@@ -48,28 +49,53 @@ class Command(ConsoleCommand):
             f"{document['corpus']} {document['corpus_version']}, {document['aspect']}: {metrics} metrics, "
             f"{len(document['systems'])} systems, {options['resamples']} draws of dialogues, seed {options['seed']}"
         )
+        for line in _to_know(document):
+            self.say(line)
         if not metrics:
             self.say("No metric is computed, or nobody has rated. Compute metrics with: manage.py score")
 
     def _print(self, document: dict[str, Any], form: str) -> None:
         if not self.print_as(form, document, _csv, correlations_to_latex):
-            self.print_table(["metric", "level", "n", *COEFFICIENTS], [*_rows(document), *_ceiling_rows(document)])
+            header = ["metric", "level", "n", "coverage", *COEFFICIENTS]
+            self.print_table(header, [*_rows(document), *_ceiling_rows(document)])
 
 
 def _rows(document: dict[str, Any]) -> list[list[str]]:
     return [
-        [_marked(row), row["level"], str(row["n"]), *(figure_with_interval(row[name]) for name in COEFFICIENTS)]
+        [
+            _marked(row),
+            row["level"],
+            str(row["n"]),
+            _coverage(row),
+            *(figure_with_interval(row[name]) for name in COEFFICIENTS),
+        ]
         for row in document["rows"]
     ]
+
+
+def _to_know(document: dict[str, Any]) -> list[str]:
+    """What is left out of the table's figures, and what the judges in it are worth, each once."""
+    partial = [f"{row['metric']} at {row['level']} level" for row in document["rows"] if is_partial(row)]
+    worth: dict[str, list[str]] = {}
+    for row in document["rows"]:
+        if "worth" in row and row["metric"] not in worth.setdefault(row["worth"], []):
+            worth[row["worth"]].append(row["metric"])
+    lines = [f"Not all that people rated has a score: {', '.join(partial)}. {LEFT_OUT}"] if partial else []
+    return lines + [f"{', '.join(metrics)}: {words}." for words, metrics in worth.items()]
 
 
 def _marked(row: dict[str, Any]) -> str:
     return f"{row['metric']} (by {row['submitted']['by']})" if "submitted" in row else row["metric"]
 
 
+def _coverage(row: dict[str, Any]) -> str:
+    """Quiet where all has a score."""
+    return share_in_words(row["coverage"]) if is_partial(row) else ""
+
+
 def _ceiling_rows(document: dict[str, Any]) -> list[list[str]]:
     return [
-        ["human ceiling", level, "", *(_ceiling_figure(values, name) for name in COEFFICIENTS)]
+        ["human ceiling", level, "", "", *(_ceiling_figure(values, name) for name in COEFFICIENTS)]
         for level, values in document["human_ceiling"].items()
     ]
 

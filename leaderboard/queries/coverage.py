@@ -1,0 +1,46 @@
+"""How much of what people rated a metric has a score for."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from annotations.queries import RatedItems
+from leaderboard.queries.compared import MetricScores
+from leaderboard.queries.human_scores import HumanSide
+from leaderboard.statistics.human_ceiling import CeilingLevel
+
+
+def coverage(human: HumanSide, scores: MetricScores, row: int, level: CeilingLevel) -> float | None:
+    """The share, from 0 to 1, of the responses that people rated which the metric in ``row`` scored; None where
+    nothing is rated.
+
+    It is the same share at every level: a system's mean over half of its responses is one pair, and half covered.
+    Where people rated whole dialogues these count all their responses; of a metric whose scores are of dialogues it is
+    the share of the dialogues in which people rated anything, of one that scores systems alone that of the systems.
+    """
+    items = human.at(level)
+    if items is None:
+        return None
+    rated = np.isfinite(items.human_means())
+    if not rated.any():
+        return None
+    system, dialogue, turn = items.system[rated], items.dialogue[rated], items.turn[rated]
+    finest = scores.finest(row)
+    if finest == "system":
+        return float(np.isfinite(scores.system[row][np.unique(system)]).mean())
+    if finest == "dialogue":
+        assert scores.dialogue is not None
+        places = np.unique(np.stack((system, dialogue)), axis=1)
+        return float(np.isfinite(scores.dialogue[row][places[0], places[1]]).mean())
+    scored = np.isfinite(scores.turn[row])
+    if _are_of_turns(items):
+        return float(scored[system, turn].mean())
+    turns = np.bincount(human.order.dialogue, minlength=len(human.order.dialogue_ids))
+    scored_turns = np.zeros((len(turns), len(human.systems)), dtype=np.int64)
+    np.add.at(scored_turns, human.order.dialogue, scored.T)
+    asked = turns[dialogue].sum()
+    return float(scored_turns[dialogue, system].sum() / asked) if asked else None
+
+
+def _are_of_turns(items: RatedItems) -> bool:
+    return bool((items.turn >= 0).all())
