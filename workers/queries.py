@@ -11,7 +11,7 @@ from django.db.models import Count, QuerySet
 from django.db.models.fields.json import KeyTransform
 from django.utils import timezone
 
-from annotations.models import CorpusVersion, Response, System, Turn
+from annotations.models import CorpusVersion, Dialogue, Response, System, Turn
 from annotations.queries import public_corpora
 from annotations.records import Utterance
 from workers import human_sides
@@ -52,6 +52,13 @@ def turns_of(version_id: int) -> list[Example]:
     return [example for _, example in _turns_of(version_id)]
 
 
+@lru_cache(maxsize=4)
+def dialogue_ids_of(version_id: int) -> tuple[str, ...]:
+    """Every dialogue of a version in order, those without turns too: what ``dialogue_scores`` follow."""
+    dialogues = Dialogue.objects.filter(version_id=version_id).order_by("position")
+    return tuple(dialogues.values_list("external_id", flat=True))
+
+
 def examples_of(system: System) -> list[Example | None]:
     """One example a turn of the version, in order; None where the system gave no response."""
     responses = dict(Response.objects.filter(system=system).values_list("turn_id", "text"))
@@ -80,6 +87,7 @@ def _answers_of_people(version_id: int) -> tuple[Example, ...]:
 def forget() -> None:
     """What this process keeps of versions. For tests, whose versions go away and whose keys come again."""
     _turns_of.cache_clear()
+    dialogue_ids_of.cache_clear()
     _answers_of_people.cache_clear()
 
 
@@ -94,7 +102,7 @@ def why_not_offered(configuration: Configuration, version: CorpusVersion) -> str
     """
     if reason := configuration.missing():
         return reason
-    held, needs = _held_by(version), configuration.metric.needs
+    held, needs = _held_by(version), configuration.needs
     if "reference" in needs and not held.references:
         return "the corpus has no references"
     if "persona" in needs and not held.personas:

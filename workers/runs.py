@@ -42,6 +42,8 @@ class RunResult:
     device: str = ""
     remarks: dict[str, str] = field(default_factory=dict)
     details: dict[str, Any] = field(default_factory=dict)
+    dialogue_scores: list[float | None] = field(default_factory=list)
+    """Of a metric of whole dialogues; ``turn_scores`` is empty, ``undefined`` and ``remarks`` are by dialogue."""
 
 
 # --- asking for work -------------------------------------------------------------------------------------------
@@ -181,6 +183,7 @@ def finish(claim: Claim, result: RunResult) -> bool:
             system_score=result.system_score,
             system_reason=result.system_reason,
             turn_scores=result.turn_scores,
+            dialogue_scores=result.dialogue_scores,
             undefined=result.undefined,
             model=result.model,
             device=result.device,

@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, SupportsFloat
 
@@ -81,23 +81,75 @@ def account_of(scorer: Any) -> Account:
 def outcomes(configuration: Configuration, tasks: Sequence[Task], progress: Progress) -> list[Outcome]:
     """One for each task, in order. Raises what the scorer raises over all of them together."""
     scorer = scorer_of(configuration.text)
-    if "turn" not in configuration.metric.levels and hasattr(scorer, "score_system"):
+    if "turn" not in configuration.levels and hasattr(scorer, "score_dialogues"):
+        return _of_dialogues(configuration, scorer, tasks, progress)
+    if "turn" not in configuration.levels and hasattr(scorer, "score_system"):
         return list(_of_systems(configuration, scorer, tasks, progress))
-    examples = [example for task in tasks for example in task.given]
     if tasks and hasattr(scorer, "see_corpus"):
         scorer.see_corpus(queries.turns_of(tasks[0].run.system.version_id))
-    scores = list(scorer.score(examples, progress))
-    if len(scores) != len(examples):
-        raise ValueError(f"{configuration.text} gave {len(scores)} scores for {len(examples)} responses")
+    no_response = Undefined(queries.NO_RESPONSE)
+    places = [[no_response if one is None else one for one in task.by_turn] for task in tasks]
+    return _scored_together(configuration, scorer, scorer.score, tasks, places, progress)
+
+
+def _of_dialogues(
+    configuration: Configuration, scorer: Any, tasks: Sequence[Task], progress: Progress
+) -> list[Outcome]:
+    """A metric of whole dialogues: a score for each dialogue in which the system said something at every turn."""
+    places = [_whole_dialogues(task) for task in tasks]
+    return _scored_together(configuration, scorer, scorer.score_dialogues, tasks, places, progress)
+
+
+def _whole_dialogues(task: Task) -> list[tuple[Example, ...] | Undefined]:
+    version_id = task.run.system.version_id
+    said: dict[str, list[Example]] = {name: [] for name in queries.dialogue_ids_of(version_id)}
+    silent: dict[str, int] = {}
+    for turn, example in zip(queries.turns_of(version_id), task.by_turn, strict=True):
+        if example is None:
+            silent.setdefault(turn.dialogue_id, turn.turn)
+        else:
+            said[turn.dialogue_id].append(example)
+    return [
+        Undefined(f"the system gave no response at turn {silent[name]}")
+        if name in silent
+        else tuple(examples) or Undefined("the dialogue has no turns")
+        for name, examples in said.items()
+    ]
+
+
+def _scored_together(
+    configuration: Configuration,
+    scorer: Any,
+    score: Callable[..., Sequence[Score]],
+    tasks: Sequence[Task],
+    places: Sequence[Sequence[Any]],
+    progress: Progress,
+) -> list[Outcome]:
+    """``places``: for each task what is to be scored (responses, dialogues), in the version's order, or why one cannot
+    be. All of it goes to the scorer in one call."""
+    given = [one for of_task in places for one in of_task if not isinstance(one, Undefined)]
+    scores = list(score(given, progress))
+    if len(scores) != len(given):
+        kind = "responses" if "turn" in configuration.levels else "dialogues"
+        raise ValueError(f"{configuration.text} gave {len(scores)} scores for {len(given)} {kind}")
     account = account_of(scorer)
     found: list[Outcome] = []
     begin = 0
-    for task in tasks:
-        end = begin + len(task.given)
-        remarks = {place - begin: account.remarks[place] for place in range(begin, end) if place in account.remarks}
-        found.append(_or_problem(_turn_result, configuration, task, scores[begin:end], account, remarks))
+    for task, of_task in zip(tasks, places, strict=True):
+        end = begin + sum(not isinstance(one, Undefined) for one in of_task)
+        own = _part(account, begin, end)
+        found.append(_or_problem(_result, configuration, task, of_task, scores[begin:end], own))
         begin = end
     return found
+
+
+def _part(account: Account, begin: int, end: int) -> Account:
+    """Of one run among several: what is said of its own places, which begin with 0."""
+    return replace(
+        account,
+        remarks={place - begin: one for place, one in account.remarks.items() if begin <= place < end},
+        traces={place - begin: one for place, one in account.traces.items() if begin <= place < end},
+    )
 
 
 def _of_systems(
@@ -138,21 +190,27 @@ def _or_problem(make: Callable[..., RunResult], *arguments: Any) -> Outcome:
         return problem
 
 
-def _turn_result(
-    configuration: Configuration, task: Task, scores: Sequence[Score], account: Account, remarks: dict[int, str]
+def _result(
+    configuration: Configuration, task: Task, places: Sequence[Any], scores: Sequence[Score], account: Account
 ) -> RunResult:
     in_order = iter([_checked(configuration, score) for score in scores])
-    by_turn = [Undefined(queries.NO_RESPONSE) if one is None else next(in_order) for one in task.by_turn]
-    defined = [score for score in by_turn if not isinstance(score, Undefined)]
-    undefined = {str(turn): _clean(one.reason) for turn, one in enumerate(by_turn) if isinstance(one, Undefined)}
-    turns = [turn for turn, one in enumerate(task.by_turn) if one is not None]
+    by_place = [one if isinstance(one, Undefined) else next(in_order) for one in places]
+    defined = [score for score in by_place if not isinstance(score, Undefined)]
+    undefined = {str(place): _clean(one.reason) for place, one in enumerate(by_place) if isinstance(one, Undefined)}
+    scored = [place for place, one in enumerate(places) if not isinstance(one, Undefined)]
+    of_turns = "turn" in configuration.levels
+    stored = [None if isinstance(score, Undefined) else score for score in by_place]
+    if account.traces:
+        traces = {str(scored[place]): trace for place, trace in sorted(account.traces.items())}
+        account = replace(account, details={**account.details, "traces": traces})
     return RunResult(
         signature=_signature(configuration, task.run, account, n=len(defined)),
         system_score=math.fsum(defined) / len(defined) if defined else None,
-        system_reason="" if defined else _common_reason(undefined),
-        turn_scores=[None if isinstance(score, Undefined) else score for score in by_turn],
+        system_reason="" if defined else _common_reason(undefined, "turn" if of_turns else "dialogue"),
+        turn_scores=stored if of_turns else [],
+        dialogue_scores=[] if of_turns else stored,
         undefined=undefined,
-        remarks={str(turns[place]): _clean(remark) for place, remark in sorted(remarks.items())},
+        remarks={str(scored[place]): _clean(remark) for place, remark in sorted(account.remarks.items())},
         **_provenance(configuration, account),
     )
 
@@ -220,8 +278,8 @@ def _clean(text: str) -> str:
     return text.replace("\0", "")
 
 
-def _common_reason(undefined: dict[str, str]) -> str:
+def _common_reason(undefined: dict[str, str], of: str) -> str:
     reasons = sorted(set(undefined.values()))
     if not reasons:
-        return "the corpus has no turns"
-    return f"no turn has a score: {reasons[0]}"[:LONGEST_REASON]
+        return f"the corpus has no {of}s"
+    return f"no {of} has a score: {reasons[0]}"[:LONGEST_REASON]

@@ -119,10 +119,14 @@ class MetricScores:
         """The metrics of both, of the same systems."""
         if not others.configurations:
             return self
-        dialogue = others.dialogue
-        if dialogue is not None:
-            own = np.full((len(self.configurations), *dialogue.shape[1:]), np.nan)
-            dialogue = np.concatenate((own if self.dialogue is None else self.dialogue, dialogue))
+        dialogue = None
+        known = self.dialogue if self.dialogue is not None else others.dialogue
+        if known is not None:
+            of_both = [
+                np.full((len(one.configurations), *known.shape[1:]), np.nan) if one.dialogue is None else one.dialogue
+                for one in (self, others)
+            ]
+            dialogue = np.concatenate(of_both)
         return MetricScores(
             self.configurations + others.configurations,
             self.systems,

@@ -49,7 +49,7 @@ def disagreement(version: CorpusVersion, aspect: str, text: str) -> dict[str, An
 
 def _compared_with_itself(text: str) -> frozenset[str]:
     """Kinds of systems that the metric would hold against their own answers: there its score says nothing."""
-    needs = parse(text).metric.needs
+    needs = parse(text).needs
     return frozenset({System.Kind.GOLD.value}) if needs & {"reference", "human_corpus"} else frozenset()
 
 

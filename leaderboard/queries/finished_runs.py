@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 from django.db.models import QuerySet
+from numpy.typing import NDArray
 
 from annotations.models import System
 from leaderboard.queries.compared import Computed, Facts, MetricScores
@@ -20,7 +21,11 @@ def metric_scores(systems: Sequence[System], turns: int, only: Sequence[str] | N
     finished = MetricRun.objects.filter(system__in=systems, state=MetricRun.State.DONE)
     if only is not None:
         finished = finished.filter(configuration__in=only)
-    rows = list(finished.values_list("configuration", "metric_version", "system_id", "turn_scores", "system_score"))
+    rows = list(
+        finished.values_list(
+            "configuration", "metric_version", "system_id", "turn_scores", "dialogue_scores", "system_score"
+        )
+    )
     known = {
         text: configuration
         for text, metric_version in {row[:2] for row in rows}
@@ -34,17 +39,22 @@ def metric_scores(systems: Sequence[System], turns: int, only: Sequence[str] | N
     turn = np.full((len(texts), len(systems), turns), np.nan)
     system_scores = np.full((len(texts), len(systems)), np.nan)
     runs_done = np.zeros(len(texts), dtype=np.int64)
-    for text, metric_version, system_id, turn_scores, system_score in rows:
+    dialogue: NDArray[np.float64] | None = None
+    for text, metric_version, system_id, turn_scores, dialogue_scores, system_score in rows:
         if text not in place or known[text].metric.version != metric_version:
             continue
         at = place[text], system_place[system_id]
         if turn_scores:
             turn[at] = np.array(turn_scores, dtype=np.float64)  # None becomes NaN
+        if dialogue_scores:
+            if dialogue is None:  # most metrics have none
+                dialogue = np.full((len(texts), len(systems), len(dialogue_scores)), np.nan)
+            dialogue[at] = np.array(dialogue_scores, dtype=np.float64)
         if system_score is not None:
             system_scores[at] = system_score
         runs_done[at[0]] += 1
     computed = tuple(Computed.by(known[text], facts[text]) if text in facts else known[text] for text in texts)
-    return MetricScores(computed, tuple(systems), turn, system_scores, runs_done)
+    return MetricScores(computed, tuple(systems), turn, system_scores, runs_done, dialogue)
 
 
 def _facts_of_runs(finished: QuerySet[MetricRun], known: Mapping[str, Configuration]) -> dict[str, tuple[Facts, ...]]:

@@ -11,15 +11,16 @@ import numpy as np
 
 from annotations.models import CorpusVersion, Turn
 from annotations.queries import select_systems
-from leaderboard.queries.compared import chosen_metrics
+from leaderboard.queries.compared import Finest, MetricScores, chosen_metrics
 from leaderboard.queries.finished_runs import metric_scores
 from leaderboard.queries.metric_runs import finished_runs_of
+from leaderboard.statistics.placed_scores import FloatArray
 from leaderboard.statistics.spread import histogram, summary_of
 
 
 def score_spread(version: CorpusVersion, text: str) -> dict[str, Any]:
-    """The scores of one configuration over all systems that are shown, as JSON: of its turns, or of systems where it
-    scores nothing finer; what has no score, with the reasons; what its remarks say of how many."""
+    """The scores of one configuration over all systems that are shown, as JSON: of its turns, of dialogues
+    or of systems where it scores nothing finer; what has no score, with the reasons; what its remarks say of how many."""
     systems = select_systems(version)
     turns = Turn.objects.filter(dialogue__version=version).count()
     scores = chosen_metrics(metric_scores(systems, turns, [text]), [text])
@@ -27,7 +28,7 @@ def score_spread(version: CorpusVersion, text: str) -> dict[str, Any]:
         finished_runs_of(scores.configurations[0], [version]).values_list("system_reason", "undefined", "remarks")  # type: ignore[arg-type]
     )
     finest = scores.finest(0)
-    values = scores.system[0] if finest == "system" else scores.turn[0]
+    values = _values(scores, finest)
     reasons = [reason for reason, _, _ in runs if reason] if finest == "system" else _all_values(runs, 1)
     defined = values[np.isfinite(values)]
     return {
@@ -41,6 +42,14 @@ def score_spread(version: CorpusVersion, text: str) -> dict[str, Any]:
         "undefined": Counter(reasons).most_common(),
         "remarks": Counter(_all_values(runs, 2)).most_common(),
     }
+
+
+def _values(scores: MetricScores, finest: Finest) -> FloatArray:
+    if finest == "turn":
+        return scores.turn[0]
+    if finest == "dialogue" and scores.dialogue is not None:
+        return scores.dialogue[0]
+    return scores.system[0]
 
 
 def _all_values(rows: Sequence[tuple[Any, ...]], place: int) -> list[str]:

@@ -110,6 +110,8 @@ class Metric:
     higher_is_better: bool = True
     levels: frozenset[Level] = frozenset({"turn", "dialogue", "system"})
     needs: frozenset[Need] = frozenset()
+    needs_of: Callable[[Mapping[str, OptionValue]], frozenset[Need]] | None = None
+    """What certain options need beyond ``needs``, given a value for every option: a prompt may show the reference."""
     queue: Queue = "cpu"
     value_range: tuple[float | None, float | None] = (0.0, 1.0)
     options: tuple[Option, ...] = field(default=())

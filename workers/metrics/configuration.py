@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from workers.metrics.base import Level, Metric, Option, OptionValue
+from workers.metrics.base import Level, Metric, Need, Option, OptionValue
 from workers.metrics.registry import all_metrics
 
 _WRITTEN = re.compile(r"\s*([^\[\]\s]+)\s*(?:\[(.*)\])?\s*", re.DOTALL)
@@ -66,6 +66,12 @@ class Configuration:
     @property
     def levels(self) -> frozenset[Level]:
         return self.metric.levels
+
+    @property
+    def needs(self) -> frozenset[Need]:
+        """What these options need of a corpus."""
+        more = self.metric.needs_of(self.options) if self.metric.needs_of is not None else frozenset()
+        return self.metric.needs | more
 
     @property
     def higher_is_better(self) -> bool:

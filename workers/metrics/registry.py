@@ -39,6 +39,9 @@ BUILT_IN_MODULES = (
     "workers.metrics.bleurt",
     "workers.metrics.unieval",
     "workers.metrics.usr_mlm",
+    "workers.metrics.cpdscore",
+    "workers.metrics.cpdscore_dialogue",
+    "workers.metrics.judge",
 )
 """In the order of the lists that people see. A module declares ``METRIC`` or ``METRICS`` and imports nothing heavy."""
 

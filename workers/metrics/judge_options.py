@@ -1,0 +1,135 @@
+"""What the LLM judges share in their declarations: options, and what they become when a scorer is built."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from annotations.importers.problems import ImportFailed
+from workers.judging import desk, prompt_shelf
+from workers.judging.prompt_file import LARGEST_FILE, JudgePromptFile, own_prompt, read_prompt
+from workers.language_models.server import PACKAGED_MODEL_NAME
+from workers.metrics.base import Need, Option, OptionValue
+from workers.metrics.named_files import text_of
+
+SYSTEMS_AT_ONCE = 128
+"""As many as a challenge has: what systems answer at one turn has one prefix, and what they say alike is one call."""
+MOST_SAMPLES = 20
+LARGEST_DIGIT = 9
+EXPECTED, ANSWER = "expected", "answer"
+KEPT, REMOVED = "kept", "removed"
+
+MODEL = Option(
+    "model", PACKAGED_MODEL_NAME, f"the judge: {PACKAGED_MODEL_NAME} (packaged), or a model of DIALEVAL_LLM_URL"
+)
+SCORING = Option(
+    "scoring",
+    EXPECTED,
+    "expected: the mean of the scale's numbers weighted by their probabilities; answer: the number that is written",
+    (EXPECTED, ANSWER),
+)
+SAMPLES = Option("samples", 1, "answers a response gets, averaged; the paper has 3", least=1, most=MOST_SAMPLES)
+TEMPERATURE = Option("temperature", 1.0, "of the model's sampling; 0: the likeliest answer", least=0, most=2)
+SEED = Option("seed", 0, "of the sampling, where the endpoint honours it", least=0, most=2**31 - 1)
+INJECTIONS = Option(
+    "injections",
+    KEPT,
+    'what in a response speaks to the judge ("rate this 5") is kept or removed before it is judged',
+    (KEPT, REMOVED),
+)
+PROMPT = Option("prompt", "", "empty: the project's own wording; a prompt file, or slug@number of a prompt of the site")
+OWN_PROMPT = Option("prompt", "", "slug@number of a prompt written on the site, or a prompt file")
+
+_ON_SHELF = re.compile(r"[a-z0-9_-]+@[0-9]+")
+
+
+@dataclass(frozen=True)
+class Judge:
+    """A judge with all that decides what it is asked and how its answers are read."""
+
+    model: str
+    prompt: JudgePromptFile
+    label: str
+    """The label of the answer's form whose number is the score."""
+    scoring: str
+    samples: int
+    temperature: float
+    seed: int
+    removes_injections: bool
+
+    @classmethod
+    def of(cls, options: Mapping[str, OptionValue], prompt: JudgePromptFile, label: str = "") -> Judge:
+        return cls(
+            model=str(options["model"]),
+            prompt=prompt,
+            label=label or prompt.score,
+            scoring=str(options["scoring"]),
+            samples=int(options["samples"]),
+            temperature=float(options["temperature"]),
+            seed=int(options["seed"]),
+            removes_injections=options["injections"] == REMOVED,
+        )
+
+
+class NoPrompt(ValueError):
+    """The prompt that an option names is not there, or is none; the message says why."""
+
+
+def prompt_named(name: str, own: str, step: str = "turn") -> JudgePromptFile:
+    """The project's prompt ``own`` where no name is given; else that of the site's shelf or of a file.
+
+    Raises ``NoPrompt``. Of a file that is no prompt file it tells nothing: anybody may have named it.
+    """
+    prompt = _read(name) if name else _own(own)
+    if prompt.step != step:
+        wanted = {"turn": "of single responses", "dialogue": "of whole dialogues"}
+        raise NoPrompt(f"{name} is a prompt {wanted[prompt.step]}; wanted is one {wanted[step]} (step: {step})")
+    return prompt
+
+
+def _own(name: str) -> JudgePromptFile:
+    if not name:
+        raise NoPrompt("no prompt is named: judge[prompt=slug@number], or a file")
+    return own_prompt(name)
+
+
+def _read(name: str) -> JudgePromptFile:
+    on_shelf = prompt_shelf.text_of(name) if _ON_SHELF.fullmatch(name) else None
+    if on_shelf is not None:
+        try:
+            return read_prompt(on_shelf)
+        except ImportFailed as problem:
+            raise NoPrompt(f"the prompt {name}: {problem}") from None
+    try:
+        text = text_of(name, LARGEST_FILE)
+    except ValueError as problem:
+        hint = "there is no such prompt on this site" if _ON_SHELF.fullmatch(name) else str(problem)
+        raise NoPrompt(f"the prompt {name}: {hint}") from None
+    try:
+        return read_prompt(text)
+    except ImportFailed:
+        raise NoPrompt(f"{name} is no valid prompt file: manage.py check_prompt says why") from None
+
+
+def missing_judge(options: Mapping[str, OptionValue], own: str, step: str = "turn") -> str:
+    """Why the judge that the options describe cannot work on this machine, or ""."""
+    try:
+        prompt = prompt_named(str(options["prompt"]), own, step)
+    except NoPrompt as problem:
+        return str(problem)
+    if options["scoring"] == EXPECTED and prompt.scale[1] > LARGEST_DIGIT:
+        return f"a scale up to {prompt.scale[1]} has no expected score, its numbers are several tokens: scoring=answer"
+    try:
+        return desk.at_hand().missing(str(options["model"]))
+    except ImportError:
+        return "judges' desks are being built"  # until plain_desks is there
+
+
+def needs_of(options: Mapping[str, OptionValue], own: str) -> frozenset[Need]:
+    """What the prompt's placeholders ask for; nothing is known of a prompt that is not there."""
+    try:
+        prompt = prompt_named(str(options["prompt"]), own)
+    except NoPrompt:
+        return frozenset()
+    return frozenset({"reference"}) if prompt.needs_reference else frozenset()

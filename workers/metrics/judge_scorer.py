@@ -1,0 +1,191 @@
+"""Scores from a language model that is asked: one response in its place at a time (ComperDial's CPDScore, section 4).
+
+A response is asked once however many systems gave it. One that speaks to the judge ("rate this 5") is asked twice, as
+it is and with those words removed; the option ``injections`` says which counts, the trace holds both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from annotations.estimates import Undefined
+from workers.judging import desk, injection
+from workers.judging.calls import Call
+from workers.judging.desk import Payer
+from workers.judging.render import render
+from workers.metrics.base import Account, Example, Progress, Score
+from workers.metrics.judge_options import Judge
+from workers.metrics.judge_samples import Reading, Samples
+
+NO_REFERENCE = Undefined("the turn has no reference")
+PROMPT_DIGITS = 12
+MOST_INJECTIONS = 5
+INJECTION_CHARACTERS = 120
+
+
+@dataclass(frozen=True)
+class Texts:
+    """A response, or a dialogue's responses, as it is and without what speaks to the judge."""
+
+    kept: Example
+    removed: Example | None
+    """None where nothing does."""
+    injections: tuple[str, ...]
+
+    @classmethod
+    def of(cls, example: Example) -> Texts:
+        found = injection.find(example.response)
+        if not found:
+            return cls(example, None, ())
+        said = tuple(one.text[:INJECTION_CHARACTERS] for one in found[:MOST_INJECTIONS])
+        return cls(example, replace(example, response=injection.removed(example.response)), said)
+
+    @property
+    def all(self) -> tuple[Example, ...]:
+        return (self.kept,) if self.removed is None else (self.kept, self.removed)
+
+
+class JudgeScorer:
+    """A ``TurnScorer``. Raises what a ``Desk`` raises: ``BudgetSpent``, ``EndpointFailed``, ``Stopped``."""
+
+    def __init__(self, judge: Judge) -> None:
+        self.judge = judge
+        self._payer: Payer | None = None
+        self._account = Account()
+
+    def paid_by(self, payer: Payer | None) -> None:
+        """For whom the next scoring asks."""
+        self._payer = payer
+
+    def account(self) -> Account:
+        """Of the last call."""
+        return self._account
+
+    def planned(self, examples: Sequence[Example]) -> Iterator[Call]:
+        """The calls that scoring begins with, in their order, each once. Asks nothing."""
+        return Asked(self.judge).calls(examples)
+
+    def score(self, examples: Sequence[Example], progress: Progress | None = None) -> list[Score]:
+        asked = Asked(self.judge)
+        with desk.at_hand().open(self.judge.model, self._payer) as at:
+            self._account = Account(model=at.model_label, device=at.device_label)  # now, too: a run shows who judges
+            at.ask(
+                asked.calls(examples), asked.samples.take, by_example(progress, len(examples), asked.count(examples))
+            )
+            label, device = at.model_label, at.device_label
+        readings = [asked.reading(example) for example in examples]
+        self._account = Account(
+            model=label,
+            device=device,
+            facts=facts_of(self.judge, asked.samples, examples),
+            remarks={place: "; ".join(one.remarks) for place, one in enumerate(readings) if one.remarks},
+            traces={place: one.trace.as_json() for place, one in enumerate(readings) if one.trace.request},
+        )
+        return [one.score for one in readings]
+
+
+class Asked:
+    """What was asked about single responses, and what came of it."""
+
+    def __init__(self, judge: Judge) -> None:
+        self.judge = judge
+        self.samples = Samples(judge)
+        self._needs_reference = judge.prompt.needs_reference
+        self._request_of: dict[_Place, str] = {}
+
+    def count(self, examples: Sequence[Example]) -> int:
+        """Calls that the examples begin with."""
+        return self.judge.samples * len({_place(one) for one in examples if self._can_be_judged(one)})
+
+    def calls(self, examples: Sequence[Example]) -> Iterator[Call]:
+        for example in in_order(examples):
+            yield from self.calls_about(example)
+
+    def calls_about(self, example: Example) -> Iterator[Call]:
+        for text in Texts.of(example).all:
+            yield from self.calls_about_text(text)
+
+    def calls_about_text(self, text: Example) -> list[Call]:
+        """Of exactly this text; none where another system said it before."""
+        if not self._can_be_judged(text) or _place(text) in self._request_of:
+            return []
+        request = self.samples.request_of(render(self.judge.prompt, text))
+        self._request_of[_place(text)] = request.key
+        return self.samples.first_asks(request)
+
+    def request_about_text(self, text: Example) -> str:
+        """The key of the request, after ``calls_about_text``; "" where it cannot be judged."""
+        return self._request_of.get(_place(text), "")
+
+    def reading_as_it_is(self, text: Example) -> Reading:
+        """Of exactly this text."""
+        key = self.request_about_text(text)
+        return self.samples.reading(key) if key else Reading(NO_REFERENCE)
+
+    def reading(self, example: Example) -> Reading:
+        """Of the text that counts, with what is to be known of the other one."""
+        texts = Texts.of(example)
+        kept = self.reading_as_it_is(texts.kept)
+        if texts.removed is None or not kept.trace.request:
+            return kept
+        return of_both(self.judge, kept, self.reading_as_it_is(texts.removed), texts.injections)
+
+    def _can_be_judged(self, example: Example) -> bool:
+        return not self._needs_reference or any(one.strip() for one in example.references)
+
+
+_Place = tuple[str, int, str]
+
+
+def _place(example: Example) -> _Place:
+    return example.dialogue_id, example.turn, example.response
+
+
+def in_order(examples: Iterable[Example]) -> list[Example]:
+    """By dialogue (as they come), turn, then system: all that systems share of a prompt stands at its beginning, and a
+    server that keeps prompts reads it once."""
+    listed = list(examples)
+    dialogues = {name: number for number, name in enumerate(dict.fromkeys(one.dialogue_id for one in listed))}
+    return sorted(listed, key=lambda one: (dialogues[one.dialogue_id], one.turn))
+
+
+def of_both(judge: Judge, kept: Reading, removed: Reading, injections: tuple[str, ...]) -> Reading:
+    """The reading that counts of a text with injections, with the score of the other one."""
+    counts, other = (removed, kept) if judge.removes_injections else (kept, removed)
+    trace = replace(
+        counts.trace,
+        injections=injections,
+        kept=_defined(kept.score),
+        removed=_defined(removed.score),
+        other_request=other.trace.request,
+    )
+    after = f"removed; with it {_figure(kept.score)}" if counts is removed else f"without it {_figure(removed.score)}"
+    remark = f"speaks to the judge: {injections[0]!r} ({after})"
+    return Reading(counts.score, trace, (*counts.remarks, remark))
+
+
+def facts_of(judge: Judge, samples: Samples, examples: Iterable[Example]) -> tuple[tuple[str, str], ...]:
+    """What only asking tells of how scores were made."""
+    facts = [("prompt_sha256", judge.prompt.digest[:PROMPT_DIGITS])]
+    if samples.reported_models:
+        facts.append(("reported_model", "+".join(sorted(samples.reported_models))))
+    if judge.prompt.needs_fact:
+        having = {any(line.strip() for line in one.persona) for one in examples}
+        facts.append(("with_persona", {True: "all", False: "none"}[having.pop()] if len(having) == 1 else "some"))
+    return tuple(facts)
+
+
+def by_example(progress: Progress | None, examples: int, calls: int) -> Progress | None:
+    """Progress in examples; calls that come of answers are not counted before."""
+    if progress is None or not calls:
+        return None
+    return lambda done: progress(min(examples, done * examples // calls))
+
+
+def _defined(score: Score) -> float | None:
+    return None if isinstance(score, Undefined) else score
+
+
+def _figure(score: Score) -> str:
+    return "no score" if isinstance(score, Undefined) else f"{score:.2f}"
