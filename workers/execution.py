@@ -17,6 +17,9 @@ from django.conf import settings
 
 from workers import resources, runs, scoring
 from workers.claims import Claim
+from workers.judges.book import calls_paid_here
+from workers.judging.book import BudgetSpent, EndpointFailed, Stopped
+from workers.judging.desk import Payer
 from workers.leases import lease_kept
 from workers.metrics.configuration import Configuration
 from workers.models import MetricRun
@@ -36,6 +39,7 @@ def compute(run_id: int) -> bool:
     if first is None:
         return False
     claims = [first]
+    paid_before = calls_paid_here()
     try:
         claims += _taken_along(first)
         with lease_kept(lambda: runs.keep(claims), f"run {run_id} and {len(claims) - 1} more"):
@@ -43,8 +47,14 @@ def compute(run_id: int) -> bool:
     except LeaseLost:
         log.warning("metric run %s was taken over by another worker", run_id)
         return False
+    except Stopped as pause:
+        _paused(claims, paid_before, f"it made no progress before it had to stop: {pause}")
+        return False
     except SoftTimeLimitExceeded:
-        _took_too_long(claims)
+        if calls_paid_here() > paid_before:
+            runs.give_back(claims)
+        else:
+            _took_too_long(claims)
         return False
     except (KeyboardInterrupt, SystemExit):
         runs.give_back(claims)
@@ -67,8 +77,13 @@ def _computed(claims: Sequence[Claim]) -> bool:
     """All at once; where that fails, one by one, so that the failure is that of the run which causes it."""
     try:
         return _compute_together(claims)
-    except (LeaseLost, SoftTimeLimitExceeded):
+    except (LeaseLost, SoftTimeLimitExceeded, Stopped):
         raise
+    except (BudgetSpent, EndpointFailed) as problem:  # as it would end for each of them alone, too
+        log.warning("metric runs %s stop: %s", [one.row_id for one in claims], problem)
+        for claim in claims:
+            runs.fail(claim, _said_of_judge(problem))
+        return False
     except Exception as problem:  # whatever a metric does wrong belongs in its row, not only in a worker's log
         if len(claims) == 1:
             log.exception("metric run %s failed", claims[0].row_id)
@@ -88,6 +103,10 @@ def _compute_together(claims: Sequence[Claim]) -> bool:
     tasks = [scoring.Task.of(found[one.row_id]) for one in held]
     reporter = _Reporter(held, configuration)
     reporter.begin([len(task.given) for task in tasks])
+    if configuration.metric.resumable:
+        systems = tuple(task.run.system_id for task in tasks)
+        payer = Payer(tasks[0].run.system.version_id, configuration.text, systems)
+        scoring.scorer_of(configuration.text).paid_by(payer)
     results = scoring.outcomes(configuration, tasks, reporter.progress)
     finished = [_ended(one, outcome) for one, outcome in zip(held, results, strict=True)]
     return any(finished)
@@ -109,6 +128,23 @@ def _took_too_long(claims: Sequence[Claim]) -> None:
         runs.fail(claims[0], error)
     else:
         runs.split_up(claims, error)
+
+
+def _paused(claims: Sequence[Claim], paid_before: int, error: str) -> None:
+    """What was answered is kept, and whoever claims the runs next goes on: no attempt is used up, unless nothing came
+    of this one, for it would go on for ever."""
+    if calls_paid_here() > paid_before:
+        runs.give_back(claims)
+    else:
+        runs.split_up(claims, error)
+
+
+def _said_of_judge(problem: Exception) -> str:
+    """Of a failure that people mend, and after which a judge goes on where it was."""
+    words = str(problem).replace("\0", "")[:1800].rstrip(". ")
+    if isinstance(problem, EndpointFailed):
+        words += ". What was answered is kept: start the judge again, and nothing is paid twice"
+    return f"{words}."
 
 
 def _said(problem: Exception) -> str:

@@ -112,6 +112,22 @@ def withdraw_waiting(version: CorpusVersion) -> int:
     return count
 
 
+def stop(version: CorpusVersion, configuration: str, why: str) -> int:
+    """Fail the runs of a configuration that wait or are being computed, but for those of withheld systems, which a
+    submission waits for. Whoever computes them notices that they are no longer theirs."""
+    systems = list(version.systems.filter(withheld=False).values_list("pk", flat=True))
+    unfinished = MetricRun.objects.filter(
+        system__in=systems, configuration=configuration, state__in=[State.PENDING, State.RUNNING]
+    )
+    with transaction.atomic():
+        stopped = list(unfinished.select_for_update().order_by("pk").values_list("pk", flat=True))
+        still = MetricRun.objects.filter(pk__in=stopped, state__in=[State.PENDING, State.RUNNING])
+        count = still.update(state=State.FAILED, finished_at=timezone.now(), **NO_OWNER, error=why)
+        if count:
+            _say_on_commit(stopped)
+    return count
+
+
 def send_hints(runs: Iterable[tuple[int, str]]) -> int:
     """Tell workers of runs (pk, queue). Where the broker cannot be reached the rows wait for the sweeper."""
     sent = tell_workers(COMPUTE_TASK, runs)

@@ -1,0 +1,148 @@
+"""Every write to judge runs: start, budget, stop, resume. Each may come twice, or twice at once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from decimal import Decimal
+from typing import Any
+
+from django.db import transaction
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from annotations import audit
+from annotations.models import CorpusVersion, System
+from workers import runs
+from workers.judges.models import JudgeRun, Purse
+from workers.judges.purses import judge_run_of
+from workers.metrics.configuration import Configuration
+from workers.metrics.configuration import parse as configuration_of
+from workers.models import MetricRun
+
+STARTED, BUDGET, STOPPED, RESUMED = (
+    "judge_run.started",
+    "judge_run.budget",
+    "judge_run.stopped",
+    "judge_run.resumed",
+)
+LIMITS = ("tokens_limit", "cost_limit")
+STOPPED_BY_HAND = "stopped; what was answered is kept, and the judge goes on where it was when it is started again"
+State = MetricRun.State
+
+
+class Refused(Exception):
+    """What was asked cannot be done; the message says why, ``field`` which field of the form it is about, or ""."""
+
+    def __init__(self, message: Any, field: str = "") -> None:
+        super().__init__(message)
+        self.message, self.field = message, field
+
+
+def start_judge_run(
+    version: CorpusVersion,
+    configuration: Configuration,
+    systems: Sequence[System],
+    tokens: int | None,
+    usd: Decimal | None,
+    by: Any = None,
+) -> JudgeRun:
+    """Judge these systems, within the budget (None: no limit). What is judged already stays; runs that failed are tried
+    again. Started again, it has the new budget. Raises ``Refused`` where more than that is spent already."""
+    if not configuration.metric.resumable:
+        raise Refused(_("%(name)s is no judge.") % {"name": configuration.metric.name})
+    if not systems:
+        raise Refused(_("There is no system to judge."))
+    with transaction.atomic():
+        run = _locked(judge_run_of(version.pk, configuration.text))
+        changes = _limited(run, tokens, usd)
+        again = _to_compute(configuration, systems)
+        if run.created_by_id is None and by is not None:
+            run.created_by = by
+        was_stopped = _go_on(run)
+        runs.request([configuration], systems)
+        if changes or again or was_stopped:
+            audit.record(by, STARTED, _subject(run), systems=again, **_limits_of(run))
+    return run
+
+
+def set_budget(run: JudgeRun, tokens: int | None, usd: Decimal | None, by: Any = None) -> Purse:
+    """Set both limits; None is no limit. What failed for want of money stays so until it is resumed. Raises
+    ``Refused`` where more is spent already."""
+    with transaction.atomic():
+        locked = _locked(run)
+        if changes := _limited(locked, tokens, usd):
+            audit.record(by, BUDGET, _subject(locked), changes=changes)
+    return locked.purse
+
+
+def stop(run: JudgeRun, by: Any = None) -> int:
+    """Fail what waits and what is being judged; calls in flight end, and are kept. The number of runs stopped."""
+    with transaction.atomic():
+        locked = _locked(run)
+        stopped = runs.stop(locked.version, locked.configuration, STOPPED_BY_HAND)
+        if stopped:
+            locked.stopped_at, locked.stopped_by = timezone.now(), by
+            locked.save(update_fields=["stopped_at", "stopped_by"])
+            audit.record(by, STOPPED, _subject(locked), runs=stopped)
+    return stopped
+
+
+def resume(run: JudgeRun, by: Any = None) -> int:
+    """Try again what failed or was stopped. The number of runs. Raises ``ConfigurationError`` where the metric is no
+    longer there."""
+    with transaction.atomic():
+        locked = _locked(run)
+        failed = MetricRun.objects.filter(configuration=locked.configuration, state=State.FAILED)
+        systems = list(locked.version.systems.filter(withheld=False, pk__in=failed.values("system")))
+        was_stopped = _go_on(locked)
+        if systems:
+            runs.request([configuration_of(locked.configuration)], systems)
+        if systems or was_stopped:
+            audit.record(by, RESUMED, _subject(locked), runs=len(systems))
+    return len(systems)
+
+
+def _locked(run: JudgeRun) -> JudgeRun:
+    """With its purse: of two who change a run, one waits for the other."""
+    found = JudgeRun.objects.select_for_update().get(pk=run.pk)
+    found.purse = Purse.objects.select_for_update().get(pk=found.purse_id)
+    return found
+
+
+def _limited(run: JudgeRun, tokens: int | None, usd: Decimal | None) -> dict[str, Any]:
+    """What changed."""
+    purse = run.purse
+    if tokens is not None and tokens < purse.tokens_spent:
+        raise Refused(_("More tokens than that are spent already."), "tokens")
+    if usd is not None and usd < purse.cost_spent:
+        raise Refused(_("More money than that is spent already."), "usd")
+    before = audit.noted(purse, LIMITS)
+    purse.tokens_limit, purse.cost_limit = tokens, usd
+    changes = audit.changes(before, audit.noted(purse, LIMITS))
+    if changes:
+        purse.save(update_fields=LIMITS)
+    return changes
+
+
+def _limits_of(run: JudgeRun) -> dict[str, Any]:
+    return audit.noted(run.purse, LIMITS)
+
+
+def _to_compute(configuration: Configuration, systems: Sequence[System]) -> int:
+    """How many of the systems have no run, or one that failed."""
+    there = MetricRun.objects.filter(
+        system__in=systems, configuration=configuration.text, metric_version=configuration.metric.version
+    )
+    return len(systems) - there.exclude(state=State.FAILED).count()
+
+
+def _go_on(run: JudgeRun) -> bool:
+    """Whether it was stopped."""
+    was_stopped = run.stopped_at is not None
+    run.stopped_at = run.stopped_by = None
+    run.save(update_fields=["created_by", "stopped_at", "stopped_by"])
+    return was_stopped
+
+
+def _subject(run: JudgeRun) -> str:
+    return f"{run.configuration} on {run.version}"

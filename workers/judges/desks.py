@@ -1,0 +1,95 @@
+"""What this site has for judging: its endpoint or the packaged model, the book in the database, purses, one pace."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from decimal import Decimal
+from functools import lru_cache
+
+from django.conf import settings
+
+from workers.judges.book import DatabaseBook
+from workers.judges.pace import SharedPace
+from workers.judges.purses import purses_of
+from workers.judges.watch import Watch
+from workers.judging.book import EndpointFailed
+from workers.judging.costs import Price, price_of
+from workers.judging.desk import Payer
+from workers.judging.endpoints import SiteEndpoint, endpoint_for, host_of, is_local, why_missing
+from workers.judging.engine import Engine
+from workers.judging.limits import Limits
+from workers.judging.rates import InProcessPace, Pace
+from workers.language_models.server import PACKAGED_MODEL_NAME, LocalServerError
+
+FREE = Price(Decimal(0), Decimal(0))
+
+
+class SiteDesks:
+    """Settings are read anew for each desk: there are few of them, and tests change settings."""
+
+    @contextmanager
+    def open(self, model: str, payer: Payer | None) -> Iterator[Engine]:
+        """Raises ``EndpointFailed`` where nothing answers for the model."""
+        site = site_endpoint()
+        try:
+            found = endpoint_for(model, site)
+        except (LookupError, LocalServerError) as problem:
+            raise EndpointFailed(str(problem)) from problem
+        price = price_for(model)
+        book = DatabaseBook(purses_of(payer), price, found.device_label)
+        limits = limits_for(model, site)
+        engine = Engine(
+            found.endpoint,
+            book,
+            limits,
+            _pace(model, site, limits),
+            Watch(payer),
+            price,
+            found.model_label,
+            found.device_label,
+        )
+        try:
+            yield engine
+        finally:
+            engine.close()
+            book.close()
+
+    def missing(self, model: str) -> str:
+        return why_missing(model, site_endpoint())
+
+
+def site_endpoint() -> SiteEndpoint:
+    return SiteEndpoint(settings.LLM_URL, settings.LLM_MODEL, settings.LLM_KEY)
+
+
+def price_for(model: str) -> Price:
+    """The packaged model costs nothing, unless the site says otherwise."""
+    if model == PACKAGED_MODEL_NAME and model not in settings.LLM_PRICES:
+        return FREE
+    return price_of(model, settings.LLM_PRICES)
+
+
+def limits_for(model: str, site: SiteEndpoint) -> Limits:
+    """The rates are the site's endpoint's: what this process serves itself knows none."""
+    if is_local(model, site):
+        return Limits(settings.LLM_CONCURRENCY, settings.LLM_SECONDS, settings.LLM_RETRIES)
+    return Limits(
+        settings.LLM_CONCURRENCY,
+        settings.LLM_SECONDS,
+        settings.LLM_RETRIES,
+        settings.LLM_REQUESTS_A_MINUTE,
+        settings.LLM_TOKENS_A_MINUTE,
+    )
+
+
+def _pace(model: str, site: SiteEndpoint, limits: Limits) -> Pace:
+    """Where there are no rates to keep, no row is asked."""
+    if limits.requests_a_minute or limits.tokens_a_minute:
+        return SharedPace(f"{host_of(site.url)} {model}", limits.requests_a_minute, limits.tokens_a_minute)
+    return _own_pace(model)
+
+
+@lru_cache(maxsize=64)
+def _own_pace(_model: str) -> InProcessPace:
+    return InProcessPace()
