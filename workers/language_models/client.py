@@ -112,9 +112,9 @@ class LanguageModel:
         usage = getattr(reply, "usage", None)
         return Completion(
             text=_text_of(reply),
-            input_tokens=_count(getattr(usage, "prompt_tokens", None)),
-            output_tokens=_count(getattr(usage, "completion_tokens", None)),
-            reported_model=_name(getattr(reply, "model", None)),
+            input_tokens=count_of(getattr(usage, "prompt_tokens", None)),
+            output_tokens=count_of(getattr(usage, "completion_tokens", None)),
+            reported_model=kept_name(getattr(reply, "model", None)),
         )
 
     def close(self) -> None:
@@ -131,11 +131,11 @@ def _text_of(reply: Any) -> str:
     return content.strip() if isinstance(content, str) else ""
 
 
-def _count(value: object) -> int | None:
+def count_of(value: object) -> int | None:
     """Endpoints are other people's code: a count is a whole number that a call can have."""
     return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= MOST_TOKENS else None
 
 
-def _name(value: object) -> str:
+def kept_name(value: object) -> str:
     """ "" for what is no name; cut, and without what no database keeps."""
     return _NO_TEXT.sub("", value)[:200] if isinstance(value, str) else ""

@@ -1,0 +1,306 @@
+"""One asking of many calls, from the first claim to the last answer. Pure."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from urllib.parse import urlsplit
+
+from workers.judging.book import Book, BudgetSpent, EndpointFailed, Stopped
+from workers.judging.calls import Answer, Call, CallKey
+from workers.judging.costs import NO_PRICE, Price, estimate, tokens_used
+from workers.judging.desk import Follow
+from workers.judging.limits import Limits
+from workers.judging.line import Line
+from workers.judging.places import Places
+from workers.judging.rates import Pace
+from workers.judging.replies import answer_of, refusal_of
+from workers.judging.retries import LONGEST_WISH, Again, Refused, Verdict, pause_before, verdict
+from workers.judging.sender import Attempt, Outcome, Sender
+from workers.language_models.client import Endpoint
+
+log = logging.getLogger(__name__)
+
+WATCH_SECONDS = 1.0
+"""Between two looks at whether somebody stops the run."""
+KEEP_SECONDS = 5.0
+GATHER_SECONDS = 0.02
+"""Answers that come within this are put down in one transaction."""
+SHORTEST_LOOK, LONGEST_LOOK = 0.2, 3.0
+"""Seconds between two looks at calls that somebody else asks."""
+IMPATIENT_SECONDS = 5.0
+"""What is in flight is waited for so long where the process is told to end, or something broke."""
+MOST_LOOKED_UP = 256
+"""Calls looked up together while the store answers all of them."""
+MOST_HELD = 16
+"""Windows of calls that others ask, before no more are read."""
+
+
+@dataclass
+class Asking:
+    """Use it once. What happens to a call: read, claimed, in line, sent, answered, put down, followed."""
+
+    endpoint: Endpoint
+    book: Book
+    limits: Limits
+    pace: Pace
+    watch: Callable[[], None]
+    sender: Sender
+    follow: Follow
+    progress: Callable[[int], None]
+    price: Price = NO_PRICE
+    answered: int = 0
+
+    _following: deque[Call] = field(default_factory=deque)
+    """Read next, before those to come: what follows from answers, and what could not be paid for a moment ago."""
+    _claimed: dict[CallKey, Call] = field(default_factory=dict)
+    """Ours, and not put down."""
+    _held: list[Call] = field(default_factory=list)
+    _same: dict[CallKey, list[Call]] = field(default_factory=dict)
+    """For every call that is claimed or held: further ones that ask the same, and share its answer."""
+    _arrived: list[tuple[Call, Answer]] = field(default_factory=list)
+    """Not put down yet."""
+    _failure: str = ""
+
+    def __post_init__(self) -> None:
+        self._window = self._reach = 2 * self.limits.at_once
+        self._line = Line(self.pace, self.limits)
+        self._places = Places(self.limits.at_once)
+        self._all_read = self._is_short = False
+        self._next_look = self._next_keep = self._next_watch = float("-inf")
+        self._look_pause = SHORTEST_LOOK
+        self._correction = 0
+
+    def run(self, calls: Iterable[Call]) -> None:
+        coming = iter(calls)
+        self.sender.allow(self._places.now)
+        try:
+            while True:
+                self._upkeep()
+                self._claim(coming)
+                self._hand_over()
+                if self._all_read and not (self._claimed or self._held or self._following):
+                    return
+                for outcome in self.sender.outcomes(self._patience(), GATHER_SECONDS):
+                    self._take(outcome)
+                self._put_down()
+                if self._failure:
+                    raise EndpointFailed(self._failure)
+        except BaseException as problem:
+            self._wind_up(is_patient=isinstance(problem, (EndpointFailed, BudgetSpent, Stopped)))
+            raise
+
+    def _upkeep(self) -> None:
+        now = time.monotonic()
+        if self._claimed and now >= self._next_keep:
+            self._next_keep = now + KEEP_SECONDS
+            self.book.keep()
+        if now >= self._next_watch:
+            self._next_watch = now + WATCH_SECONDS
+            self.watch()
+
+    # From read to claimed.
+
+    def _claim(self, coming: Iterator[Call]) -> None:
+        while batch := self._held_to_look_at() + self._read(coming, self._room()):
+            self._claim_batch(batch)
+            self._upkeep()
+
+    def _room(self) -> int:
+        """Calls are claimed in batches, a little ahead of what is in flight; more while the store has them all."""
+        free = self._window - len(self._claimed)
+        if self._is_short or 4 * free < self._window or len(self._held) >= MOST_HELD * self._window:
+            return 0
+        return free if self._claimed else self._reach
+
+    def _held_to_look_at(self) -> list[Call]:
+        if not self._held or time.monotonic() < self._next_look:
+            return []
+        held, self._held = self._held, []
+        return held
+
+    def _read(self, coming: Iterator[Call], room: int) -> list[Call]:
+        batch: list[Call] = []
+        while len(batch) < room:
+            call = self._following.popleft() if self._following else next(coming, None)
+            if call is None:
+                self._all_read = True
+                break
+            if call.key in self._same:
+                self._same[call.key].append(call)
+            else:
+                self._same[call.key] = []
+                batch.append(call)
+        return batch
+
+    def _claim_batch(self, batch: list[Call]) -> None:
+        priced = [(call, estimate(call, self.price)) for call in batch]
+        try:
+            claimed = self.book.claim(priced)
+        except BudgetSpent:
+            if not self._claimed:
+                raise
+            self._put_back(batch)
+            return
+        now, tokens = time.monotonic(), {call.key: one.tokens for call, one in priced}
+        for call in claimed.mine:
+            self._claimed[call.key] = call
+            self._line.add(Attempt(call, tokens[call.key]), now)
+        self._held += claimed.held
+        self._look_later(now, in_vain=not claimed.mine and not claimed.answered)
+        self._reach = self._window if claimed.mine else min(2 * self._reach, MOST_LOOKED_UP)
+        found = {call.key for call in (*claimed.mine, *claimed.held, *(call for call, _ in claimed.answered))}
+        self._put_back([call for call in batch if call.key not in found])
+        self._report(claimed.answered)
+
+    def _put_back(self, calls: list[Call]) -> None:
+        """Not to be paid for now; perhaps when calls under way turn out to take less than they might have."""
+        if not calls:
+            return
+        self._is_short = bool(self._claimed)
+        self._following.extendleft(reversed([one for call in calls for one in (call, *self._same.pop(call.key))]))
+
+    def _look_later(self, now: float, in_vain: bool) -> None:
+        self._look_pause = min(2 * self._look_pause, LONGEST_LOOK) if in_vain else SHORTEST_LOOK
+        self._next_look = now + self._look_pause
+
+    # From claimed to answered.
+
+    def _hand_over(self) -> None:
+        now = time.monotonic()
+        room = 2 * self._places.now - self.sender.load
+        if room > 0 and now >= self._places.quiet_until and (going := self._line.ready(room, now)):
+            self.sender.hand_over(going)
+
+    def _patience(self) -> float:
+        """Seconds until there is something to do, whatever comes. 0 where nothing is waited for."""
+        times = [self._next_watch]
+        if self._held:
+            times.append(self._next_look)
+        if (in_line := self._line.next_time()) is not None and self.sender.load < 2 * self._places.now:
+            times.append(max(in_line, self._places.quiet_until))
+        if not self.sender.load and len(times) == 1:
+            return 0.0
+        return max(0.0, min(times) - time.monotonic())
+
+    def _take(self, outcome: Outcome) -> None:
+        attempt, now = outcome.attempt, time.monotonic()
+        if outcome.reply is not None:
+            answer = answer_of(outcome.reply, self.endpoint, outcome.seconds, attempt.number)
+            self._arrived.append((attempt.call, answer))
+            self._correction += tokens_used(answer, attempt.tokens) - attempt.tokens
+            if self._places.answered():
+                self.sender.allow(self._places.now)
+            return
+        what = self._verdict(outcome)
+        if isinstance(what, Again):
+            self._again(attempt, what, outcome.begun, now)
+        elif isinstance(what, Refused):
+            self._arrived.append((attempt.call, refusal_of(what.why, outcome.seconds, attempt.number)))
+            self._correction -= attempt.tokens
+        else:
+            self._fail(what.why)
+
+    def _verdict(self, outcome: Outcome) -> Verdict:
+        assert outcome.problem is not None
+        asked = "\n".join(one.text for one in outcome.attempt.call.request.messages)
+        return verdict(outcome.problem, self.endpoint, asked)
+
+    def _again(self, attempt: Attempt, what: Again, begun: float, now: float) -> None:
+        attempt.number += 1
+        self._correction -= attempt.tokens
+        if not what.for_all:
+            attempt.failures += 1
+            if attempt.failures > self.limits.retries:
+                self._fail(f"asked {attempt.failures} times for one answer: {what.why}")
+            self._line.add(attempt, now + pause_before(attempt.failures, what.wish))
+            return
+        if self._places.is_known(begun):
+            self._places.stay_quiet(now + min(what.wish or 0.0, LONGEST_WISH))
+        else:
+            self._slow_down(what, now)
+        self._line.add(attempt, self._places.quiet_until)
+
+    def _slow_down(self, what: Again, now: float) -> None:
+        pause = pause_before(self._places.episodes + 1, what.wish)
+        self._places.slow_down(now + pause)
+        if self._places.episodes > self.limits.retries:
+            self._fail(f"slowed down {self.limits.retries} times without an answer in between: {what.why}")
+        self.sender.allow(self._places.now)
+        self._line.put_back(self.sender.recall())
+        self.pace.pause(pause)
+
+    def _fail(self, why: str) -> None:
+        """The first of several says it; the others' answers are put down before it is raised."""
+        self._failure = self._failure or f"endpoint {urlsplit(self.endpoint.base_url).netloc}: {why}"
+
+    # From answered to followed.
+
+    def _put_down(self) -> None:
+        if self._correction and self.limits.tokens_a_minute:
+            self.pace.correct(self._correction)
+        self._correction = 0
+        if not self._arrived:
+            return
+        self.book.put(self._arrived)
+        arrived, self._arrived = self._arrived, []
+        for call, _ in arrived:
+            del self._claimed[call.key]
+        self._is_short = False
+        self._report(arrived)
+
+    def _report(self, answered: list[tuple[Call, Answer]]) -> None:
+        for call, answer in answered:
+            self._following.extend(self.follow(call, answer))
+            shared = self._same.pop(call.key)
+            for same in shared:
+                self._following.extend(self.follow(same, replace(answer, from_store=True)))
+            self.answered += 1 + len(shared)
+        if answered:
+            self.progress(self.answered)
+
+    # Where it ends early.
+
+    def _wind_up(self, is_patient: bool) -> None:
+        """Nothing new is sent; what is in flight is waited for and kept, everything else released."""
+        until = time.monotonic() + (self.limits.seconds if is_patient else min(IMPATIENT_SECONDS, self.limits.seconds))
+        try:
+            self._line.drain()
+            self.sender.recall()
+            while self.sender.load and (left := until - time.monotonic()) > 0:
+                for outcome in self.sender.outcomes(min(left, WATCH_SECONDS)):
+                    self._take_last(outcome)
+                self._keep_what_came()
+        finally:
+            self._keep_what_came()
+            self._quietly(self.book.release, list(self._claimed.values()))
+
+    def _take_last(self, outcome: Outcome) -> None:
+        if outcome.reply is not None:
+            answer = answer_of(outcome.reply, self.endpoint, outcome.seconds, outcome.attempt.number)
+            self._arrived.append((outcome.attempt.call, answer))
+        elif isinstance(what := self._verdict(outcome), Refused):
+            refusal = refusal_of(what.why, outcome.seconds, outcome.attempt.number)
+            self._arrived.append((outcome.attempt.call, refusal))
+
+    def _keep_what_came(self) -> None:
+        if self._arrived and self._quietly(self.book.put, self._arrived):
+            for call, _ in self._arrived:
+                self._claimed.pop(call.key, None)
+            self._arrived = []
+        if self._claimed and time.monotonic() >= self._next_keep:
+            self._next_keep = time.monotonic() + KEEP_SECONDS
+            self._quietly(self.book.keep)
+
+    @staticmethod
+    def _quietly(act: Callable[..., object], *arguments: object) -> bool:
+        """What ended the asking is what its caller should hear of, not what came of it."""
+        try:
+            act(*arguments)
+        except Exception:
+            log.exception("while a judge's calls were wound up")
+            return False
+        return True

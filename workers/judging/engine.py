@@ -1,0 +1,94 @@
+"""Asks an endpoint all of a judge's calls, many at once: claims each in the book before it is sent, puts down what
+comes, asks again what came to nothing. The ``Desk`` that judges see. Pure.
+
+The caller's thread owns the book and decides everything (``workers.judging.asking``); a second one sends
+(``workers.judging.sender``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from urllib.parse import urlsplit
+
+from workers.judging.asking import Asking
+from workers.judging.book import Book, EndpointFailed
+from workers.judging.calls import Call
+from workers.judging.costs import NO_PRICE, Price
+from workers.judging.desk import Follow
+from workers.judging.limits import Limits
+from workers.judging.rates import Pace
+from workers.judging.sender import Sender
+from workers.language_models.asynchronous import AsyncModel, request_body
+from workers.language_models.client import Endpoint
+from workers.language_models.refusals import key_fault
+
+
+def nobody_watches() -> None:
+    pass
+
+
+def no_progress(_: int) -> None:
+    pass
+
+
+def body_of(call: Call) -> bytes:
+    """What is sent. A ``seed`` among the parameters is the run's: each call gets its own, which follows from it."""
+    parameters = dict(call.request.parameters)
+    messages = [{"role": one.role, "content": one.text} for one in call.request.messages]
+    return request_body(call.request.model, messages, parameters, call.seed if "seed" in parameters else None)
+
+
+@dataclass
+class Engine:
+    """``watch`` is called about every second while calls are asked, from the caller's thread, and may raise
+    ``Stopped``. ``price``: of the endpoint's model. Close it when all is asked; it may ask several times before.
+    """
+
+    endpoint: Endpoint
+    book: Book
+    limits: Limits
+    pace: Pace
+    watch: Callable[[], None] = nobody_watches
+    price: Price = NO_PRICE
+    model_label: str = ""
+    device_label: str = ""
+    _sender: Sender | None = field(default=None, repr=False)
+
+    def __post_init__(self) -> None:
+        self.model_label = self.model_label or self.endpoint.model
+        self.device_label = self.device_label or f"endpoint {urlsplit(self.endpoint.base_url).netloc}"
+
+    def ask(self, calls: Iterable[Call], follow: Follow, progress: Callable[[int], None] | None = None) -> None:
+        """As ``Desk.ask``. A call that is the same as another of these calls is sent once, and ``follow`` is called for
+        both."""
+        if fault := key_fault(self.endpoint):
+            raise EndpointFailed(fault)
+        asking = Asking(
+            self.endpoint,
+            self.book,
+            self.limits,
+            self.pace,
+            self.watch,
+            self._ready_sender(),
+            follow,
+            progress or no_progress,
+            self.price,
+        )
+        try:
+            asking.run(calls)
+        except BaseException:
+            self.close()  # what is still under way is broken off
+            raise
+
+    def close(self) -> None:
+        """Closes the connections. The book is its maker's to close."""
+        if self._sender is not None:
+            self._sender.close()
+            self._sender = None
+
+    def _ready_sender(self) -> Sender:
+        if self._sender is None:
+            endpoint, limits = self.endpoint, self.limits
+            self._sender = Sender(lambda: AsyncModel(endpoint, limits.seconds, limits.at_once), body_of, limits.at_once)
+        return self._sender

@@ -1,0 +1,68 @@
+"""Desks without a site: answers are kept in this process's memory, nobody limits what is spent. Pure.
+
+What a script, a notebook or a test asks goes the way that a site's calls go, but for the database.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from decimal import Decimal
+
+from workers.judging.book import EndpointFailed
+from workers.judging.costs import price_of
+from workers.judging.desk import Payer
+from workers.judging.endpoints import SiteEndpoint, endpoint_for, why_missing
+from workers.judging.engine import Engine
+from workers.judging.limits import Limits
+from workers.judging.memory_book import Answers, MemoryBook
+from workers.judging.rates import InProcessPace
+from workers.language_models.server import LocalServerError
+
+
+def endpoint_of_environment() -> SiteEndpoint:
+    return SiteEndpoint(*(os.environ.get(f"DIALEVAL_LLM_{name}", "").strip() for name in ("URL", "MODEL", "KEY")))
+
+
+@dataclass
+class PlainDesks:
+    site: SiteEndpoint = field(default_factory=endpoint_of_environment)
+    limits: Limits = field(default_factory=Limits)
+    prices: Mapping[str, tuple[Decimal, Decimal]] = field(default_factory=dict)
+    answers: Answers = field(default_factory=Answers)
+    """Every model's: the requests name theirs."""
+
+    def __post_init__(self) -> None:
+        self._paces: dict[str, InProcessPace] = {}
+
+    @contextmanager
+    def open(self, model: str, payer: Payer | None) -> Iterator[Engine]:  # noqa: ARG002 - the Protocol's
+        try:
+            found = endpoint_for(model, self.site)
+        except (LookupError, LocalServerError) as problem:
+            raise EndpointFailed(str(problem)) from problem
+        price = price_of(model, self.prices)
+        book = MemoryBook(self.answers, price)
+        engine = Engine(
+            found.endpoint,
+            book,
+            self.limits,
+            self._pace(model),
+            price=price,
+            model_label=found.model_label,
+            device_label=found.device_label,
+        )
+        try:
+            yield engine
+        finally:
+            engine.close()
+            book.close()
+
+    def missing(self, model: str) -> str:
+        return why_missing(model, self.site)
+
+    def _pace(self, model: str) -> InProcessPace:
+        limits = self.limits
+        return self._paces.setdefault(model, InProcessPace(limits.requests_a_minute, limits.tokens_a_minute))

@@ -1,0 +1,121 @@
+"""What to do about an attempt that came to nothing: ask again, take the refusal, or give up. Pure.
+
+Again: 429, 5xx, no answer in time, a dropped connection, a reply that is no chat completion. A refusal: 400, 413 or 422
+for the length or the content of what was asked; it is that call's answer. Everything else ends the asking, 408 and 409
+among it: no other 4xx is ever sent again.
+"""
+
+from __future__ import annotations
+
+import email.utils
+import random
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from workers.language_models.asynchronous import UnreadableReply
+from workers.language_models.client import Endpoint
+from workers.language_models.refusals import reason_of, why_not_taken, words_to_keep
+
+if TYPE_CHECKING:
+    import openai
+
+FIRST_PAUSE, LONGEST_PAUSE = 0.5, 30.0
+LONGEST_WISH = 120.0
+"""Seconds that an endpoint's Retry-After is honoured at most; then it is asked again all the same."""
+NO_MONEY = "insufficient_quota"
+"""The code of a 429 that no waiting helps: the account is empty."""
+
+
+@dataclass(frozen=True, slots=True)
+class Again:
+    why: str
+    wish: float | None = None
+    """Seconds that the endpoint asks to be left alone for."""
+    for_all: bool = False
+    """Whether the endpoint has too much to do, so that no call should be sent for a while, not only this one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class GiveUp:
+    why: str
+
+
+Verdict = Again | Refused | GiveUp
+
+
+def verdict(problem: Exception, endpoint: Endpoint, asked: str) -> Verdict:
+    """``asked``: the texts of the request; an error that repeats them is not passed on."""
+    import openai
+
+    if isinstance(problem, (TimeoutError, openai.APITimeoutError)):
+        return Again("it gave no answer in time")
+    if isinstance(problem, UnreadableReply):
+        return Again(str(problem))
+    if isinstance(problem, openai.APIStatusError):
+        return _of_status(problem, endpoint, asked)
+    if isinstance(problem, openai.APIConnectionError):
+        return Again(_connection_words(problem, endpoint, asked))
+    return GiveUp(f"{reason_of(problem)}: {words_to_keep(problem, endpoint, asked)}")
+
+
+def pause_before(again: int, wish: float | None = None, chance: float | None = None) -> float:
+    """Seconds before the ``again``-th time (1, 2, …): anywhere between 0 and 0.5 s doubled each time, at most 30 s, so
+    that callers who failed together do not come back together. An endpoint's wish is waited for, up to 120 s, and then
+    as much of the pause."""
+    chance = random.random() if chance is None else chance
+    pause = chance * min(LONGEST_PAUSE, FIRST_PAUSE * 2.0 ** min(again - 1, 30))
+    return pause if wish is None else min(max(wish, 0.0), LONGEST_WISH) + min(pause, 1.0)
+
+
+def wish_of(headers: Mapping[str, str], now: float | None = None) -> float | None:
+    """Seconds that ``Retry-After`` (seconds or a date) or ``retry-after-ms`` asks for; None where they ask nothing."""
+    milliseconds = _number(headers.get("retry-after-ms", ""))
+    if milliseconds is not None:
+        return milliseconds / 1000
+    written = headers.get("retry-after", "").strip()
+    seconds = _number(written)
+    if seconds is not None or not written:
+        return seconds
+    try:
+        date = email.utils.parsedate_to_datetime(written)
+    except (ValueError, TypeError, IndexError, OverflowError):
+        return None
+    return max(0.0, date.timestamp() - (time.time() if now is None else now))
+
+
+def _number(written: str) -> float | None:
+    try:
+        value = float(written)
+    except ValueError:
+        return None
+    return value if 0 <= value < float("inf") else None
+
+
+def _of_status(problem: openai.APIStatusError, endpoint: Endpoint, asked: str) -> Verdict:
+    status, words = problem.status_code, words_to_keep(problem, endpoint, asked)
+    wish = wish_of(problem.response.headers)
+    if status == 429 and problem.code != NO_MONEY:
+        return Again(f"it takes no more requests for now (429): {words}", wish, for_all=True)
+    if status >= 500:
+        return Again(f"it answers with the error {status}: {words}", wish, for_all=wish is not None)
+    if why := why_not_taken(problem):
+        return Refused(why)
+    if status == 429:
+        return GiveUp(f"the endpoint's account has no money left (429): {words}")
+    if 300 <= status < 400:
+        return GiveUp(f"the endpoint sends its callers on to another address ({status}), where this site does not go")
+    return GiveUp(f"{reason_of(problem)}: {words}")
+
+
+def _connection_words(problem: Exception, endpoint: Endpoint, asked: str) -> str:
+    """The cause (a name that does not resolve, a connection refused) is one step behind what is raised."""
+    cause = problem.__cause__
+    words = words_to_keep(cause, endpoint, asked) if isinstance(cause, Exception) else ""
+    return "it cannot be reached, or dropped the connection" + (f": {words}" if words else "")

@@ -1,0 +1,165 @@
+"""A thread with an event loop that sends attempts, so many at once, and puts what comes of them into a queue. Pure.
+
+It knows nothing of books, budgets and second attempts: whoever hands over the attempts does. So a database is only ever
+spoken to from the thread that owns it, and nothing waits for a database while a place at the endpoint is free.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import queue
+import threading
+import time
+from collections import deque
+from collections.abc import Awaitable, Callable, Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from workers.judging.calls import Call
+from workers.language_models.asynchronous import Reply
+
+CLOSE_SECONDS = 5.0
+
+
+class Model(Protocol):
+    async def complete(self, body: bytes) -> Reply: ...
+    async def close(self) -> None: ...
+
+
+@dataclass(slots=True)
+class Attempt:
+    """A call on its way, once or several times. ``body`` is made when it is first sent."""
+
+    call: Call
+    tokens: int
+    """Reserved for it."""
+    number: int = 1
+    failures: int = 0
+    """Of its own; a 429 is the whole desk's."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """One of ``reply`` and ``problem``."""
+
+    attempt: Attempt
+    reply: Reply | None
+    problem: Exception | None
+    begun: float
+    """``time.monotonic()``."""
+    seconds: float
+
+
+class Sender:
+    """``make_model`` is called in the loop, once. ``body_of``: what is sent for a call."""
+
+    def __init__(self, make_model: Callable[[], Model], body_of: Callable[[Call], bytes], at_once: int) -> None:
+        self._body_of, self._allowed = body_of, at_once
+        self._waiting: deque[Attempt] = deque()
+        self._running: set[asyncio.Task[None]] = set()
+        self._outcomes: queue.SimpleQueue[Outcome] = queue.SimpleQueue()
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._run, name="judge's calls", daemon=True)
+        self._thread.start()
+        self._model = self._in_loop(self._made(make_model))
+        self.load = 0
+        """Attempts handed over whose outcome was not fetched. Of the thread that hands over."""
+
+    def hand_over(self, attempts: Sequence[Attempt]) -> None:
+        self.load += len(attempts)
+        self._loop.call_soon_threadsafe(self._take, list(attempts))
+
+    def outcomes(self, wait: float, gather: float = 0.0) -> list[Outcome]:
+        """What came since, waiting for the first so many seconds, and then a little for others to come with it."""
+        try:
+            came = [self._outcomes.get(timeout=max(wait, 0.0)) if wait > 0 else self._outcomes.get_nowait()]
+        except queue.Empty:
+            return []
+        if gather > 0 and self.load > 1:
+            time.sleep(gather)
+        while True:
+            try:
+                came.append(self._outcomes.get_nowait())
+            except queue.Empty:
+                break
+        self.load -= len(came)
+        return came
+
+    def recall(self) -> list[Attempt]:
+        """Takes back what has not begun."""
+
+        async def take_back() -> list[Attempt]:
+            waiting = list(self._waiting)
+            self._waiting.clear()
+            return waiting
+
+        back: list[Attempt] = self._in_loop(take_back())
+        self.load -= len(back)
+        return back
+
+    def allow(self, at_once: int) -> None:
+        def change() -> None:
+            self._allowed = at_once
+            self._begin()
+
+        self._loop.call_soon_threadsafe(change)
+
+    def close(self) -> None:
+        """Breaks off what is still under way. Bounded."""
+
+        async def end() -> None:
+            self._waiting.clear()
+            for task in self._running:
+                task.cancel()
+            await asyncio.gather(*self._running, return_exceptions=True)
+            await self._model.close()
+
+        if self._loop.is_closed():
+            return
+        try:
+            asyncio.run_coroutine_threadsafe(end(), self._loop).result(CLOSE_SECONDS)
+        except Exception:  # noqa: S110 - a connection that cannot be closed well is closed all the same
+            pass
+        finally:
+            self._loop.call_soon_threadsafe(self._loop.stop)
+            self._thread.join(CLOSE_SECONDS)
+
+    def _run(self) -> None:
+        asyncio.set_event_loop(self._loop)
+        try:
+            self._loop.run_forever()
+        finally:
+            self._loop.close()
+
+    def _in_loop(self, work: Awaitable[Any]) -> Any:
+        future: Future[Any] = asyncio.run_coroutine_threadsafe(work, self._loop)  # type: ignore[arg-type]
+        return future.result()
+
+    @staticmethod
+    async def _made(make_model: Callable[[], Model]) -> Model:
+        return make_model()
+
+    # In the loop.
+
+    def _take(self, attempts: list[Attempt]) -> None:
+        self._waiting.extend(attempts)
+        self._begin()
+
+    def _begin(self) -> None:
+        while self._waiting and len(self._running) < self._allowed:
+            task = self._loop.create_task(self._send(self._waiting.popleft()))
+            self._running.add(task)
+            task.add_done_callback(self._ended)
+
+    def _ended(self, task: asyncio.Task[None]) -> None:
+        self._running.discard(task)
+        self._begin()
+
+    async def _send(self, attempt: Attempt) -> None:
+        begun, reply, problem = time.monotonic(), None, None
+        try:
+            reply = await self._model.complete(self._body_of(attempt.call))
+        except Exception as error:  # judged by whoever fetches the outcome
+            problem = error
+        self._outcomes.put(Outcome(attempt, reply, problem, begun, time.monotonic() - begun))

@@ -1,0 +1,136 @@
+"""An endpoint asked many things at once: one attempt each, without a second one of its own, on the ``openai`` package.
+
+Of a reply only what a judge reads is taken, straight from its JSON: the package's own objects take longer to make than
+the rest of a call where 20 log-probabilities come with each token.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from dataclasses import dataclass
+from typing import Any
+
+from workers.language_models.client import Endpoint, count_of, kept_name
+
+LONGEST_TEXT = 100_000
+"""Characters of an answer that are kept."""
+MOST_PLACES, MOST_AT_A_PLACE = 4096, 20
+"""Tokens with log-probabilities that are kept, and how many of each."""
+
+
+class UnreadableReply(RuntimeError):
+    """The endpoint replied with something that is no chat completion; the message says what it was like."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """``text`` as it came, but for what no database keeps. ``chances``: for each token its text and the likeliest at
+    its place with the natural logarithms of their probabilities; None where the endpoint gave none."""
+
+    text: str
+    finish_reason: str
+    reported_model: str
+    input_tokens: int | None
+    output_tokens: int | None
+    chances: tuple[tuple[str, tuple[tuple[str, float], ...]], ...] | None
+
+
+class AsyncModel:
+    """An endpoint as the coroutines of one event loop ask it. Made, used and closed in that loop.
+
+    ``seconds``: how long an attempt may take in all, with connecting and reading, however steadily bytes drip in.
+    Errors are the ``openai`` package's own (``openai.APIError``), ``UnreadableReply`` and ``TimeoutError``.
+    """
+
+    def __init__(self, endpoint: Endpoint, seconds: float, at_once: int) -> None:
+        import httpx2
+        from openai import AsyncOpenAI, DefaultAsyncHttpxClient
+
+        self._response = httpx2.Response
+        self._seconds = seconds
+        self._client = AsyncOpenAI(
+            base_url=endpoint.base_url,
+            api_key=endpoint.api_key,
+            timeout=None,  # the time-out of the whole attempt is below; one for each read would let a slow drip through
+            max_retries=0,
+            http_client=DefaultAsyncHttpxClient(
+                timeout=None,
+                limits=httpx2.Limits(max_connections=at_once, max_keepalive_connections=at_once, keepalive_expiry=30),
+                # What is asked goes where the organiser said, and nowhere that the endpoint sends it on to.
+                follow_redirects=False,
+            ),
+        )
+
+    async def complete(self, body: bytes) -> Reply:
+        """One attempt. ``body``: a chat completion's request as JSON."""
+        async with asyncio.timeout(self._seconds):
+            response = await self._client.post("/chat/completions", cast_to=self._response, body=body)
+        return reply_of(response.content)
+
+    async def close(self) -> None:
+        await self._client.close()
+
+
+def request_body(
+    model: str, messages: list[dict[str, str]], parameters: dict[str, Any], seed: int | None = None
+) -> bytes:
+    """Lone surrogates, which JSON over HTTP cannot carry, go as replacement characters."""
+    asked: dict[str, Any] = {"model": model, "messages": messages, **parameters}
+    if seed is not None:
+        asked["seed"] = seed
+    return json.dumps(asked, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
+
+
+def reply_of(content: bytes) -> Reply:
+    """Reads a chat completion. Raises ``UnreadableReply`` for what is none."""
+    try:
+        read = json.loads(content)
+    except (ValueError, RecursionError) as error:
+        raise UnreadableReply("its reply is no JSON, or was cut off") from error
+    try:
+        choice = read["choices"][0]
+        message = choice["message"]
+        said = message.get("content")
+        if said is None:
+            said = message.get("refusal") or ""
+    except (KeyError, IndexError, TypeError, AttributeError) as error:
+        raise UnreadableReply("its reply is no chat completion") from error
+    if not isinstance(said, str):
+        raise UnreadableReply("its reply is no chat completion: its content is no text")
+    usage = read.get("usage")
+    usage = usage if isinstance(usage, dict) else {}
+    return Reply(
+        text=storable(said)[:LONGEST_TEXT],
+        finish_reason=kept_name(choice.get("finish_reason"))[:40],
+        reported_model=kept_name(read.get("model")),
+        input_tokens=count_of(usage.get("prompt_tokens")),
+        output_tokens=count_of(usage.get("completion_tokens")),
+        chances=_chances_of(choice.get("logprobs")),
+    )
+
+
+def storable(text: str) -> str:
+    """Without NUL, and with replacement characters for lone surrogates: databases take neither."""
+    return text.replace("\0", "").encode("utf-8", "replace").decode()
+
+
+def _chances_of(logprobs: object) -> tuple[tuple[str, tuple[tuple[str, float], ...]], ...] | None:
+    """None also where what the endpoint gives has another form: there is nothing that one could weight then."""
+    places = logprobs.get("content") if isinstance(logprobs, dict) else None
+    if not isinstance(places, list) or not places:
+        return None
+    try:
+        return tuple((storable(place["token"]), _top_of(place)) for place in places[:MOST_PLACES])
+    except (KeyError, TypeError, AttributeError, ValueError, OverflowError):
+        return None
+
+
+def _top_of(place: dict[str, Any]) -> tuple[tuple[str, float], ...]:
+    """Probability 0 comes as -9999, -infinity or null. What is above 0 is no logarithm of a probability."""
+    top = []
+    for one in place["top_logprobs"][:MOST_AT_A_PLACE]:
+        logarithm = one["logprob"]
+        if isinstance(logarithm, (int, float)) and -1e6 < logarithm <= 1e-3:
+            top.append((storable(one["token"]), min(float(logarithm), 0.0)))
+    return tuple(top)
