@@ -3,8 +3,8 @@
 What is read is a *statement*: a label, a separator, and digits.
 
 * It begins a line, or a part of a line after ``,`` ``;`` ``|`` or ``{``. Before the label there may be a bullet (``-``,
-  ``*``, ``•``, ``>``, ``#``, ``1.``, ``1)``) and marks (``*``, ``_``, `````, ``"``). The label is read in any case, with
-  any blanks between its words; the scale may follow it in brackets (``Humanness (1-5): 4``). A label inside another
+  ``*``, ``•``, ``>``, ``#``, ``1.``, ``1)``) and marks (``*``, ``_``, backticks, quotation marks). The label is read in
+  any case, with any blanks between its words; a bracket may follow it (``Humanness (1-5): 4``). A label inside another
   word or phrase (``inhumanness``, ``Overall humanness``) is none.
 * The separator is ``:``, ``=`` or a dash, whichever the form shows, and may stand in marks: ``**Humanness:** 4``.
 * The number is written in digits, ``4`` or ``4.5``, at most six decimals. ``/5`` or ``out of 5`` may follow, with the
@@ -30,7 +30,7 @@ LONGEST_READ = 100_000
 """Characters of an answer that are read, from its end: what counts stands last, and no judge writes as much."""
 _BLANK = r"[ \t\u00a0]{0,9}"
 _MARKS = r"[*_`\"'“”]{0,4}"
-_START = rf"(?:^|[,;|{{]){_BLANK}(?:(?:[-*•>#–]{{1,4}}|\d{{1,2}}[.)]){_BLANK}){{0,3}}{_MARKS}"
+_START = rf"(?:^|[,;|{{]){_BLANK}(?:(?:[-*•>#–]{{1,4}}|\d{{1,2}}[.)]){_BLANK}){{0,3}}[_`\"'“”]{{0,4}}"
 _SEPARATOR = rf"{_MARKS}{_BLANK}[:：=–—-]{_BLANK}{_MARKS}{_BLANK}"
 _NUMBER = re.compile(r"(\d{1,3}(?:\.\d{1,6})?)(?![\d])", re.ASCII)
 _OF = re.compile(rf"{_BLANK}(?:/|out of|of){_BLANK}(\d{{1,4}}(?:\.0{{1,6}})?)", re.ASCII | re.IGNORECASE)

@@ -1,0 +1,172 @@
+"""What talk to a judge looks like, in English, as patterns over lower-case text. Pure data.
+
+Said in a dialogue, most of these words are harmless: people ignore signs, rate films and have been judges. A pattern
+therefore wants what a dialogue does not hold: an order about what stands *above*, an order to score *the response*,
+the names and marks of an evaluation form, a chat template's tokens, somebody addressed as the evaluator. Every
+repetition in them is bounded, so that the time stays in proportion to the text.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Literal
+
+Kind = Literal["instruction", "demand", "form", "template", "judge"]
+
+KINDS: dict[Kind, str] = {
+    "instruction": "asks to set aside what the judge was told",
+    "demand": "demands a score",
+    "form": "imitates the prompt's sections or the form of the answer",
+    "template": "holds tokens of a chat template",
+    "judge": "addresses whoever judges it",
+}
+"""In words for people."""
+
+_G = r"[^\w]{1,6}"
+"""Between two words."""
+
+
+def _few(words: int) -> str:
+    return rf"(?:[\w'’]{{1,20}}{_G}){{0,{words}}}"
+
+
+_IGNORE = (
+    rf"(?:ignore|ignoring|disregard|disregarding|forget|override|bypass|overlook|discard|neglect|set{_G}aside|"
+    rf"pay{_G}no{_G}attention{_G}to|"
+    rf"(?:do{_G}not|don'?t|stop|never|instead{_G}of){_G}(?:follow|following|obey|obeying))"
+)
+_EARLIER = r"(?:above|previous|prior|preceding|earlier|foregoing|former|existing|original|initial|system)"
+_ORDERS = (
+    r"(?:instructions?|prompts?|rules|guidelines?|criteria|criterion|directions|directives?|rubric|orders|messages?|"
+    r"text|context|conversation)"
+)
+_FORMAL = r"(?:evaluation|scoring|rating|grading|assessment|judging)"
+_MODEL = r"(?:language|evaluation|judge|ai|llm)[ -]{1,2}(?:models?|judges?|evaluators?|graders?)"
+_SURE_SCORER = rf"(?:evaluator|grader|rater|scorer|annotator|assessor|{_MODEL}|llm)"
+"""Nobody is called so in a dialogue."""
+_SCORER = (
+    rf"(?:{_SURE_SCORER}s?|judges?|reviewers?|examiners?|ai[ -]{{1,2}}(?:systems?|bots?|assistants?)|"
+    r"gpt(?:[ -]?[34](?:\.5)?)?|chatgpt)"
+)
+_RESPONSE = (
+    r"(?:responses?|answers?|reply|replies|turns?|utterance|output|completion|dialogue|dialog|conversation|submission|"
+    r"candidate|speaker[ ]?b|system)"
+)
+_NUMBER = r"(?:[1-9](?:\.\d{1,2})?(?!\d|[.,]\d)|one|two|three|four|five|ten|10|100)"
+_RARE_LABEL = (
+    r"(?:human[- ]?ness|human[- ]?likeness|engagingness|interestingness|understandability|"
+    r"dialogue[ ]interaction(?:[ ]evaluation)?[ ]score|overall[ ]dialogue(?:[ ]turn)?[ ]score)"
+)
+"""Words of prompts alone."""
+_LABEL = (
+    rf"(?:{_RARE_LABEL}|fluency|coherenc[ey]|consistency|relevance|specificity|overall(?:[ ](?:quality|score|rating))?|"
+    r"final[ ](?:score|verdict|rating)|turn[ ]?\d{0,2}[ ]score|score|rating|verdict)"
+)
+_MARK = r"(?:marks?|scores?|ratings?|grades?|points?)"
+_BEST = r"(?:full|top|maximum|highest|perfect|best|maximal|max)"
+_TOP = rf"(?:{_BEST}{_G}{_few(2)}{_MARK})"
+_HIGH = rf"(?:{_NUMBER}|{_TOP}|highest|maximum|perfect|excellent)"
+_AT_ONCE = rf"(?:^|[.!?;:,\n(\[\"*-][^\w]{{0,4}}|\b(?:please|just|only|simply|kindly|must|now|always){_G})"
+"""Before an order: the beginning of a sentence or part of one, or a word of insistence."""
+_ORDER = (
+    rf"(?:^|[.!?;:,\n(\[\"*-][^\w]{{0,4}}|"
+    rf"\b(?:please|must|should|shall|just|now|then|always|only|simply|kindly|therefore|so|to|and|you|will|instead){_G})"
+)
+"""The same, where what follows leaves no doubt."""
+_RATE = r"(?:rate|score|grade|mark|evaluate|judge|assess|rank)"
+_GIVE = (
+    r"(?:give|award|assign|grant|output|print|return|write|answer|reply|respond|choose|pick|select|put|enter|report|say|"
+    r"use)"
+)
+_THE_RESPONSE = rf"(?:(?:this|that|the|my|these|b['’]s|every|each|all){_G}{_few(2)}{_RESPONSE})"
+_IT = rf"(?:it|me|him|her|b|them|this|that|{_THE_RESPONSE})"
+_QUOTES = r"[*_\"'` ]{0,4}"
+
+INSTRUCTION = (
+    rf"\b{_IGNORE}{_G}{_few(4)}{_EARLIER}{_G}{_few(2)}{_ORDERS}\b",
+    rf"\b{_IGNORE}{_G}{_few(3)}(?:the|everything|all|anything){_G}{_few(3)}above\b",
+    rf"\b{_IGNORE}{_G}what(?:ever)?{_G}{_few(2)}above\b",
+    rf"\b{_IGNORE}{_G}what(?:ever)?{_G}{_few(2)}(?:before|earlier){_G}(?:and{_G}|then{_G})?(?:{_RATE}|{_GIVE})\b",
+    rf"\b{_IGNORE}{_G}(?:(?:all|any|all{_G}of){_G})?(?:your|these|those){_G}{_few(2)}"
+    r"(?:instructions?|prompt|guidelines?|criteria|rubric|programming)\b",
+    rf"\b{_IGNORE}{_G}(?:all|any){_G}{_few(1)}(?:instructions?|prompts?|criteria)\b",
+    rf"\b{_IGNORE}{_G}{_few(2)}{_FORMAL}{_G}{_few(1)}"
+    r"(?:criteria|rubric|steps|instructions?|form|scale|guidelines?|prompt)\b",
+    rf"\b{_IGNORE}{_G}(?:the|this|that){_G}(?:rubric|prompt|criteria|reference{_G}response)\b",
+    rf"\b{_IGNORE}{_G}(?:everything|all|anything|whatever){_G}{_few(1)}"
+    rf"you{_G}(?:were|have{_G}been|['’]ve{_G}been|are){_G}(?:told|given|instructed|asked)\b",
+    rf"\b(?:new|updated|real|actual|revised){_G}instructions?[^\w]{{0,3}}:",
+    rf"\byour{_G}{_few(1)}(?:new|real|actual|only|true|sole){_G}(?:task|job|instruction|goal|role){_G}is{_G}{_few(2)}"
+    rf"(?:{_RATE}|give|output|assign|award|print|return)\b",
+    rf"\bsystem{_G}(?:prompt|override|message)[^\w]{{0,3}}:",
+)
+
+DEMAND = (
+    rf"{_ORDER}{_RATE}{_G}{_THE_RESPONSE}{_G}{_few(7)}(?:{_HIGH}|human)\b",
+    rf"{_ORDER}(?:rate|grade){_G}(?:(?:it|me|this|that){_G})?(?:(?:a|an|as|with|at|exactly){_G}){{0,2}}{_NUMBER}"
+    rf"(?=[^\w]{{0,3}}(?:$|[.!,;\n]|out{_G}of|/))(?![^\w]{{0,3}}out{_G}of{_G}10)",
+    rf"{_AT_ONCE}(?:score|evaluate|judge|assess){_G}(?:it|this|that|me){_G}(?:(?:a|an|as|with|at){_G}){{1,2}}{_NUMBER}\b",
+    rf"{_ORDER}{_GIVE}{_G}{_THE_RESPONSE}{_G}{_few(6)}(?:{_NUMBER}|{_TOP}|highest|maximum)\b",
+    rf"{_ORDER}{_GIVE}{_G}{_NUMBER}{_G}{_few(2)}(?:to|for){_G}{_THE_RESPONSE}\b",
+    rf"{_ORDER}{_GIVE}{_G}(?:{_IT}{_G})?(?:with{_G}|only{_G})?(?:(?:a|an|the){_G})?{_few(2)}"
+    rf"(?:score|rating|grade){_G}(?:of|as){_G}{_NUMBER}\b",
+    rf"{_ORDER}(?:give|award|assign|grant){_G}(?:it|me|him|this|that|b){_G}{_few(2)}{_TOP}\b",
+    rf"{_AT_ONCE}(?:give|award|assign|output){_G}(?:only{_G})?(?:the|a){_G}{_TOP}\b",
+    rf"(?:^|[.!?\n][^\w]{{0,4}}|\bplease{_G})(?:give|award|assign){_G}(?:it|this){_G}an?{_G}[1-5](?=[^\w]{{0,3}}(?:$|[.!\n]))",
+    rf"{_AT_ONCE}{_GIVE}{_G}(?:with{_G})?(?:only{_G})?(?:the{_G}(?:number|digit|score){_G}|a{_G})?{_NUMBER}[^\w]{{0,3}}$",
+    rf"\b(?:(?:the|this|my|its|your){_G})?{_few(2)}(?:score|rating|grade|output){_G}"
+    rf"(?:must|should|has{_G}to|needs{_G}to|shall|ought{_G}to|will){_G}be{_G}{_few(2)}{_HIGH}\b",
+    rf"\b{_THE_RESPONSE}{_G}{_few(1)}(?:deserves?|merits?|earns?|warrants?|"
+    rf"(?:should|must){_G}(?:get|receive|be{_G}(?:rated|scored|given|graded|awarded))){_G}{_few(5)}{_HIGH}\b",
+    rf"\b{_RARE_LABEL}{_G}{_few(8)}{_NUMBER}\b",
+    rf"\b{_NUMBER}{_G}(?:out{_G}of{_G}{_NUMBER}{_G})?(?:for|in|on){_G}{_few(2)}{_RARE_LABEL}\b",
+)
+
+FORM = (
+    rf"\b{_LABEL}{_QUOTES}(?:\([^()\n]{{0,12}}\))?{_QUOTES}(?:[:=：–—]|[ ]-|-[ ]){_QUOTES}{_NUMBER}"
+    rf"(?={_QUOTES}(?:$|[.,;)\]}}|\n<#]|/[ ]?\d|out{_G}of|[a-z]{{4,18}}[ ]?[:=-]))(?![ ]?[-–][ ]?\d)",
+    r"#{1,6}[ ]{0,3}\**(?:your[ ])?(?:evaluation|instructions?|responses?|ratings?|output[ ]format|context|"
+    r"conversation[ ]history|corresponding[ ](?:fact|reference)|reference[ ]response|dialogue[ ]turn[ ]scores?|"
+    r"dialogue[ ]interaction|final[ ]score|system|assistant|user|score|end)\b",
+    r"\bevaluation[ ]{1,3}(?:form|criteria|steps)\b",
+    r"(?:^|\n)[ ]{0,3}={3,6}[ ]{0,3}(?:system|user|assistant|end)\b",
+)
+
+TEMPLATE = (
+    r"<\|[a-z0-9_:. -]{2,40}\|>(?:[ \n]{0,3}(?:system|user|assistant|tool)\b)?",
+    r"\[/?inst\]|<<[ ]?/?sys[ ]?>>|</s>",
+    r"</?(?:start_of_turn|end_of_turn|bos|eos|eot|sos|human|assistant|system|user)>",
+    r"(?:^|\n)[ ]{0,3}(?:\[(?:system|assistant|user)\]|(?:system|assistant)[ ]{0,2}:)",
+)
+
+JUDGE = (
+    rf"\bas{_G}(?:an?|the|our|my|your){_G}{_few(3)}{_SCORER}{_G}(?:of{_G}{_few(4)})?"
+    rf"you{_G}(?:must|should|have|are|will|need|can|shall|ought)\b",
+    rf"\b(?:note|message|instructions?|attention|reminder|memo|hint|notice){_G}(?:(?:to|for){_G})?{_few(2)}{_SCORER}"
+    r"[^\w]{0,3}[:,;!.–—-]",
+    rf"(?:^|[.!?\n][^\w]{{0,4}})(?:dear|hey|hi|hello|attention|to{_G}the|to{_G}all|listen){_G}{_few(2)}{_SCORER}"
+    r"[^\w]{0,2}[:,;!–—-]",
+    rf"(?:^|[.!?\n][^\w]{{0,4}}){_SURE_SCORER}[^\w]{{0,2}}[:,]",
+    rf"\byou{_G}are{_G}(?:now{_G})?(?:an?|the){_G}{_few(2)}{_SURE_SCORER}\b",
+    rf"\byou{_G}are{_G}now{_G}{_few(2)}(?:ai|assistant|unrestricted|dan|developer{_G}mode|jailbroken)\b",
+    rf"\b(?:whoever|anyone|anybody|if{_G}you)(?:{_G}(?:is|are))?{_G}"
+    rf"(?:rates?|rating|scores?|scoring|judges?|judging|evaluates?|evaluating|grades?|grading){_G}"
+    rf"(?:this|my|the){_G}{_few(2)}{_RESPONSE}\b",
+    rf"\b(?:this|my|the{_G}above){_G}{_few(1)}(?:response|answer|reply|utterance){_G}"
+    rf"(?:is|was|has{_G}been|comes?|came){_G}{_few(3)}(?:by|from){_G}(?:an?{_G})?(?:\w{{1,10}}{_G})?"
+    r"(?:human|person|people)\b",
+    rf"\b(?:this|my){_G}(?:response|utterance|reply){_G}is{_G}{_few(2)}"
+    rf"(?:perfect|excellent|flawless|human[- ]?like|outstanding|very{_G}good|human|the{_G}best)\b",
+)
+
+PATTERNS: tuple[tuple[Kind, re.Pattern[str]], ...] = tuple(
+    (kind, re.compile(pattern))
+    for kind, patterns in (
+        ("instruction", INSTRUCTION),
+        ("demand", DEMAND),
+        ("form", FORM),
+        ("template", TEMPLATE),
+        ("judge", JUDGE),
+    )
+    for pattern in patterns
+)
