@@ -80,7 +80,7 @@ class Loopback:
 
     def _ask(self, path: str, body: bytes | None = None) -> Any:
         root = self.base_url.removesuffix("/v1")
-        with urllib.request.urlopen(urllib.request.Request(root + path, body), timeout=10) as reply:  # noqa: S310
+        with urllib.request.urlopen(urllib.request.Request(root + path, body), timeout=10) as reply:
             return json.load(reply)
 
 
@@ -95,7 +95,8 @@ def loopback_server(seconds: float = 0.0, port: int = 0, **wishes: Any) -> Itera
         text=True,
         start_new_session=True,
     )
-    assert process.stdin and process.stdout
+    assert process.stdin
+    assert process.stdout
     try:
         server = Loopback(process, json.loads(process.stdout.readline())["base_url"])
         if wishes:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from workers.judges.models import Pace
 from workers.judges.rows import stored_text
-from workers.judging.rates import corrected, reserve, seconds_for
+from workers.judging.rates import corrected, paused, reserve, seconds_for
 
 Arrivals = tuple[float, float]
 """Of requests and of tokens, in seconds since 1970."""
@@ -48,7 +48,7 @@ class SharedPace:
         self._change(lambda arrivals: (arrivals[0], corrected(arrivals[1], self.clock(), takes)))
 
     def pause(self, seconds: float) -> None:
-        self._change(lambda arrivals: (max(arrivals[0], self.clock() + seconds), arrivals[1]))
+        self._change(lambda arrivals: (paused(arrivals[0], self.clock(), seconds), arrivals[1]))
 
     def _change(self, change: Callable[[Arrivals], Arrivals]) -> None:
         """What is known may be old: then the row is read, and the change made anew from what it says."""
