@@ -19,8 +19,8 @@ from leaderboard.statistics.spread import histogram, summary_of
 
 
 def score_spread(version: CorpusVersion, text: str) -> dict[str, Any]:
-    """The scores of one configuration over all systems that are shown, as JSON: of its turns, of dialogues
-    or of systems where it scores nothing finer; what has no score, with the reasons; what its remarks say of how many."""
+    """The scores of one configuration over all systems that are shown, as JSON: of its turns, or of dialogues
+    or systems where it scores nothing finer; what has no score, with the reasons; how often it remarks what."""
     systems = select_systems(version)
     turns = Turn.objects.filter(dialogue__version=version).count()
     scores = chosen_metrics(metric_scores(systems, turns, [text]), [text])

@@ -120,10 +120,7 @@ def missing_judge(options: Mapping[str, OptionValue], own: str, step: str = "tur
         return str(problem)
     if options["scoring"] == EXPECTED and prompt.scale[1] > LARGEST_DIGIT:
         return f"a scale up to {prompt.scale[1]} has no expected score, its numbers are several tokens: scoring=answer"
-    try:
-        return desk.at_hand().missing(str(options["model"]))
-    except ImportError:
-        return "judges' desks are being built"  # until plain_desks is there
+    return desk.at_hand().missing(str(options["model"]))
 
 
 def needs_of(options: Mapping[str, OptionValue], own: str) -> frozenset[Need]:

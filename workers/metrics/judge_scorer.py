@@ -92,11 +92,11 @@ class Asked:
         self.judge = judge
         self.samples = Samples(judge)
         self._needs_reference = judge.prompt.needs_reference
-        self._request_of: dict[_Place, str] = {}
+        self._request_of: dict[Example, str] = {}
 
     def count(self, examples: Sequence[Example]) -> int:
         """Calls that the examples begin with."""
-        return self.judge.samples * len({_place(one) for one in examples if self._can_be_judged(one)})
+        return self.judge.samples * len({one for one in examples if self._can_be_judged(one)})
 
     def calls(self, examples: Sequence[Example]) -> Iterator[Call]:
         for example in in_order(examples):
@@ -108,15 +108,15 @@ class Asked:
 
     def calls_about_text(self, text: Example) -> list[Call]:
         """Of exactly this text; none where another system said it before."""
-        if not self._can_be_judged(text) or _place(text) in self._request_of:
+        if not self._can_be_judged(text) or text in self._request_of:
             return []
         request = self.samples.request_of(render(self.judge.prompt, text))
-        self._request_of[_place(text)] = request.key
+        self._request_of[text] = request.key
         return self.samples.first_asks(request)
 
     def request_about_text(self, text: Example) -> str:
         """The key of the request, after ``calls_about_text``; "" where it cannot be judged."""
-        return self._request_of.get(_place(text), "")
+        return self._request_of.get(text, "")
 
     def reading_as_it_is(self, text: Example) -> Reading:
         """Of exactly this text."""
@@ -133,13 +133,6 @@ class Asked:
 
     def _can_be_judged(self, example: Example) -> bool:
         return not self._needs_reference or any(one.strip() for one in example.references)
-
-
-_Place = tuple[str, int, str]
-
-
-def _place(example: Example) -> _Place:
-    return example.dialogue_id, example.turn, example.response
 
 
 def in_order(examples: Iterable[Example]) -> list[Example]:
