@@ -1,0 +1,188 @@
+"""What a judge would ask on a corpus version, and what that takes: calls exactly, tokens, money and time about."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from itertools import groupby, islice
+
+from annotations.models import CorpusVersion, System
+from workers import queries, scoring
+from workers.judges.desks import limits_for, price_for, site_endpoint
+from workers.judges.models import StoredAnswer
+from workers.judging.calls import CallKey, ChatRequest
+from workers.judging.costs import longest_answer_of
+from workers.metrics.base import Example
+from workers.metrics.configuration import Configuration
+from workers.models import MetricRun
+
+CHARACTERS_A_TOKEN = 4.0
+"""Of English, where nothing is known of the model."""
+LOOKED_AT = 200
+"""The latest answers by which a model is judged: what a token is to it, how long it answers, how fast."""
+KEYS_AT_ONCE = 2_000
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeEstimate:
+    """``dialogues`` and ``responses`` of all systems together. ``calls`` are the first asks, of which ``stored`` are
+    answered already; what cannot be read is asked again, and nobody knows how often. Tokens, ``cost`` in USD and
+    ``seconds`` are of the calls that are left; None where the model has no price, or was never asked."""
+
+    dialogues: int
+    responses: int
+    calls: int
+    stored: int
+    input_tokens: int
+    output_tokens: int
+    cost: Decimal | None
+    seconds: float | None
+
+    @property
+    def in_words(self) -> str:
+        """``1,485 dialogues, 31,185 calls, about $12.40``."""
+        left = self.calls - self.stored
+        if left == 0:
+            return f"{self.dialogues:,} dialogues, {self.calls:,} calls, all of them answered already"
+        stored = f" ({self.stored:,} more are answered already)" if self.stored else ""
+        return f"{self.dialogues:,} dialogues, {left:,} calls{stored}, {cost_in_words(self.cost)}"
+
+
+def cost_in_words(cost: Decimal | None) -> str:
+    if cost is None:
+        return "at a price that is not known"
+    if cost == 0:
+        return "at no cost"
+    return f"about ${cost:,.2f}" if cost >= Decimal("0.01") else "less than a cent"
+
+
+def estimate(configuration: Configuration, version: CorpusVersion, systems: Sequence[System]) -> JudgeEstimate:
+    """Asks nobody. Raises ``MetricUnavailableError`` where the judge cannot be had here."""
+    scorer = scoring.scorer_of(configuration.text)
+    said = {system.pk: _judged(configuration, system) for system in systems}
+    done = _done(configuration, systems)
+    to_ask: dict[CallKey, int] = {}
+    known: set[CallKey] = set()
+    manner: ChatRequest | None = None
+    for call in scorer.planned([example for pk, examples in said.items() if pk in done for example in examples]):
+        known.add(call.key)
+    for call in scorer.planned([example for pk, examples in said.items() if pk not in done for example in examples]):
+        manner = manner or call.request
+        if call.key not in known:
+            to_ask[call.key] = call.request.characters
+    stored = _stored(to_ask)
+    left = [characters for key, characters in to_ask.items() if key not in stored]
+    taken = _Taken.by(manner, sum(left), len(left))
+    return JudgeEstimate(
+        dialogues=sum(len({one.dialogue_id for one in examples}) for examples in said.values()),
+        responses=sum(len(examples) for examples in said.values()),
+        calls=len(known) + len(to_ask),
+        stored=len(known) + len(stored),
+        input_tokens=taken.input_tokens,
+        output_tokens=taken.output_tokens,
+        cost=price_for(manner.model).cost(taken.input_tokens, taken.output_tokens) if manner else Decimal(0),
+        seconds=taken.seconds,
+    )
+
+
+def _judged(configuration: Configuration, system: System) -> list[Example]:
+    """What a judge is shown of a system: for whole dialogues those alone that it answered throughout."""
+    by_turn = queries.examples_of(system)
+    if "turn" in configuration.levels:
+        return [one for one in by_turn if one is not None]
+    turns = zip(queries.turns_of(system.version_id), by_turn, strict=True)
+    dialogues = [[one for _, one in group] for _, group in groupby(turns, key=lambda pair: pair[0].dialogue_id)]
+    return [one for dialogue in dialogues if None not in dialogue for one in dialogue if one is not None]
+
+
+def _done(configuration: Configuration, systems: Sequence[System]) -> set[int]:
+    """Systems that are judged: nothing of theirs is asked again."""
+    runs = queries.runs_for([configuration], systems).filter(state=MetricRun.State.DONE)
+    return set(runs.values_list("system_id", flat=True))
+
+
+def _stored(keys: Iterable[CallKey]) -> set[CallKey]:
+    """Of these, those that are answered or refused."""
+    found: set[CallKey] = set()
+    wanted = set(keys)
+    for batch in _batches(sorted({key.request for key in wanted})):
+        answers = StoredAnswer.objects.filter(request__key__in=batch).exclude(state=StoredAnswer.State.ASKED)
+        rows = answers.values_list("request__key", "sample", "ask")
+        found |= {CallKey(*row) for row in rows} & wanted
+    return found
+
+
+def _batches(keys: Iterable[str]) -> Iterator[list[str]]:
+    coming = iter(keys)
+    while batch := list(islice(coming, KEYS_AT_ONCE)):
+        yield batch
+
+
+@dataclass(frozen=True, slots=True)
+class _Taken:
+    """By calls that are left, as the model's latest answers tell."""
+
+    input_tokens: int
+    output_tokens: int
+    seconds: float | None
+
+    @classmethod
+    def by(cls, manner: ChatRequest | None, characters: int, calls: int) -> _Taken:
+        if manner is None or not calls:
+            return cls(0, 0, 0.0)
+        known = _latest(manner)
+        tokens = sum(one.input_tokens for one in known)
+        ratio = sum(one.characters for one in known) / tokens if tokens else CHARACTERS_A_TOKEN
+        answers = [one.output_tokens for one in known if one.is_alike]
+        longest = longest_answer_of(manner)
+        asked = round(characters / ratio)
+        answered = round(calls * (sum(answers) / len(answers) if answers else longest))
+        alike = [one.seconds for one in known if one.is_alike]
+        return cls(asked, answered, _seconds(manner.model, calls, asked + answered, alike))
+
+
+def _seconds(model: str, calls: int, tokens: int, latencies: Sequence[float]) -> float | None:
+    """With as many calls under way as one process has, and no faster than the rates allow."""
+    if not latencies:
+        return None
+    limits = limits_for(model, site_endpoint())
+    least = [calls * sum(latencies) / len(latencies) / limits.at_once]
+    if limits.requests_a_minute:
+        least.append(calls * 60 / limits.requests_a_minute)
+    if limits.tokens_a_minute:
+        least.append(tokens * 60 / limits.tokens_a_minute)
+    return max(least)
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """A stored answer of the model. ``is_alike``: asked in the same manner, so that it is as long and takes as long."""
+
+    characters: int
+    input_tokens: int
+    output_tokens: int
+    seconds: float
+    is_alike: bool
+
+
+def _latest(manner: ChatRequest) -> list[_Known]:
+    rows = (
+        StoredAnswer.objects.filter(request__model=manner.model, state=StoredAnswer.State.ANSWERED)
+        .exclude(input_tokens=None)
+        .exclude(output_tokens=None)
+        .order_by("-pk")
+        .values_list("request__body", "input_tokens", "output_tokens", "latency_seconds")[:LOOKED_AT]
+    )
+    parameters = _manner(dict(manner.parameters))
+    found = []
+    for body, asked, answered, seconds in rows:
+        document = json.loads(body)
+        characters = sum(len(text) for _, text in document["messages"])
+        found.append(_Known(characters, asked, answered, seconds, _manner(document["parameters"]) == parameters))
+    return found
+
+
+def _manner(parameters: dict[str, object]) -> dict[str, object]:
+    return {name: value for name, value in parameters.items() if name not in ("seed", "temperature")}
