@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from workers import answering, execution, replies, runs
 from workers.celery_rules import row_task
+from workers.judges import trials
 
 
 @row_task
@@ -20,3 +21,4 @@ def reply(message_id: int) -> None:
 def sweep() -> None:
     runs.sweep()
     replies.sweep()
+    trials.sweep()

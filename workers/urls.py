@@ -1,8 +1,10 @@
-from django.urls import path
+from django.urls import include, path
 
 from workers import chat_views, views
 
 urlpatterns = [
+    path("", include("workers.judges.prompt_urls")),
+    path("", include("workers.judges.run_urls")),
     path("metrics/", views.metrics, name="metrics"),
     path("runs/", views.all_runs, name="runs"),
     path("corpora/<slug:slug>/runs/", views.corpus_runs, name="corpus-runs"),

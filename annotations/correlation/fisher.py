@@ -1,6 +1,6 @@
 """Intervals of a correlation of few pairs, where resampling has too little to draw from.
 
-Fisher's z = artanh(r) is close to normal with the standard error 1 / √(n − 3) for Pearson's r (R. A. Fisher 1921, On the
+Fisher's z = artanh(r) is close to normal with the standard error 1 / √(n − 3) for Pearson's r (Fisher 1921, On the
 "probable error" of a coefficient of correlation) and √((1 + ρ² / 2) / (n − 3)) for Spearman's ρ (Bonett & Wright 2000,
 Sample size requirements for estimating Pearson, Kendall and Spearman correlations). The interval is that of z, brought
 back by tanh. It takes the pairs as drawn independently of each other.

@@ -1,0 +1,11 @@
+"""Thin: a message says which row to look at."""
+
+from __future__ import annotations
+
+from workers.celery_rules import row_task
+from workers.judges import trial_work
+
+
+@row_task
+def try_prompt(trial_id: int) -> None:
+    trial_work.compute(trial_id)

@@ -1,0 +1,94 @@
+"""Trying a judge's prompt: the form is on the prompt's page, what comes of it on a page of its own that follows it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_POST, require_safe
+
+from workers.judges import trial_queries, trials
+from workers.judges.budget_form import BudgetForm, plain
+from workers.judges.models import Trial
+from workers.judges.prompt_forms import TrialForm
+from workers.judges.prompt_views import organisers_page, prompt_or_404, prompt_page
+
+
+@require_POST
+@organisers_page
+def judge_prompt_try(request: HttpRequest, slug: str) -> HttpResponse:
+    prompt = prompt_or_404(slug)
+    form = TrialForm(prompt, trial_queries.versions_to_try(request.user), request.POST)
+    if not form.is_valid() or form.configuration is None:
+        return prompt_page(request, prompt, form, 422)
+    seed = form.cleaned_data["seed"]
+    try:
+        trial = trials.start(
+            form.wording, form.version, form.configuration, form.aspect, seed, form.limits, request.user
+        )
+    except trials.TrialRefused as refusal:
+        form.add_error(None, str(refusal))
+        return prompt_page(request, prompt, form, 422)
+    return redirect("judge-trial", slug, trial.pk)
+
+
+@require_safe
+@organisers_page
+def judge_trial(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
+    """The whole page; to htmx the part of it that changes."""
+    trial = _trial_or_404(slug, pk)
+    template = "judges/_trial.html" if request.htmx else "judges/trial.html"
+    return render(request, template, _context(trial))
+
+
+@require_POST
+@organisers_page
+def judge_trial_stop(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
+    if not trials.stop(_trial_or_404(slug, pk), request.user):
+        messages.info(request, _("The trial had ended."))
+    return redirect("judge-trial", slug, pk)
+
+
+@require_POST
+@organisers_page
+def judge_trial_resume(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
+    """Try again what failed, with another budget if one is given."""
+    trial = _trial_or_404(slug, pk)
+    form = BudgetForm(request.POST, purse=trial.purse)
+    if not form.is_valid():
+        return render(request, "judges/trial.html", _context(trial, form), status=422)
+    limits = trials.Limits(form.cleaned_data["tokens"], form.cleaned_data["usd"])
+    if not trials.resume(trial, limits, request.user):
+        messages.info(request, _("The trial had not failed."))
+    return redirect("judge-trial", slug, pk)
+
+
+def _trial_or_404(slug: str, pk: int) -> Trial:
+    found = trial_queries.trials_of(prompt_or_404(slug).pk)
+    trial = found.filter(pk=pk).first() if pk < 2**63 else None
+    if trial is None:
+        raise Http404("there is no such trial")
+    return trial
+
+
+def _context(trial: Trial, budget_form: BudgetForm | None = None) -> dict[str, Any]:
+    under_way = trial.state in (Trial.State.PENDING, Trial.State.RUNNING)
+    outcome = trial_queries.outcome_of(trial)
+    return {
+        "section": "judges",
+        "trial": trial,
+        "prompt": trial.prompt_version.prompt,
+        "under_way": under_way,
+        "outcome": outcome,
+        "agreement": (("Spearman's ρ", outcome.spearman), ("Pearson's r", outcome.pearson)),
+        "cost": plain(trial.purse.cost_spent),
+        "human_scale": trial_queries.human_scale(trial),
+        "judge_scale": trial_queries.judge_scale(trial),
+        "waited": (timezone.now() - trial.created_at).total_seconds() if under_way else None,
+        "seconds": (trial.finished_at - trial.created_at).total_seconds() if trial.finished_at else None,
+        "budget_form": budget_form or BudgetForm(purse=trial.purse),
+    }
