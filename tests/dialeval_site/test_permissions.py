@@ -65,6 +65,13 @@ MATRIX = {
     "score": Address("POST", ORGANISERS_DO, ORGANISERS_DO, data=(("metrics", "word_f1"),)),
     "retry-failed": Address("POST", ORGANISERS_DO, ORGANISERS_DO),
     "withdraw-waiting": Address("POST", ORGANISERS_DO, ORGANISERS_DO),
+    "judge-runs": Address("GET", EVERYBODY, WHO_MAY_SEE),
+    "judge-progress": Address("GET", EVERYBODY, WHO_MAY_SEE),
+    "judge-estimate": Address("POST", "login 403 403 422 422", "login 403 403 422 422", data=(("judge", "none"),)),
+    "judge-start": Address("POST", "login 403 403 422 422", "login 403 403 422 422", data=(("judge", "none"),)),
+    "judge-stop": Address("POST", "login 403 403 404 404", "login 403 403 404 404", data=(("metric", "none"),)),
+    "judge-resume": Address("POST", "login 403 403 404 404", "login 403 403 404 404", data=(("metric", "none"),)),
+    "judge-budget": Address("POST", "login 403 403 404 404", "login 403 403 404 404", data=(("metric", "none"),)),
 }
 
 

@@ -7,6 +7,7 @@ from typing import Any
 from django import forms
 from django.conf import settings
 
+from annotations.campaigns.forms.fields import PlainText
 from annotations.models import CorpusVersion
 from workers import queries
 from workers.judges.models import PromptVersion
@@ -33,8 +34,8 @@ class JudgeForm(forms.Form):
     corpus version is refused with its reason."""
 
     judge = forms.ChoiceField(label="Judge", widget=forms.Select)
-    model = forms.ChoiceField(label="Model", required=False)
-    other_model = forms.CharField(
+    model = forms.ChoiceField(label="Model")
+    other_model = PlainText(
         label="Name of another model",
         required=False,
         max_length=LONGEST_NAME,
@@ -43,30 +44,30 @@ class JudgeForm(forms.Form):
     )
     scoring = forms.ChoiceField(
         label="Score",
-        required=False,
         choices=[
             ("expected", "expected: the mean of 1 to 5, weighted by the model's probabilities"),
             ("answer", "answer: the number that the model writes, as in the paper"),
         ],
     )
     samples = forms.IntegerField(
-        label="Answers a response", required=False, min_value=1, help_text="Averaged. The paper asks once, or three times."
+        label="Answers a response",
+        min_value=1,
+        help_text="Averaged. The paper asks once, or three times.",
     )
     temperature = forms.FloatField(
         label="Temperature",
-        required=False,
         min_value=0,
         help_text="Of the model's sampling.",
         widget=forms.NumberInput(attrs={"step": "any"}),
     )
-    prompt = forms.CharField(
+    prompt = PlainText(
         label="Prompt file",
         required=False,
         max_length=LONGEST_NAME,
         help_text="A file on the worker's machine with another wording. Empty: the project's own.",
         widget=forms.TextInput(attrs={"autocomplete": "off", "spellcheck": "false"}),
     )
-    more = forms.CharField(
+    more = PlainText(
         label="Other options",
         required=False,
         max_length=LONGEST_NAME,
@@ -77,7 +78,7 @@ class JudgeForm(forms.Form):
     def __init__(self, version: CorpusVersion, data: Any = None, *, chosen: Configuration | None = None) -> None:
         self.version = version
         super().__init__(data, initial=None if data is not None else _initial(chosen))
-        self.fields["judge"].choices = _choices(version)
+        self.fields["judge"].choices = _choices()
         self.fields["model"].choices = _models()
         for name in ("samples", "temperature"):
             bounds = _bounds(name)
@@ -153,11 +154,12 @@ class JudgeForm(forms.Form):
 
 
 def _initial(chosen: Configuration | None) -> dict[str, Any]:
+    usual = {"model": PACKAGED_MODEL_NAME, "scoring": "expected", "samples": 1, "temperature": 1.0}
     if chosen is None:
-        return {"model": PACKAGED_MODEL_NAME, "scoring": "expected", "samples": 1, "temperature": 1.0}
+        return usual
     options, metric = dict(chosen.options), chosen.metric
     known = {one for one, _label in _models()}
-    initial: dict[str, Any] = {name: options.pop(name) for name in OF_FIELDS if name in options}
+    initial: dict[str, Any] = usual | {name: options.pop(name) for name in OF_FIELDS if name in options}
     initial["judge"] = metric.name
     if metric.name == OWN:
         initial["judge"] = f"{OWN}:{initial.pop('prompt', '')}"
@@ -169,7 +171,7 @@ def _initial(chosen: Configuration | None) -> dict[str, Any]:
     return initial
 
 
-def _choices(version: CorpusVersion) -> list[tuple[str, list[tuple[str, str]]]]:
+def _choices() -> list[tuple[str, list[tuple[str, str]]]]:
     """In two groups: metrics that come with the site, and prompts that were written on it."""
     there = judges()
     built_in = [(name, f"{name}: {metric.summary}") for name, metric in there.items() if name != OWN]

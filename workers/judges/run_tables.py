@@ -1,0 +1,89 @@
+"""The table of a corpus's judges, and an estimate in figures, as data for pages and downloads."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from decimal import Decimal
+from urllib.parse import urlencode
+
+from django.urls import reverse
+
+from annotations.models import CorpusVersion
+from annotations.tables import Cell, Column, Row, Table
+from workers.judges.models import Purse
+from workers.judges.purse_words import money
+from workers.judges.run_lines import JudgeLine
+
+COLUMNS = (
+    Column("judge", "Judge", "link"),
+    Column("model", "Model", help="The one that is asked."),
+    Column("state", "State"),
+    Column("systems", "Systems done", help="Of all systems of this version."),
+    Column("scored", "Scored", "number", decimals=3, help="Share of the responses of finished systems with a score."),
+)
+OF_MONEY = (
+    Column("calls", "Calls", "number", decimals=0, help="Paid. What the store had is asked, and paid for, once."),
+    Column("tokens", "Tokens", "number", decimals=0, help="Of prompts and answers."),
+    Column("cost", "USD"),
+    Column("tokens_left", "Tokens left", "number", decimals=0, detail=True),
+    Column("usd_left", "USD left", detail=True),
+)
+NOT_ASKED = "no call has been paid for"
+
+
+def address_of(version: CorpusVersion, configuration: str) -> str:
+    """The page of judges with this one chosen."""
+    wish = urlencode({"metric": configuration, "version": version.number})
+    return f"{reverse('judge-runs', args=[version.corpus.slug])}?{wish}"
+
+
+def judges_table(version: CorpusVersion, lines: Sequence[JudgeLine], with_money: bool) -> Table:
+    """A row a judge. What they cost is for organisers."""
+    rows = tuple(Row(f"judge-{number}", _cells(version, one, with_money)) for number, one in enumerate(lines))
+    return Table("judges", "Judges of this corpus", COLUMNS + (OF_MONEY if with_money else ()), rows)
+
+
+def _cells(version: CorpusVersion, line: JudgeLine, with_money: bool) -> dict[str, Cell]:
+    cells = {
+        "judge": Cell(line.configuration, href=address_of(version, line.configuration)),
+        "model": Cell(", ".join(line.models) or line.model or None, reason="not known here"),
+        "state": Cell(line.state_word),
+        "systems": Cell(f"{line.done} of {line.systems}"),
+        "scored": _coverage(line),
+    }
+    return cells | _money(line.purse) if with_money else cells
+
+
+def _coverage(line: JudgeLine) -> Cell:
+    if line.coverage is None:
+        return Cell(reason="no system is done")
+    return Cell(line.coverage, note="" if line.coverage == 1 else f"{line.scored:,} of {line.responses:,}")
+
+
+def _money(purse: Purse | None) -> dict[str, Cell]:
+    if purse is None:
+        return {column.key: Cell(reason=NOT_ASKED) for column in OF_MONEY}
+    return {
+        "calls": Cell(purse.calls),
+        "tokens": Cell(purse.tokens_spent),
+        "cost": _cost(purse),
+        "tokens_left": _left(purse.tokens_limit, purse.tokens_spent),
+        "usd_left": _money_left(purse),
+    }
+
+
+def _cost(purse: Purse) -> Cell:
+    if purse.calls and purse.calls == purse.unpriced_calls:
+        return Cell(reason="the model has no price here")
+    note = f"{purse.unpriced_calls:,} calls have no price" if purse.unpriced_calls else ""
+    return Cell(money(purse.cost_spent), note=note)
+
+
+def _left(limit: int | None, spent: int) -> Cell:
+    return Cell(reason="no limit") if limit is None else Cell(max(limit - spent, 0))
+
+
+def _money_left(purse: Purse) -> Cell:
+    if purse.cost_limit is None:
+        return Cell(reason="no limit")
+    return Cell(money(max(purse.cost_limit - purse.cost_spent, Decimal(0))))

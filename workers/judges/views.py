@@ -1,0 +1,249 @@
+"""The judges of a corpus: which there are, how far they are, what they cost; and letting one loose on it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+from django.contrib import messages
+from django.contrib.auth.views import redirect_to_login
+from django.core.exceptions import PermissionDenied
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.views.decorators.http import require_POST, require_safe
+
+from annotations.models import CorpusVersion
+from annotations.page import page, version_or_404
+from annotations.queries import select_systems
+from annotations.roles import is_organiser
+from workers.judges import actions
+from workers.judges.budget_form import BudgetForm
+from workers.judges.estimates import estimate
+from workers.judges.models import JudgeRun
+from workers.judges.purses import judge_run_of
+from workers.judges.run_estimate import budget_to_start_from, estimated, why_no_usd
+from workers.judges.run_form import JudgeForm, judges
+from workers.judges.run_lines import JudgeLine, judge_lines
+from workers.judges.run_tables import address_of, judges_table
+from workers.metrics.configuration import Configuration, ConfigurationError, parse
+
+
+def organisers_form(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
+    """Who must log in first comes back to the page of judges."""
+
+    @require_POST
+    @wraps(view)
+    def guarded(request: HttpRequest, slug: str) -> HttpResponse:
+        if not request.user.is_authenticated:
+            return redirect_to_login(reverse("judge-runs", args=[slug]))
+        if not is_organiser(request.user):
+            raise PermissionDenied("only organisers start and stop judges")
+        return view(request, version_or_404(request, slug))
+
+    return guarded
+
+
+# --- reading ---------------------------------------------------------------------------------------------------
+
+
+@require_safe
+def judge_runs(request: HttpRequest, slug: str) -> HttpResponse:
+    version = version_or_404(request, slug)
+    wish = _wish(request)
+    lines = judge_lines(version)
+    chosen = _judge_named(wish)
+    if wish and chosen is None and wish not in [one.configuration for one in lines]:
+        raise Http404("there is no such judge")
+    form = JudgeForm(version, chosen=chosen) if is_organiser(request.user) else None
+    return _page(request, version, lines, form, wish)
+
+
+@require_safe
+def judge_progress(request: HttpRequest, slug: str) -> HttpResponse:
+    """The part of a judge's card that asks for itself while it is at work."""
+    version = version_or_404(request, slug)
+    wish = _wish(request)
+    found = judge_lines(version, only=wish) if wish else []
+    line = found[0] if found else None
+    return render(request, "judges/_run_progress.html", {"version": version, "line": line})
+
+
+def _page(
+    request: HttpRequest,
+    version: CorpusVersion,
+    lines: list[JudgeLine],
+    form: JudgeForm | None,
+    wish: str = "",
+    **more: Any,
+) -> HttpResponse:
+    may_start = is_organiser(request.user)
+    table = judges_table(version, lines, with_money=may_start)
+    wrong = {"budget_of": "", "budget_form": None, **more}
+    shown = [one for one in lines if one.configuration in (wish, wrong["budget_of"]) or one.state != "done"]
+    context = {
+        "section": "corpora",
+        "tab": "judges",
+        "version": version,
+        "lines": lines,
+        "cards": [_card(one, may_start, wrong) for one in shown],
+        "table": table,
+        "form": form,
+        "chosen": wish,
+        **more,
+    }
+    is_wrong = form is not None and bool(form.errors)
+    answer = page(request, "judges/runs.html", context, [table])
+    if is_wrong or wrong["budget_form"] is not None or more.get("has_errors"):
+        answer.status_code = 422
+    return answer
+
+
+def _card(line: JudgeLine, may_start: bool, wrong: dict[str, Any]) -> dict[str, Any]:
+    if not may_start:
+        return {"line": line}
+    form = wrong["budget_form"] if wrong["budget_of"] == line.configuration else None
+    return {"line": line, "budget_form": form or _budget_form(line)}
+
+
+def _budget_form(line: JudgeLine, data: Any = None) -> BudgetForm:
+    return BudgetForm(data, purse=line.purse, why_no_usd=why_no_usd(line.model), auto_id=f"id_{line.metric}_%s")
+
+
+# --- starting --------------------------------------------------------------------------------------------------
+
+
+@organisers_form
+def judge_estimate(request: HttpRequest, version: CorpusVersion) -> HttpResponse:
+    """The page again, or for htmx its form alone, with what the run would take. Nothing is asked or stored."""
+    form = JudgeForm(version, request.POST)
+    more = _estimated(version, form.cleaned_data["configuration"]) if form.is_valid() else {}
+    return _start_form(request, version, form, **more)
+
+
+@organisers_form
+def judge_start(request: HttpRequest, version: CorpusVersion) -> HttpResponse:
+    form = JudgeForm(version, request.POST)
+    if not form.is_valid():
+        return _start_form(request, version, form)
+    configuration: Configuration = form.cleaned_data["configuration"]
+    if request.POST.get("estimated") != configuration.text:
+        return _start_form(request, version, form, is_new_estimate=True, **_estimated(version, configuration))
+    purse = _purse_of(version, configuration)
+    budget = BudgetForm(request.POST, purse=purse, why_no_usd=why_no_usd(str(configuration.options["model"])))
+    if not budget.is_valid():
+        more = _estimated(version, configuration) | {"budget": budget, "has_errors": True}
+        return _start_form(request, version, form, **more)
+    limits = budget.cleaned_data
+    try:
+        actions.start_judge_run(
+            version, configuration, select_systems(version), limits["tokens"], limits["usd"], request.user
+        )
+    except actions.Refused as refusal:
+        budget.add_error(refusal.field or None, str(refusal.message))
+        more = _estimated(version, configuration) | {"budget": budget, "has_errors": True}
+        return _start_form(request, version, form, **more)
+    messages.success(request, f"{configuration.text} waits for a worker. This page follows it.")
+    return redirect(address_of(version, configuration.text))
+
+
+def _start_form(request: HttpRequest, version: CorpusVersion, form: JudgeForm, **more: Any) -> HttpResponse:
+    if request.htmx:
+        return render(request, "judges/_start_form.html", {"version": version, "form": form, **more})
+    return _page(request, version, judge_lines(version), form, **more)
+
+
+def _estimated(version: CorpusVersion, configuration: Configuration) -> dict[str, Any]:
+    purse = _purse_of(version, configuration)
+    found = estimate(configuration, version, select_systems(version))
+    return {
+        "configuration": configuration,
+        "estimate": estimated(found, configuration),
+        "budget": BudgetForm(
+            initial=budget_to_start_from(configuration, purse),
+            why_no_usd=why_no_usd(str(configuration.options["model"])),
+        ),
+        "purse": purse,
+    }
+
+
+def _purse_of(version: CorpusVersion, configuration: Configuration) -> Any:
+    found = JudgeRun.objects.filter(version=version, configuration=configuration.text).select_related("purse").first()
+    return None if found is None else found.purse
+
+
+# --- while it runs ---------------------------------------------------------------------------------------------
+
+
+@organisers_form
+def judge_stop(request: HttpRequest, version: CorpusVersion) -> HttpResponse:
+    line = _line_or_404(request, version)
+    stopped = actions.stop(_run_of(line, version), request.user)
+    kept = "What was answered is kept." if stopped else "Nothing of it was under way."
+    messages.success(request, f"{line.configuration} is stopped. {kept}")
+    return redirect(address_of(version, line.configuration))
+
+
+@organisers_form
+def judge_resume(request: HttpRequest, version: CorpusVersion) -> HttpResponse:
+    line = _line_or_404(request, version)
+    if line.known is None:
+        messages.error(request, f"{line.configuration} is not known here any more; nothing was changed.")
+        return redirect(address_of(version, line.configuration))
+    run = _run_of(line, version)
+    if line.state == "incomplete":  # systems that came after it was started
+        limits = run.purse.tokens_limit, run.purse.cost_limit
+        actions.start_judge_run(version, line.known, select_systems(version), *limits, request.user)
+    else:
+        actions.resume(run, request.user)
+    messages.success(request, f"{line.configuration} goes on. What was answered is not asked again.")
+    return redirect(address_of(version, line.configuration))
+
+
+@organisers_form
+def judge_budget(request: HttpRequest, version: CorpusVersion) -> HttpResponse:
+    """Set its limits; with ``resume`` let it go on, too."""
+    line = _line_or_404(request, version)
+    form = _budget_form(line, request.POST)
+    if form.is_valid():
+        limits = form.cleaned_data
+        try:
+            actions.set_budget(_run_of(line, version), limits["tokens"], limits["usd"], request.user)
+        except actions.Refused as refusal:
+            form.add_error(refusal.field or None, str(refusal.message))
+        else:
+            if "resume" in request.POST and line.may_resume:
+                return judge_resume(request, version.corpus.slug)
+            messages.success(request, "The budget is stored.")
+            return redirect(address_of(version, line.configuration))
+    form_to_start = JudgeForm(version, chosen=line.known)
+    wish = line.configuration
+    return _page(request, version, judge_lines(version), form_to_start, wish, budget_of=wish, budget_form=form)
+
+
+def _line_or_404(request: HttpRequest, version: CorpusVersion) -> JudgeLine:
+    """The judge that the form names."""
+    found = judge_lines(version, only=request.POST.get("metric", "").replace("\0", "")[:300])
+    if not found or not request.POST.get("metric"):
+        raise Http404("there is no such judge")
+    return found[0]
+
+
+def _run_of(line: JudgeLine, version: CorpusVersion) -> JudgeRun:
+    """Made, with the site's default budget, where nobody named one yet."""
+    return line.run or judge_run_of(version.pk, line.configuration)
+
+
+def _wish(request: HttpRequest) -> str:
+    return request.GET.get("metric", "").replace("\0", "")[:300]
+
+
+def _judge_named(written: str) -> Configuration | None:
+    if not written:
+        return None
+    try:
+        configuration = parse(written)
+    except ConfigurationError:
+        return None
+    return configuration if configuration.metric.name in judges() else None
