@@ -18,6 +18,8 @@ from workers.judging.prompt_file import JudgePromptFile
 
 LITTLE_MASS = 0.5
 """Below it, what is not a number was likelier than all numbers of the scale together: worth a remark."""
+SOME_MASS = 0.05
+"""From here on a number is to be expected at a place."""
 _AROUND = " \t\r\n\u00a0▁ĠĊ*_`\"':："
 """Blanks, their signs in some tokenisers, and marks: ``" 4"``, ``"▁4"`` and ``"**4"`` are all 4."""
 
@@ -41,9 +43,9 @@ class Expected:
 def expected(answer: Answer, prompt: JudgePromptFile, label: str) -> Expected:
     """The expected score of a label. Undefined, with the reason, where there are no probabilities or none of a number.
 
-    The number's place: behind the label where the answer states it (the last time), else the first token that is not
-    blank or a mark, where a model goes on with an answer that was begun for it. Only whole numbers are looked for: of
-    ``4.5``, cut into ``4``, ``.`` and ``5``, the place of the 4 counts.
+    The number's place: behind the label where the answer states it (the last time), else at its beginning, where a
+    model goes on with an answer that was begun for it. Only whole numbers are looked for: of ``4.5``, cut into ``4``,
+    ``.`` and ``5``, the place of the 4 counts.
     """
     low, high = prompt.scale
     if high > 9:
@@ -52,10 +54,7 @@ def expected(answer: Answer, prompt: JudgePromptFile, label: str) -> Expected:
         return Expected(Undefined(f"the endpoint refused the call: {answer.error}"))
     if not answer.chances:
         return Expected(Undefined("the endpoint gave no log-probabilities"))
-    place = _place(answer.chances, prompt, label)
-    if place is None:
-        return Expected(Undefined("the answer holds no token at the place of the number"))
-    return _at(place, low, high)
+    return _clearest([_at(place, low, high) for place in _places(answer.chances, prompt, label)])
 
 
 def _at(place: TokenChance, low: int, high: int) -> Expected:
@@ -74,18 +73,24 @@ def _at(place: TokenChance, low: int, high: int) -> Expected:
     return Expected(sum(number * share for number, share in shares), min(1.0, mass), shares)
 
 
-def _place(chances: Sequence[TokenChance], prompt: JudgePromptFile, label: str) -> TokenChance | None:
+def _clearest(found: Sequence[Expected]) -> Expected:
+    """The first place where a number is to be expected at all. A blank may stand before the number: then that is the
+    next place; but where the model chose a blank by chance instead of a number, it is the blank's own."""
+    if not found:
+        return Expected(Undefined("the answer holds no token at the place of the number"))
+    return next((one for one in found if one.mass >= SOME_MASS), max(found, key=lambda one: one.mass))
+
+
+def _places(chances: Sequence[TokenChance], prompt: JudgePromptFile, label: str) -> list[TokenChance]:
+    """Blanks and marks from where the number is to stand, and the first token that is neither."""
     text = "".join(chance.token for chance in chances)
     stated = [statement.number_at for statement in statements(text, prompt) if statement.label == label]
     behind = stated or places(text, prompt, label) or [0]
-    return _first_word(chances, behind[-1])
-
-
-def _first_word(chances: Sequence[TokenChance], position: int) -> TokenChance | None:
-    """The first token, from the one that holds a character of the text on, that is not blank or a mark."""
-    end = 0
+    found, end = [], 0
     for chance in chances:
         end += len(chance.token)
-        if position < end and chance.token.strip(_AROUND):
-            return chance
-    return None
+        if end > behind[-1] or (end == behind[-1] and not chance.token):
+            found.append(chance)
+            if chance.token.strip(_AROUND):
+                break
+    return found

@@ -38,7 +38,7 @@ class Injection:
 
 
 def find(response: str) -> list[Injection]:
-    """What of the response is meant for a judge, in its order; stretches that overlap are one, with the first's kind."""
+    """What of the response is meant for a judge, in its order; what overlaps is one, with the first's kind."""
     plain, places = _plain(response[:LONGEST])
     found = [(match.start(), match.end(), kind) for kind, pattern in PATTERNS for match in pattern.finditer(plain)]
     return [

@@ -26,7 +26,7 @@ from functools import lru_cache
 
 from workers.judging.prompt_file import JudgePromptFile
 
-LONGEST_READ = 100_000
+LONGEST_READ = 50_000
 """Characters of an answer that are read, from its end: what counts stands last, and no judge writes as much."""
 _BLANK = r"[ \t\u00a0]{0,9}"
 _MARKS = r"[*_`\"'“”]{0,4}"

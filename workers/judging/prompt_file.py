@@ -20,6 +20,7 @@ import hashlib
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 from typing import Literal
 
@@ -110,6 +111,7 @@ def prompt_at(path: str) -> JudgePromptFile:
     return read_prompt(text, path)
 
 
+@cache
 def own_prompt(name: str) -> JudgePromptFile:
     """One of the project's own, ``OUR_PROMPTS``. Raises ``KeyError`` for another name."""
     if name not in OUR_PROMPTS:

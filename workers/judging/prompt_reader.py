@@ -66,6 +66,7 @@ class Reader:
         begin, separator = self._form()
         max_tokens = self._max_tokens()
         self._check_sections(step)
+        self._problems.found.sort(key=lambda one: one.where if isinstance(one.where, int) else 0)
         self._problems.raise_if_any()
         if step is None or scale is None:  # never: their absence is a problem
             raise ImportFailed(self._problems.found)
@@ -210,15 +211,18 @@ class Reader:
                     name,
                     f"has {len(section.text):,} characters; at most {LONGEST_TEXT:,} are allowed",
                 )
-        if step is not None:
-            self._check_placeholders(step)
+        if step is None:  # then nobody knows which there are
+            self._check_placeholders(tuple(dict.fromkeys([*OF_TURNS, *OF_DIALOGUES])), "")
+        elif step == "turn":
+            self._check_placeholders(OF_TURNS, "response")
+        else:
+            self._check_placeholders(OF_DIALOGUES, "responses")
 
-    def _check_placeholders(self, step: Step) -> None:
-        known, wanted = (OF_TURNS, "response") if step == "turn" else (OF_DIALOGUES, "responses")
+    def _check_placeholders(self, known: tuple[str, ...], wanted: str) -> None:
         found = set()
         for name, section in self._sections.items():
             for line, fault in mark_faults(section.text, known):
                 self._problems.add(section.first_line + line, name, fault)
             found.update(placeholders_in(section.text))
-        if "user" in self._sections and wanted not in found:
+        if wanted and "user" in self._sections and wanted not in found:
             self._problems.add("", "user", f"holds no {{{wanted}}}: the judge would not see what it is to judge")
