@@ -6,9 +6,15 @@ class JudgesConfig(AppConfig):
     label = "judges"
 
     def ready(self) -> None:
-        from workers.judges import prompt_queries
         from workers.judges.desks import SiteDesks
         from workers.judging import desk, prompt_shelf
 
         desk.use(SiteDesks())
-        prompt_shelf.use(prompt_queries.text_of)
+        prompt_shelf.use(_text_of)
+
+
+def _text_of(name: str) -> str | None:
+    """What it needs takes long to load, and most processes never ask."""
+    from workers.judges.prompt_queries import text_of
+
+    return text_of(name)

@@ -61,7 +61,8 @@ def cost_in_words(cost: Decimal | None) -> str:
 def estimate(configuration: Configuration, version: CorpusVersion, systems: Sequence[System]) -> JudgeEstimate:
     """Asks nobody. Raises ``MetricUnavailableError`` where the judge cannot be had here."""
     scorer = scoring.scorer_of(configuration.text)
-    said = {system.pk: _judged(configuration, system) for system in systems}
+    turns = queries.turns_of(version.pk)
+    said = {system.pk: _judged(configuration, turns, system) for system in systems}
     done = _done(configuration, systems)
     to_ask: dict[CallKey, int] = {}
     known: set[CallKey] = set()
@@ -87,13 +88,13 @@ def estimate(configuration: Configuration, version: CorpusVersion, systems: Sequ
     )
 
 
-def _judged(configuration: Configuration, system: System) -> list[Example]:
+def _judged(configuration: Configuration, turns: Sequence[Example], system: System) -> list[Example]:
     """What a judge is shown of a system: for whole dialogues those alone that it answered throughout."""
     by_turn = queries.examples_of(system)
     if "turn" in configuration.levels:
         return [one for one in by_turn if one is not None]
-    turns = zip(queries.turns_of(system.version_id), by_turn, strict=True)
-    dialogues = [[one for _, one in group] for _, group in groupby(turns, key=lambda pair: pair[0].dialogue_id)]
+    places = zip(turns, by_turn, strict=True)
+    dialogues = [[one for _, one in group] for _, group in groupby(places, key=lambda pair: pair[0].dialogue_id)]
     return [one for dialogue in dialogues if None not in dialogue for one in dialogue if one is not None]
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
+from typing import Any
 
 from django.db.models import Sum
 
@@ -104,26 +105,23 @@ class Till:
         tokens, cost = 0, NOTHING
         for one in estimates:
             tokens, cost = _more((tokens, cost), one)
-        Hold.objects.bulk_create(
-            [
-                Hold(purse_id=pk, holder=self.holder, tokens=tokens, cost=cost, expires_at=lease_end(now))
-                for pk in self.names
-            ],
-            update_conflicts=True,
-            unique_fields=["purse", "holder"],
-            update_fields=["tokens", "cost", "expires_at"],
-        )
+        held: dict[str, Any] = {"tokens": tokens, "cost": cost, "expires_at": lease_end(now)}
+        if Hold.objects.filter(purse__in=self.names, holder=self.holder).update(**held) < len(self.names):
+            missing = [Hold(purse_id=pk, holder=self.holder, **held) for pk in self.names]
+            Hold.objects.bulk_create(missing, ignore_conflicts=True)
 
     def pay(self, bills: Sequence[Bill]) -> None:
+        """In decimals here, not in the database, whose sums on SQLite are binary fractions."""
         tokens = sum(one.tokens for one in bills)
         cost = sum((one.cost for one in bills if one.cost is not None), NOTHING)
         unpriced = sum(one.cost is None for one in bills)
         for purse in self.purses:
-            purse.tokens_spent += tokens
-            purse.cost_spent += cost
-            purse.calls += len(bills)
-            purse.unpriced_calls += unpriced
-            purse.save(update_fields=["tokens_spent", "cost_spent", "calls", "unpriced_calls"])
+            Purse.objects.filter(pk=purse.pk).update(
+                tokens_spent=purse.tokens_spent + tokens,
+                cost_spent=purse.cost_spent + cost,
+                calls=purse.calls + len(bills),
+                unpriced_calls=purse.unpriced_calls + unpriced,
+            )
 
     def refuse_where_spent(self, estimates: Sequence[Estimate]) -> None:
         """Raise ``BudgetSpent`` where none of the calls would fit even with nothing in flight. What is held for calls
