@@ -7,6 +7,7 @@ import io
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
+from leaderboard.estimate_columns import estimate_values
 from leaderboard.latex import escaped
 
 COEFFICIENTS = (("spearman", "Spr."), ("pearson", "Pr."))
@@ -64,16 +65,7 @@ def to_csv(document: dict[str, Any]) -> str:
 def _csv_estimates(cell: dict[str, Any]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for name, _ in COEFFICIENTS:
-        estimate = cell[name]
-        low, high = estimate.get("ci") or ("", "")
-        found |= {
-            name: estimate["value"],
-            f"{name}_absolute": estimate.get("absolute"),
-            f"{name}_p": estimate.get("p"),
-            f"{name}_low": low,
-            f"{name}_high": high,
-            f"{name}_reason": estimate.get("reason", estimate.get("ci_reason", "")),
-        }
+        found |= estimate_values(name, cell[name]) | {f"{name}_absolute": cell[name].get("absolute")}
     return found
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -43,19 +43,23 @@ def meta_evaluation(
     *,
     resamples: int = RESAMPLES,
     seed: int = SEED,
+    rated: Literal["turn", "dialogue"] | None = None,
 ) -> dict[str, Any]:
     """Correlation of every metric with people, in the form that the command prints and the page reads.
 
     What a metric did not score is left out, metric by metric, and never filled in: ``n`` says how many pairs are left,
-    ``coverage`` which share of what people rated has a score.
+    ``coverage`` which share of what people rated has a score. ``rated``: hold the metrics against ratings of turns
+    alone, or of whole dialogues alone, where people gave both.
     """
     chosen = list(systems if systems is not None else select_systems(version))
     human = human_side(version, aspect, chosen)
+    if rated is not None:
+        human = replace(human, dialogue=None) if rated == "turn" else replace(human, turn=None)
     scores = chosen_metrics(compared_scores(version, chosen, human.order), metrics)
     rows: list[dict[str, Any]] = []
     wanted_levels = [level for level in LEVELS if level in set(levels)]
     for level in wanted_levels:
-        rows += _rows_of_level(version, aspect, level, human, scores, resamples, seed)
+        rows += rows_of_level(version, aspect, level, human, scores, resamples, seed)
     return {
         "corpus": version.corpus.slug,
         "corpus_version": version.label,
@@ -68,7 +72,7 @@ def meta_evaluation(
     }
 
 
-def _rows_of_level(
+def rows_of_level(
     version: CorpusVersion,
     aspect: str,
     level: CeilingLevel,

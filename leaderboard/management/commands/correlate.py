@@ -10,6 +10,7 @@ from annotations.console import ConsoleCommand, add_ratings_arguments, figure, f
 from annotations.queries import NotFound, resolve_aspect, select_systems, version_of
 from annotations.tables.to_csv import safe_text
 from leaderboard.estimate_cells import LEFT_OUT, is_partial, share_in_words
+from leaderboard.estimate_columns import estimate_columns, estimate_values
 from leaderboard.latex import correlations_to_latex
 from leaderboard.queries import CORRELATION_LEVELS, meta_evaluation, named_metrics
 from workers.metrics.configuration import ConfigurationError
@@ -109,22 +110,10 @@ def _ceiling_figure(values: dict[str, Any], name: str) -> str:
 def _csv(document: dict[str, Any]) -> str:
     output = io.StringIO()
     writer = csv.writer(output, lineterminator="\n")
-    writer.writerow(
-        ["metric", "level", "n", "coverage"]
-        + [f"{name}{part}" for name in COEFFICIENTS for part in ("", "_p", "_low", "_high", "_reason")]
-        + ["signature", "submitted_by"]
-    )
+    writer.writerow(["metric", "level", "n", "coverage", *estimate_columns(COEFFICIENTS), "signature", "submitted_by"])
     for row in document["rows"]:
         cells: list[Any] = [row["metric"], row["level"], row["n"], row["coverage"]]
         for name in COEFFICIENTS:
-            estimate = row[name]
-            low, high = estimate.get("ci") or (None, None)
-            cells += [
-                estimate["value"],
-                estimate.get("p"),
-                low,
-                high,
-                estimate.get("reason", estimate.get("ci_reason", "")),
-            ]
+            cells += estimate_values(name, row[name]).values()
         writer.writerow([*cells, row["signature"], safe_text(row.get("submitted", {}).get("by", ""))])
     return output.getvalue()

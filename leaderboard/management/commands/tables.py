@@ -7,31 +7,44 @@ from django.core.management.base import CommandError, CommandParser
 
 from annotations.console import MAX_DRAWS, ConsoleCommand, comma_list, whole_number
 from annotations.queries import NotFound
-from leaderboard.published import fbd
+from leaderboard import tables_cpdscore, tables_fbd
+from leaderboard.published import comperdial, fbd
+from leaderboard.queries.cpdscore_table import cpdscore_table
 from leaderboard.queries.defaults import RESAMPLES, SEED
 from leaderboard.queries.fbd_table import fbd_table
-from leaderboard.tables_fbd import header, text_rows, to_csv, to_latex
 from workers.metrics.configuration import ConfigurationError
 
 
 class Command(ConsoleCommand):
     help = (
         "A published table with what is computed here beside each of its figures. fbd: correlations of nine metrics "
-        "with people on six corpora, at system level (Xiang et al., 2021)."
+        "with people on six corpora, at system level (Xiang et al., 2021). cpdscore: ComperDial's tables 4, 5, 6 and "
+        "3, with every finished configuration of their metrics (Wakaki et al., 2024)."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
-        names = ", ".join(corpus.slug for corpus in fbd.CORPORA)
-        parser.add_argument("table", choices=["fbd"], metavar="TABLE", help="fbd")
+        of_fbd = ", ".join(corpus.slug for corpus in fbd.CORPORA)
+        of_cpdscore = ", ".join(corpus.key for corpus in comperdial.CORPORA)
+        parser.add_argument("table", choices=["fbd", "cpdscore"], metavar="TABLE", help="fbd or cpdscore")
         parser.add_argument(
             "--corpora",
             type=_renamed,
             default={},
             metavar="personam=S,…",
-            help=f"corpora that have other names here than {names}",
+            help=f"corpora that have other names here: {of_fbd}; of cpdscore: {of_cpdscore}",
         )
         parser.add_argument(
-            "--model", default="", metavar="M", help="the encoder, where it is not each metric's default"
+            "--model",
+            default="",
+            metavar="M",
+            help="fbd: the encoder, where it is not each metric's default; cpdscore: of judges, only this one",
+        )
+        parser.add_argument(
+            "--exclude",
+            type=comma_list,
+            default=[],
+            metavar="x,y",
+            help="cpdscore: systems to leave out, wherever they are",
         )
         parser.add_argument(
             "--resamples",
@@ -44,23 +57,42 @@ class Command(ConsoleCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
-            document = fbd_table(
-                options["corpora"], options["model"], resamples=options["resamples"], seed=options["seed"]
-            )
+            print_it = self._cpdscore if options["table"] == "cpdscore" else self._fbd
+            print_it(options, {"resamples": options["resamples"], "seed": options["seed"]})
         except (NotFound, ConfigurationError) as refusal:
             raise CommandError(str(refusal)) from None
-        self._print(document, options["format"])
-        for line in document["missing"]:
-            self.say(f"{line['corpus']}: {line['reason']}. Next: {line['command']}")
+
+    def _fbd(self, options: dict[str, Any], draws: dict[str, Any]) -> None:
+        if options["exclude"]:
+            raise CommandError("--exclude is for cpdscore: the FBD paper's rows are of all systems")
+        document = fbd_table(options["corpora"], options["model"], **draws)
+        if not self.print_as(options["format"], document, tables_fbd.to_csv, tables_fbd.to_latex):
+            self.print_table(tables_fbd.header(document), tables_fbd.text_rows(document))
+            for note in document["notes"]:
+                self.stdout.write(note)
+        self._say_what_is_missing(document)
         cells = [cell for row in document["rows"] for cell in row["cells"]]
         here = sum(cell["spearman"]["value"] is not None for cell in cells)
         self.say(f"{here} of {len(cells)} cells are computed here. Published: {document['published']}")
 
-    def _print(self, document: dict[str, Any], form: str) -> None:
-        if not self.print_as(form, document, to_csv, to_latex):
-            self.print_table(header(document), text_rows(document))
-            for note in document["notes"]:
-                self.stdout.write(note)
+    def _cpdscore(self, options: dict[str, Any], draws: dict[str, int]) -> None:
+        document = cpdscore_table(options["corpora"], options["model"], options["exclude"], **draws)
+        if not self.print_as(options["format"], document, tables_cpdscore.to_csv, tables_cpdscore.to_latex):
+            for title, header, rows in tables_cpdscore.text_tables(document):
+                self.stdout.write(title)
+                self.print_table(header, rows)
+                self.stdout.write("")
+            self.stdout.write("\n".join(document["notes"]))
+        self._say_what_is_missing(document)
+        for judged in document["worth"]:
+            self.say(f"{', '.join(judged['configurations'])}: {judged['worth']}.")
+        ours = [ours for table in document["tables"] for row in table["rows"] for ours in row["ours"]]
+        self.say(f"{len(ours)} lines are computed here. Published: {document['published']}")
+
+    def _say_what_is_missing(self, document: dict[str, Any]) -> None:
+        for line in document["missing"]:
+            following = f". Next: {line['command']}" if line["command"] else ""
+            self.say(f"{line['corpus']}: {line['reason']}{following}")
 
 
 def _renamed(text: str) -> dict[str, str]:

@@ -1,0 +1,377 @@
+"""ComperDial's tables of correlations: what is printed there, and all that is computed of their metrics here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from django.db.models import Count
+
+from annotations.models import Corpus, CorpusVersion, System
+from annotations.queries import NotFound, has_dialogue_ratings, has_turn_ratings, select_systems, version_of
+from leaderboard.published import comperdial as paper
+from leaderboard.queries.correlations import meta_evaluation
+from leaderboard.queries.defaults import RESAMPLES, SEED
+from leaderboard.queries.people_turn_by_turn import PEOPLE, people_turn_by_turn
+from leaderboard.statistics.human_ceiling import CeilingLevel
+from workers import queries as run_queries
+from workers.judging.worth import judge_of, worth_of
+from workers.metrics.configuration import Configuration, ConfigurationError, parse
+from workers.metrics.registry import all_metrics
+from workers.models import MetricRun
+
+Rated = Literal["turn", "dialogue"]
+OURS = {
+    "BLEU": "bleu_4",
+    "F1": "word_f1",
+    "METEOR": "meteor",
+    "ROUGE": "rouge_l",
+    "BERTScore": "bertscore_f1",
+    "BLEURT": "bleurt",
+    "FED engaging": "fed_engaging",
+    "FED relevant": "fed_relevant",
+    "UniEval": "unieval",
+    "Original simple": "cpdscore_simple_original",
+    "Original detail": "cpdscore_detail_original",
+    "CPDS-S w/ ref": "cpdscore_simple_ref",
+    "CPDS-S w/o ref": "cpdscore_simple",
+    "CPDS-D w/ ref": "cpdscore_detail_ref",
+    "CPDS-D w/o ref": "cpdscore_detail",
+    "CPDS-Dial": "cpdscore_dialogue",
+    "CPDS-Dial, intermediate score": "cpdscore_dialogue",
+}
+"""The row of the paper → the metric whose configurations stand beneath it."""
+REPORTS = {"CPDS-Dial": "final", "CPDS-Dial, intermediate score": "overall_turn"}
+"""Two rows of one metric."""
+OWN = {"CPDS-Dial, interaction score": "cpdscore_dialogue", "Own judges": "judge"}
+"""Rows that the paper does not have, where something of theirs is computed."""
+OWN_REPORTS = {"CPDS-Dial, interaction score": "interaction"}
+OWN_GROUP = "Not in the paper"
+NOTES = (
+    "Published: a score is the mean of three calls, in Table 3 of one. Ours: what is computed here, whatever its judge "
+    "and however it scores; [samples=3,scoring=answer] is the paper's way.",
+    f"{paper.NOT_SIGNIFICANT}: p ≥ .05. What a metric has no score for is left out: n is the number of pairs.",
+    "USR: our figures are of every response, the ground truth among them (300 of USR-Persona, as the paper's Table 8 "
+    "counts). The paper has other metrics' figures from Shi et al. (2023); its METEOR is that of the 240 responses "
+    'without the ground truth: --exclude "Original Ground Truth".',
+    "F1, BLEU, METEOR, ROUGE, BERTScore: here other releases of the packages; ROUGE is ROUGE-L.",
+)
+
+
+@dataclass(eq=False)
+class _Corpus:
+    """A corpus of a table, as far as it is here."""
+
+    key: str
+    title: str
+    slug: str
+    how: str = ""
+    version: CorpusVersion | None = None
+    systems: list[System] = field(default_factory=list)
+    found: list[Configuration] = field(default_factory=list)
+    """Finished of all systems, in the present version of the metric."""
+    part: dict[str, int] = field(default_factory=dict)
+    """By configuration: of how many systems it is finished, where that is not all."""
+    models: dict[str, list[str]] = field(default_factory=dict)
+    rows: dict[Rated, dict[tuple[str, str], dict[str, Any]]] = field(default_factory=dict)
+    """By what people rated: the rows of ``meta_evaluation`` by configuration and level."""
+
+    def why_nothing(self, rated: Rated) -> str:
+        if self.version is None:
+            return f"there is no corpus {self.slug}"
+        if not self.systems:
+            return f"{self.slug} has no systems"
+        has_any = has_dialogue_ratings if rated == "dialogue" else has_turn_ratings
+        return "" if has_any(self.version, self.version.main_aspect) else f"nobody rated {rated}s of {self.slug}"
+
+
+def cpdscore_table(
+    slugs: Mapping[str, str] | None = None,
+    model: str = "",
+    exclude: Sequence[str] = (),
+    *,
+    resamples: int = RESAMPLES,
+    seed: int = SEED,
+) -> dict[str, Any]:
+    """Tables 4, 5, 6 and 3 of the paper, each row with all that is computed of it here; then Tables 4 and 5 of ours
+    alone for every other corpus that a judge has scored.
+
+    ``slugs``: what the paper's corpora (``comperdial``, ``usr-topical``, ``usr-persona``) are called here. ``model``:
+    of judges, only this one. ``exclude``: systems to leave out, wherever they are. What is not there has a reason and
+    a command to make it. Raises NotFound for a corpus or a system that is nowhere.
+    """
+    ours = _the_paper_s(slugs or {})
+    others = _others({one.slug for one in ours.values()})
+    for one in (*ours.values(), *others):
+        _look(one, model, exclude)
+    _refuse_unknown(exclude, (*ours.values(), *others))
+    wanted = Evaluation(resamples, seed)
+    tables = [_table(table, ours, wanted) for table in paper.TABLES]
+    for one in others:
+        tables += [_table(table, {paper.COMPERDIAL.key: one}, wanted, with_published=False) for table in _LAYOUTS]
+    return {
+        "table": "cpdscore",
+        "published": paper.CITATION,
+        "resamples": resamples,
+        "seed": seed,
+        "excluded": list(exclude),
+        "corpora": [_corpus_document(one) for one in (*ours.values(), *others)],
+        "tables": [table for table in tables if table["rows"]],
+        "missing": [line for one in ours.values() for line in _what_is_missing(one)],
+        "worth": _worth((*ours.values(), *others)),
+        "notes": list(NOTES),
+    }
+
+
+_LAYOUTS = (paper.TABLE_4, paper.TABLE_5)
+
+
+# --- what is here ------------------------------------------------------------------------------------------------
+
+
+def _the_paper_s(slugs: Mapping[str, str]) -> dict[str, _Corpus]:
+    known = {corpus.key for corpus in paper.CORPORA}
+    if unknown := set(slugs) - known:
+        raise NotFound(f"the paper has no corpus {', '.join(sorted(unknown))}; it has: {', '.join(sorted(known))}")
+    return {
+        corpus.key: _Corpus(corpus.key, corpus.title, slugs.get(corpus.key) or _first_of(corpus.slugs), corpus.how)
+        for corpus in paper.CORPORA
+    }
+
+
+def _first_of(slugs: Sequence[str]) -> str:
+    """The one that is here; the first where none is."""
+    here = set(Corpus.objects.filter(slug__in=slugs).values_list("slug", flat=True))
+    return next((slug for slug in slugs if slug in here), slugs[0])
+
+
+def _others(known: set[str]) -> list[_Corpus]:
+    """Corpora on which a judge has finished, by name."""
+    judges = {name for name, metric in all_metrics().items() if metric.queue == "llm"}
+    judged = MetricRun.objects.filter(state=MetricRun.State.DONE, metric__in=judges)
+    slugs = set(judged.values_list("system__version__corpus__slug", flat=True)) - known
+    corpora = Corpus.objects.filter(slug__in=slugs).order_by("slug")
+    return [_Corpus(corpus.slug, corpus.name, corpus.slug) for corpus in corpora]
+
+
+def _look(corpus: _Corpus, model: str, exclude: Sequence[str]) -> None:
+    try:
+        corpus.version = version_of(corpus.slug)
+    except NotFound:
+        return
+    corpus.systems = [one for one in select_systems(corpus.version) if one.name not in exclude]
+    metrics = {*OURS.values(), *OWN.values()}
+    done = MetricRun.objects.filter(system__in=corpus.systems, state=MetricRun.State.DONE, metric__in=metrics)
+    counted: dict[str, int] = {}
+    groups = done.values_list("configuration", "metric_version", "model").annotate(Count("pk"))
+    for text, metric_version, made_with, count in groups.order_by("configuration", "model"):
+        configuration = _present(text, metric_version)
+        if configuration is None or (model and judge_of(configuration) not in ("", model)):
+            continue
+        if text not in counted:
+            corpus.found.append(configuration)
+        counted[text] = counted.get(text, 0) + count
+        if made_with:
+            corpus.models.setdefault(text, []).append(made_with)
+    corpus.part = {text: count for text, count in counted.items() if count < len(corpus.systems)}
+    corpus.found = [one for one in corpus.found if one.text not in corpus.part]
+
+
+def _present(text: str, metric_version: str) -> Configuration | None:
+    """None where another release, or a package that was taken out, made the run."""
+    try:
+        configuration = parse(text)
+    except ConfigurationError:
+        return None
+    return configuration if configuration.metric.version == metric_version else None
+
+
+def _refuse_unknown(exclude: Sequence[str], corpora: Iterable[_Corpus]) -> None:
+    versions = [corpus.version for corpus in corpora if corpus.version is not None]
+    known = {system.name for version in versions for system in select_systems(version)}
+    if unknown := [name for name in exclude if name not in known]:
+        raise NotFound(f"no corpus of the tables has a system {', '.join(map(repr, unknown))}")
+
+
+# --- the statistics ----------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """How the correlations are made; each corpus's once."""
+
+    resamples: int
+    seed: int
+
+    def rows_of(self, corpus: _Corpus, rated: Rated) -> dict[tuple[str, str], dict[str, Any]]:
+        """By configuration (or ``PEOPLE``) and level. Nothing where nobody rated such things."""
+        if rated not in corpus.rows:
+            corpus.rows[rated] = {} if corpus.why_nothing(rated) else self._made(corpus, rated)
+        return corpus.rows[rated]
+
+    def _made(self, corpus: _Corpus, rated: Rated) -> dict[tuple[str, str], dict[str, Any]]:
+        assert corpus.version is not None
+        version, aspect = corpus.version, corpus.version.main_aspect
+        how: dict[str, Any] = {"resamples": self.resamples, "seed": self.seed}
+        rows: list[dict[str, Any]] = []
+        if corpus.found:
+            levels: list[CeilingLevel] = [rated, "system"]
+            rows += meta_evaluation(version, aspect, levels, corpus.found, corpus.systems, rated=rated, **how)["rows"]
+        if rated == "dialogue":
+            rows += people_turn_by_turn(version, aspect, corpus.systems, **how)
+        return {(row["metric"], row["level"]): row for row in rows}
+
+
+# --- the document ------------------------------------------------------------------------------------------------
+
+
+def _table(
+    table: paper.PublishedTable, corpora: Mapping[str, _Corpus], wanted: Evaluation, with_published: bool = True
+) -> dict[str, Any]:
+    places = [(corpora[corpus.key], level) for corpus, level in table.places]
+    rows = [_row(table, metric, group, places, wanted) for metric, group in _rows_of(table)]
+    published: dict[str, list[dict[str, Any]]] = {}
+    if with_published:
+        for row in table.rows:
+            published.setdefault(row.metric, []).append(_published(table, row, places))
+    shown = [{**row, "published": published.get(row["metric"], [])} for row in rows]
+    where = "" if with_published else f" on {places[0][0].title}"
+    return {
+        "number": table.number,
+        "title": table.title if with_published else f"As Table {table.number}, {table.rated} ratings{where}",
+        "rated": table.rated,
+        "coefficients": list(table.coefficients),
+        "places": [_place(corpus, level, table.rated) for corpus, level in places],
+        "rows": [row for row in shown if row["published"] or row["ours"]],
+    }
+
+
+def _rows_of(table: paper.PublishedTable) -> list[tuple[str, str]]:
+    """(row, group), each row once: the paper's, then those that it does not have."""
+    known = dict.fromkeys((row.metric, row.group) for row in table.rows)
+    own = [(metric, OWN_GROUP) for metric in OWN if table.number != "6" or metric == "Own judges"]
+    return [*known, *(own if table is not paper.TABLE_3 else [])]
+
+
+def _row(
+    table: paper.PublishedTable,
+    metric: str,
+    group: str,
+    places: Sequence[tuple[_Corpus, str]],
+    wanted: Evaluation,
+) -> dict[str, Any]:
+    texts: dict[str, list[str]] = {}
+    for corpus in dict.fromkeys(corpus for corpus, _ in places):
+        for configuration in corpus.found:
+            if _belongs(configuration, metric, once=table is paper.TABLE_3):
+                texts.setdefault(configuration.text, []).extend(corpus.models.get(configuration.text, ()))
+    if metric == "Human":
+        texts = {PEOPLE: []}
+    ours: list[dict[str, Any]] = [
+        {"configuration": text, "models": list(dict.fromkeys(models)), "cells": _cells(text, table, places, wanted)}
+        for text, models in texts.items()
+    ]
+    return {"metric": metric, "group": group, "ours": [one for one in ours if _is_computed(one["cells"])]}
+
+
+def _belongs(configuration: Configuration, metric: str, once: bool) -> bool:
+    if configuration.metric.name != {**OURS, **OWN}.get(metric):
+        return False
+    report = {**REPORTS, **OWN_REPORTS}.get(metric)
+    if report is not None and configuration.options["report"] != report:
+        return False
+    return not once or configuration.options.get("samples", 1) == 1
+
+
+def _cells(
+    text: str, table: paper.PublishedTable, places: Sequence[tuple[_Corpus, str]], wanted: Evaluation
+) -> list[dict[str, Any]]:
+    cells = []
+    for corpus, level in places:
+        row = wanted.rows_of(corpus, table.rated).get((text, level))
+        cell: dict[str, Any] = {"corpus": corpus.slug, "level": level}
+        if row is None:
+            nothing = {"value": None, "reason": _why_empty(text, corpus, table.rated)}
+            cells.append(cell | {str(name): nothing for name in table.coefficients})
+            continue
+        cell |= {key: row[key] for key in ("n", "coverage", "signature", "note") if key in row}
+        cells.append(cell | {str(name): row[name] for name in table.coefficients})
+    return cells
+
+
+def _is_computed(cells: Iterable[dict[str, Any]]) -> bool:
+    return any("signature" in cell for cell in cells)
+
+
+def _why_empty(text: str, corpus: _Corpus, rated: Rated) -> str:
+    if reason := corpus.why_nothing(rated):
+        return reason
+    if text == PEOPLE:
+        return f"nobody rated turns of {corpus.slug}"
+    return f"computed of {corpus.part.get(text, 0)} of {len(corpus.systems)} systems"
+
+
+def _published(
+    table: paper.PublishedTable, row: paper.PublishedRow, places: Sequence[tuple[_Corpus, str]]
+) -> dict[str, Any]:
+    figures = iter(row.figures)
+    cells = []
+    for corpus, level in places:
+        values = {name: next(figures) for name in table.coefficients}
+        printed = {str(name): {"value": one.value, "significant": one.significant} for name, one in values.items()}
+        cells.append({"corpus": corpus.key, "level": level, **printed})
+    return {"model": row.model, "cells": cells}
+
+
+def _place(corpus: _Corpus, level: str, rated: Rated) -> dict[str, Any]:
+    place: dict[str, Any] = {"corpus": corpus.slug, "title": corpus.title, "level": level}
+    reason = corpus.why_nothing(rated)
+    return {**place, "reason": reason} if reason else place
+
+
+def _corpus_document(corpus: _Corpus) -> dict[str, Any]:
+    document: dict[str, Any] = {"key": corpus.key, "title": corpus.title, "corpus": corpus.slug}
+    if corpus.version is None:
+        return {**document, "corpus_version": None, "reason": f"there is no corpus {corpus.slug}"}
+    return {
+        **document,
+        "corpus_version": corpus.version.label,
+        "aspect": corpus.version.main_aspect,
+        "systems": [system.name for system in corpus.systems],
+        "configurations": [one.text for one in corpus.found],
+    }
+
+
+def _what_is_missing(corpus: _Corpus) -> list[dict[str, str]]:
+    if corpus.version is None:
+        command = f"manage.py import_corpus {corpus.how} --slug {corpus.slug}"
+        return [{"corpus": corpus.slug, "reason": f"there is no corpus {corpus.slug}", "command": command}]
+    rows = {
+        row.metric for table in paper.TABLES for row in table.rows for one, _ in table.places if one.key == corpus.key
+    }
+    absent = [name for row, name in OURS.items() if row in rows and not _any_of(corpus, row)]
+    here: list[tuple[str, str]] = []
+    not_here: list[tuple[str, str]] = []
+    for text in dict.fromkeys(absent):
+        reason = run_queries.why_not_offered(parse(text), corpus.version)
+        (not_here if reason else here).append((text, reason))
+    lines = [{"corpus": corpus.slug, "reason": f"{text}: {reason}", "command": ""} for text, reason in not_here]
+    if here:
+        texts = ",".join(text for text, _ in here)
+        command = f'manage.py score --corpus {corpus.slug} --metrics "{texts}"'
+        lines.append({"corpus": corpus.slug, "reason": f"not computed of all systems: {texts}", "command": command})
+    return lines
+
+
+def _any_of(corpus: _Corpus, row: str) -> bool:
+    return any(_belongs(one, row, once=False) for one in corpus.found)
+
+
+def _worth(corpora: Iterable[_Corpus]) -> list[dict[str, Any]]:
+    """What is known of the judges in the tables, each once."""
+    by_words: dict[str, list[str]] = {}
+    for configuration in (one for corpus in corpora for one in corpus.found):
+        if (words := worth_of(configuration)) and configuration.text not in by_words.setdefault(words, []):
+            by_words[words].append(configuration.text)
+    return [{"configurations": texts, "worth": words} for words, texts in by_words.items()]
