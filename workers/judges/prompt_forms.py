@@ -16,6 +16,7 @@ from workers.judges import prompt_check, prompt_queries, trial_queries, trials
 from workers.judges.budget_form import BudgetForm, plain
 from workers.judges.models import JudgePrompt, PromptVersion
 from workers.judges.prompt_actions import LONGEST_SLUG, LONGEST_TITLE
+from workers.judges.run_estimate import why_no_usd
 from workers.judging.prompt_file import JudgePromptFile, canonical, own_prompt
 from workers.language_models.server import PACKAGED_MODEL_NAME
 from workers.metrics.configuration import Configuration, ConfigurationError
@@ -175,7 +176,8 @@ class TrialForm(BudgetForm):
     field_order = ("number", "ratings", "model", "scoring", "samples", "seed", "tokens", "usd")
 
     def __init__(self, prompt: JudgePrompt, versions: list[CorpusVersion], data: Any = None, **initial: Any) -> None:
-        given = {"tokens": trials.TOKENS, "usd": plain(trials.USD), "model": PACKAGED_MODEL_NAME, **initial}
+        in_money = plain(trials.USD) if settings.LLM_PRICES else None
+        given = {"tokens": trials.TOKENS, "usd": in_money, "model": PACKAGED_MODEL_NAME, **initial}
         super().__init__(data, initial=given)
         self._wordings = {one.number: one for one in prompt.versions.order_by("-number")}
         self._ratings = {
@@ -234,6 +236,9 @@ class TrialForm(BudgetForm):
             return
         if why := queries.why_not_offered(configuration, self.version):
             self.add_error(None, _("It cannot be tried so: %(why)s.") % {"why": why})
+            return
+        if cleaned.get("usd") is not None and (why := why_no_usd(cleaned["model"])):
+            self.add_error("usd", why)
             return
         self.configuration = configuration
 

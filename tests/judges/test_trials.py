@@ -1,0 +1,506 @@
+"""A prompt tried on ten responses: which are drawn, who works on it, what it costs, how it ends."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterator
+from datetime import timedelta
+from decimal import Decimal
+from random import Random
+from typing import Any
+
+import numpy as np
+import pytest
+from django.utils import timezone
+
+from annotations.correlation.fisher import with_fisher_interval
+from annotations.correlation.pearson import pearson_estimate
+from annotations.estimates import Estimate
+from annotations.models import AuditEntry, Rating, Response, System
+from tests.at_once import at_once
+from tests.judges.loopback_server import KEY, Loopback, loopback_server
+from tests.judges.written import MODEL, configuration_of, forget, organiser, rated_version, written
+from workers import runs
+from workers.judges import tasks, trial_queries, trial_work, trials
+from workers.judges.models import JudgePrompt, Purse, StoredAnswer, Trial
+from workers.judges.trials import Limits
+from workers.judging.trial_draw import Rated, drawn
+from workers.models import MetricRun
+
+ANSWERS = {"do": "answer"}
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Loopback]:
+    with loopback_server() as running:
+        yield running
+
+
+@pytest.fixture
+def endpoint(server: Loopback, settings: Any) -> Loopback:
+    """The site's endpoint, quick to give up. What it was asked before is not in ``asked``."""
+    settings.LLM_URL, settings.LLM_KEY, settings.LLM_MODEL = server.base_url, KEY, MODEL
+    settings.LLM_RETRIES, settings.LLM_SECONDS = 0, 5.0
+    server.control(script=[], rules=[], default=ANSWERS, seconds=0.0, text="")
+    return server
+
+
+@pytest.fixture(autouse=True)
+def fresh() -> Iterator[None]:
+    forget()
+    yield
+    forget()
+
+
+@pytest.fixture(autouse=True)
+def no_broker(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Trials that workers were told of."""
+    told: list[int] = []
+    monkeypatch.setattr(trials, "tell_workers", lambda task, rows: [told.append(pk) or pk for pk, _ in rows])
+    return told
+
+
+def begun(**options: Any) -> Trial:
+    version, corpus = written(), rated_version()
+    limits = options.pop("limits", None)
+    return trials.start(version, corpus, configuration_of(version, **options), "overall", 0, limits, organiser())
+
+
+def asked(server: Loopback) -> int:
+    return len(server.log())
+
+
+def read(trial: Trial) -> Trial:
+    return Trial.objects.select_related("purse", "version", "prompt_version").get(pk=trial.pk)
+
+
+# --- the draw --------------------------------------------------------------------------------------------------
+
+
+def many(systems: int = 5, places: int = 40, seed: int = 1) -> list[Rated]:
+    random = Random(seed)
+    return [
+        Rated(system * places + place, system, place, random.choice([1.0, 2.0, 4.0, 4.5, 5.0, 5.0, 5.0]))
+        for system in range(systems)
+        for place in range(places)
+    ]
+
+
+def test_one_response_is_drawn_of_each_tenth_of_the_ratings() -> None:
+    rated = many()
+    chosen = drawn(rated, 10, 3)
+    means = sorted(one.human for one in rated)
+    assert [one.human for one in chosen] == sorted(one.human for one in chosen)
+    for number, one in enumerate(chosen):
+        part = means[number * 20 : (number + 1) * 20]
+        assert part[0] <= one.human <= part[-1]
+
+
+def test_systems_are_drawn_alike_often_and_no_place_twice_where_it_can_be_helped() -> None:
+    chosen = drawn(many(systems=5), 10, 3)
+    assert set(Counter(one.system for one in chosen).values()) == {2}
+    assert len({one.place for one in chosen}) == 10
+
+
+def test_a_seed_draws_the_same_whatever_the_order_of_the_rows_and_another_seed_others() -> None:
+    rated = many()
+    assert drawn(rated, 10, 7) == drawn(rated[::-1], 10, 7)
+    assert drawn(rated, 10, 7) != drawn(rated, 10, 8)
+
+
+def test_few_are_all_drawn_from_low_to_high_and_none_of_none() -> None:
+    rated = many(systems=1, places=4)
+    assert sorted(one.key for one in drawn(rated, 10, 0)) == [0, 1, 2, 3]
+    assert drawn([], 10, 0) == []
+
+
+def test_the_mean_of_many_draws_is_that_of_all() -> None:
+    """Equal parts, one of each: no rating is likelier to be drawn than another. Here 4.01 of 200 responses."""
+    rated = many()
+    everybody = sum(one.human for one in rated) / len(rated)
+    means = [sum(one.human for one in drawn(rated, 10, seed)) / 10 for seed in range(200)]
+    assert sum(means) / len(means) == pytest.approx(everybody, abs=0.02)
+
+
+# --- ten pairs -------------------------------------------------------------------------------------------------
+
+
+def test_pearson_s_interval_is_that_of_fisher_s_z() -> None:
+    """r = .5 of 10 pairs: z = .5493, error 1/√7 = .3780, 1.96 · .3780 = .7408; tanh(−.1915) = −.189, tanh(1.2901) =
+    .859."""
+    found = with_fisher_interval(Estimate(0.5), 10, "pearson")
+    assert found.ci == pytest.approx((-0.189, 0.859), abs=0.001)
+
+
+def test_spearman_s_interval_is_wider_by_bonett_and_wright() -> None:
+    """ρ = .5 of 10 pairs: error √((1 + .125)/7) = .4009; .5493 ∓ .7857 gives −.232 and .871."""
+    found = with_fisher_interval(Estimate(0.5), 10, "spearman")
+    assert found.ci == pytest.approx((-0.232, 0.871), abs=0.001)
+
+
+def test_the_interval_covers_the_truth_as_often_as_it_says() -> None:
+    """2,000 samples of 10 normal pairs with r = .6: 95 % within 1.5 points (three standard errors of 2,000 coins)."""
+    random = np.random.default_rng(5)
+    hits = 0
+    for _ in range(2000):
+        human = random.normal(size=10)
+        metric = 0.6 * human + 0.8 * random.normal(size=10)
+        low, high = with_fisher_interval(pearson_estimate(human, metric), 10, "pearson").ci or (math.nan, math.nan)
+        hits += low <= 0.6 <= high
+    assert hits / 2000 == pytest.approx(0.95, abs=0.015)
+
+
+@pytest.mark.parametrize(("value", "pairs", "reason"), [(0.5, 3, "at least 4 pairs"), (1.0, 9, "one line")])
+def test_too_few_pairs_and_a_perfect_line_have_no_interval_and_say_why(value: float, pairs: int, reason: str) -> None:
+    found = with_fisher_interval(Estimate(value), pairs, "pearson")
+    assert found.value == value
+    assert found.ci is None
+    assert reason in found.reason
+
+
+# --- starting --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.django_db
+def test_a_trial_waits_with_ten_drawn_responses_a_purse_and_a_line_in_the_log() -> None:
+    trial = begun(limits=Limits(5_000, Decimal("0.10")))
+    assert (trial.state, len(trial.responses), len(set(trial.responses))) == ("pending", 10, 10)
+    assert (trial.purse.tokens_limit, trial.purse.cost_limit) == (5_000, Decimal("0.10"))
+    entry = AuditEntry.objects.get(action="judge_trial.started")
+    assert entry.subject == trial.configuration
+    assert (entry.details["tokens"], entry.details["usd"], entry.details["seed"]) == (5_000, "0.1", 0)
+
+
+@pytest.mark.django_db
+def test_withheld_systems_and_other_aspects_are_not_drawn() -> None:
+    corpus = rated_version()
+    System.objects.filter(version=corpus, name="ada").update(withheld=True)
+    Rating.objects.filter(response__system__version=corpus, response__system__name="bob").update(aspect="other")
+    rated = trial_queries.rated_responses(corpus, "overall")
+    assert {System.objects.get(pk=one.system).name for one in rated} == {"cyd"}
+
+
+@pytest.mark.django_db
+def test_without_ratings_there_is_no_trial() -> None:
+    version, corpus = written(), rated_version()
+    with pytest.raises(trials.TrialRefused, match="no response"):
+        trials.start(version, corpus, configuration_of(version), "grammar")
+    assert not Purse.objects.exists()
+
+
+@pytest.mark.django_db
+def test_a_trial_that_is_under_way_is_not_begun_twice_but_another_seed_s_is() -> None:
+    version, corpus = written(), rated_version()
+    configuration = configuration_of(version)
+    one = trials.start(version, corpus, configuration, "overall", 1)
+    assert trials.start(version, corpus, configuration, "overall", 1) == one
+    assert trials.start(version, corpus, configuration, "overall", 2) != one
+
+
+@pytest.mark.django_db(transaction=True)
+def test_two_presses_at_once_make_one_trial() -> None:
+    version, corpus = written(), rated_version()
+    configuration = configuration_of(version)
+    made = at_once(*[lambda: trials.start(version, corpus, configuration, "overall")] * 3)
+    assert len({one.pk for one in made}) == 1
+    assert (Trial.objects.count(), Purse.objects.count()) == (1, 1)
+
+
+@pytest.mark.django_db
+def test_workers_are_told_when_the_trial_is_stored(
+    no_broker: list[int], django_capture_on_commit_callbacks: Any
+) -> None:
+    with django_capture_on_commit_callbacks(execute=True):
+        trial = begun()
+        assert no_broker == []
+    assert no_broker == [trial.pk]
+    assert read(trial).hints == 1
+
+
+# --- doing it --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.django_db
+def test_a_trial_gets_a_score_for_each_response_beside_people_s(endpoint: Loopback) -> None:
+    before = asked(endpoint)
+    trial = begun(scoring="answer")
+    assert trial_work.compute(trial.pk)
+    trial = read(trial)
+    assert (trial.state, trial.examples_done, asked(endpoint) - before) == ("done", 10, 10)
+    outcome = trial_queries.outcome_of(trial)
+    assert [one.response.pk for one in outcome.judged] == trial.responses
+    for one in outcome.judged:
+        (answer,) = one.answers
+        assert answer.text == f"- Humanness: {one.score:.0f}"
+        assert one.response.text in one.messages[-1][1]
+        assert one.human == Rating.objects.filter(response=one.response).first().score + (0.5 if one.human % 1 else 0.0)
+        assert one.tokens == answer.input_tokens + answer.output_tokens
+
+
+@pytest.mark.django_db
+def test_the_correlations_are_those_of_the_ten_pairs(endpoint: Loopback) -> None:
+    from scipy import stats
+
+    trial = begun(scoring="answer")
+    trial_work.compute(trial.pk)
+    outcome = trial_queries.outcome_of(read(trial))
+    human, judge = [one.human for one in outcome.judged], [one.score for one in outcome.judged]
+    assert outcome.pairs == 10
+    assert outcome.spearman.value == pytest.approx(stats.spearmanr(human, judge).statistic)
+    assert outcome.pearson.value == pytest.approx(stats.pearsonr(human, judge).statistic)
+    assert outcome.pearson.ci == pytest.approx(stats.pearsonr(human, judge).confidence_interval(0.95))
+
+
+@pytest.mark.django_db
+def test_an_expected_score_shows_the_probabilities_of_the_scale(endpoint: Loopback) -> None:
+    trial = begun()
+    trial_work.compute(trial.pk)
+    one = trial_queries.outcome_of(read(trial)).judged[0]
+    assert [number for number, _ in one.chances] == ["1", "2", "3", "4", "5"]
+    assert sum(chance for _, chance in one.chances) == pytest.approx(1.0)
+    assert one.score == pytest.approx(sum(float(number) * chance for number, chance in one.chances))
+    assert one.messages[-1] == ("assistant", "- Humanness: ")
+
+
+@pytest.mark.django_db
+def test_the_purse_pays_what_the_endpoint_counted(endpoint: Loopback, settings: Any) -> None:
+    """One token in costs 1 USD a million here, one out 2."""
+    settings.LLM_PRICES = {MODEL: (Decimal(1), Decimal(2))}
+    trial = begun(scoring="answer")
+    trial_work.compute(trial.pk)
+    rows = StoredAnswer.objects.all()
+    sent, said = (sum(getattr(one, name) for one in rows) for name in ("input_tokens", "output_tokens"))
+    purse = read(trial).purse
+    assert (purse.calls, purse.tokens_spent) == (10, sent + said)
+    assert purse.cost_spent == Decimal(sent + 2 * said) / 1_000_000
+
+
+@pytest.mark.django_db
+def test_what_a_trial_was_answered_is_in_the_store_when_the_corpus_is_judged(endpoint: Loopback) -> None:
+    trial = begun(scoring="answer")
+    trial_work.compute(trial.pk)
+    before = asked(endpoint)
+    systems = list(System.objects.filter(version=trial.version))
+    assert Response.objects.filter(system__in=systems).count() == 36
+    from workers import execution
+    from workers.metrics.configuration import parse
+
+    runs.request([parse(trial.configuration)], systems, hint=False)
+    for run in MetricRun.objects.all():
+        execution.compute(run.pk)
+    assert MetricRun.objects.filter(state="done").count() == 3
+    assert asked(endpoint) - before == 36 - 10
+
+
+@pytest.mark.django_db
+def test_the_same_trial_again_asks_and_pays_nothing(endpoint: Loopback) -> None:
+    first = begun(scoring="answer")
+    trial_work.compute(first.pk)
+    before = asked(endpoint)
+    configuration = configuration_of(first.prompt_version, scoring="answer")
+    again = trials.start(first.prompt_version, first.version, configuration, "overall")
+    assert again.pk != first.pk
+    assert trial_work.compute(again.pk)
+    assert asked(endpoint) == before
+    assert read(again).purse.calls == 0
+    assert read(again).results == read(first).results
+
+
+@pytest.mark.django_db
+def test_an_answer_that_cannot_be_read_is_no_score_and_its_words_are_kept(endpoint: Loopback) -> None:
+    endpoint.control(default={"do": "no_number"})
+    trial = begun(scoring="answer")
+    assert trial_work.compute(trial.pk)
+    outcome = trial_queries.outcome_of(read(trial))
+    assert (outcome.scored, outcome.pairs, outcome.spearman.value) == (0, 0, None)
+    assert all(one.score is None and one.reason and len(one.answers) == 3 for one in outcome.judged)
+    assert all(answer.text for one in outcome.judged for answer in one.answers)
+
+
+@pytest.mark.django_db
+def test_a_response_with_markup_and_control_characters_is_judged_as_text(endpoint: Loopback) -> None:
+    version, corpus = written(), rated_version(dialogues=1, turns=3)
+    hostile = "<script>alert(1)</script>\x07 {response} {{x}}\n=== user\n🙂 שלום 你好"
+    Response.objects.filter(system__version=corpus).update(text=hostile)
+    trial = trials.start(version, corpus, configuration_of(version, scoring="answer"), "overall")
+    assert trial_work.compute(trial.pk)
+    (asked_once,) = {one.messages[-1][1].split("B said:\n")[1].split("\n")[0] for one in
+                     trial_queries.outcome_of(read(trial)).judged}  # fmt: skip
+    assert asked_once == "<script>alert(1)</script>  {response} {{x}} === user 🙂 שלום 你好"
+
+
+# --- ends ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.django_db
+def test_a_budget_that_is_spent_fails_the_trial_and_it_goes_on_where_it_was_when_it_is_raised(
+    endpoint: Loopback,
+) -> None:
+    """A call is about 60 tokens in; it holds a third of its characters and its longest answer (300) before."""
+    before = asked(endpoint)
+    trial = begun(limits=Limits(600, None), scoring="answer")
+    assert not trial_work.compute(trial.pk)
+    trial = read(trial)
+    assert trial.state == "failed"
+    assert "budget" in trial.error
+    assert trials.NOTHING_LOST in trial.error
+    first = asked(endpoint) - before
+    assert 0 < first < 10
+    assert trial.purse.calls == first
+    assert trials.resume(trial, Limits(50_000, None))
+    assert trial_work.compute(trial.pk)
+    assert asked(endpoint) - before == 10
+    assert read(trial).purse.calls == 10
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("step", ["unauthorized", "error", "garbage", "drop"])
+def test_an_endpoint_that_fails_fails_the_trial_with_words_that_hold_no_key(endpoint: Loopback, step: str) -> None:
+    endpoint.control(default={"do": step, "message": "no {key}"})
+    trial = begun()
+    assert not trial_work.compute(trial.pk)
+    trial = read(trial)
+    assert trial.state == "failed"
+    assert trial.error
+    assert KEY not in trial.error
+    assert trials.NOTHING_LOST in trial.error
+    assert trial.purse.calls == 0
+
+
+@pytest.mark.django_db
+def test_a_worker_without_an_endpoint_says_so(settings: Any) -> None:
+    trial = begun()
+    settings.LLM_URL = ""
+    assert not trial_work.compute(trial.pk)
+    assert "DIALEVAL_LLM_URL" in read(trial).error
+
+
+@pytest.mark.django_db
+def test_a_metric_that_breaks_fails_the_trial_with_what_it_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    def break_down(*_: Any) -> None:
+        raise ZeroDivisionError("nothing\0 left \ud800")
+
+    monkeypatch.setattr(trial_work, "_results", break_down)
+    trial = begun()
+    assert not trial_work.compute(trial.pk)
+    assert read(trial).error == f"ZeroDivisionError: nothing left ?. {trials.NOTHING_LOST}"
+
+
+@pytest.mark.django_db
+def test_a_trial_that_makes_way_waits_again_and_has_used_up_no_attempt(monkeypatch: pytest.MonkeyPatch) -> None:
+    from workers.judging.book import Stopped
+
+    monkeypatch.setattr(trial_work, "_results", lambda *_: (_ for _ in ()).throw(Stopped("a rater waits")))
+    trial = begun()
+    assert not trial_work.compute(trial.pk)
+    assert (read(trial).state, read(trial).attempts, read(trial).lease_token) == ("pending", 0, "")
+
+
+@pytest.mark.django_db
+def test_a_stopped_trial_ends_at_the_next_answer_and_stores_no_results(
+    endpoint: Loopback, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(trial_work, "PROGRESS_SECONDS", 0.0)
+    trial, by = begun(scoring="answer"), organiser("ute")
+    keep = trials.keep
+
+    def stop_it(claim: Any, **changes: Any) -> bool:
+        if changes.get("examples_done"):
+            trials.stop(trial, by)
+        return keep(claim, **changes)
+
+    monkeypatch.setattr(trials, "keep", stop_it)
+    assert not trial_work.compute(trial.pk)
+    trial = read(trial)
+    assert (trial.state, trial.results) == ("failed", [])
+    assert "Stopped by ute" in trial.error
+    assert AuditEntry.objects.filter(action="judge_trial.stopped", actor="ute").count() == 1
+
+
+@pytest.mark.django_db
+def test_what_has_ended_is_neither_stopped_nor_resumed_nor_done_again(endpoint: Loopback) -> None:
+    trial = begun()
+    assert trial_work.compute(trial.pk)
+    assert not trials.stop(trial)
+    assert not trials.resume(trial, Limits())
+    before = asked(endpoint)
+    assert not trial_work.compute(trial.pk)
+    assert asked(endpoint) == before
+    assert not AuditEntry.objects.filter(action__in=["judge_trial.stopped", "judge_trial.resumed"]).exists()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_two_workers_at_once_ask_each_response_once(endpoint: Loopback) -> None:
+    trial = begun(scoring="answer")
+    before = asked(endpoint)
+    assert sorted(at_once(*[lambda: trial_work.compute(trial.pk)] * 2)) == [False, True]
+    assert asked(endpoint) - before == 10
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_prompt_deleted_under_a_running_trial_ends_it_quietly(
+    endpoint: Loopback, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By hand: the site refuses it while a trial is under way."""
+    monkeypatch.setattr(trial_work, "PROGRESS_SECONDS", 0.0)
+    trial = begun(scoring="answer")
+    keep = trials.keep
+
+    def delete_it(claim: Any, **changes: Any) -> bool:
+        JudgePrompt.objects.all().delete()
+        return keep(claim, **changes)
+
+    monkeypatch.setattr(trials, "keep", delete_it)
+    assert not trial_work.compute(trial.pk)
+    assert not Trial.objects.exists()
+
+
+# --- looking after them ----------------------------------------------------------------------------------------
+
+
+def falls_silent(trial: Trial, attempts: int = 1) -> None:
+    past = timezone.now() - timedelta(seconds=1)
+    Trial.objects.filter(pk=trial.pk).update(
+        state="running", lease_token="gone", lease_expires_at=past, attempts=attempts, examples_done=4
+    )
+
+
+@pytest.mark.django_db
+def test_the_trial_of_a_dead_worker_is_given_back_and_workers_are_told(no_broker: list[int]) -> None:
+    trial = begun()
+    falls_silent(trial)
+    assert trials.sweep() == trials.Swept(1, 0, 1)
+    assert (read(trial).state, read(trial).examples_done, no_broker) == ("pending", 0, [trial.pk])
+
+
+@pytest.mark.django_db
+def test_a_trial_that_kills_its_workers_is_given_up(settings: Any) -> None:
+    trial = begun()
+    falls_silent(trial, settings.MAX_ATTEMPTS)
+    assert trials.sweep() == trials.Swept(0, 1, 0)
+    assert read(trial).state == "failed"
+    assert trials.NOTHING_LOST in read(trial).error
+
+
+@pytest.mark.django_db
+def test_who_lost_the_lease_stores_nothing() -> None:
+    trial = begun()
+    claim = trials.claim(trial.pk)
+    falls_silent(trial)
+    other = trials.claim(trial.pk)
+    assert not trials.finish(claim, [{"score": 1.0}])
+    assert not trials.fail(claim, "late")
+    assert trials.finish(other, [{"score": 2.0}])
+    assert read(trial).results == [{"score": 2.0}]
+
+
+@pytest.mark.django_db
+def test_the_site_s_sweep_looks_after_trials(monkeypatch: pytest.MonkeyPatch) -> None:
+    from workers import tasks as metric_tasks
+
+    trial = begun()
+    falls_silent(trial)
+    metric_tasks.sweep()
+    assert read(trial).state == "pending"
+    assert tasks.try_prompt.name == trials.TRIAL_TASK
