@@ -1,0 +1,259 @@
+"""What judging may cost: limits, money held for calls in flight, several workers at one purse."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from django.utils import timezone
+
+from tests.at_once import at_once
+from tests.campaigns.sets import made_version
+from tests.judges.test_book import answer, call
+from workers.judges import purses
+from workers.judges.book import DatabaseBook
+from workers.judges.models import Hold, JudgeRun, Purse, StoredAnswer
+from workers.judges.purses import Paying, default_limits, judge_run_of, purses_of
+from workers.judging.book import BudgetSpent, Claimed, Estimate
+from workers.judging.calls import Answer, Call
+from workers.judging.costs import Price
+from workers.judging.desk import Payer
+
+pytestmark = pytest.mark.django_db
+
+PRICE = Price(Decimal(1), Decimal(1))
+"""A dollar for a million tokens: a token is a millionth."""
+
+
+def calls(count: int, first: int = 0) -> list[Call]:
+    return [call(f"number {number}") for number in range(first, first + count)]
+
+
+def worth(wanted: list[Call], tokens: int = 100) -> list[tuple[Call, Estimate]]:
+    return [(one, Estimate(tokens, Decimal(tokens) / 1_000_000)) for one in wanted]
+
+
+def book_of(*limited: Purse) -> DatabaseBook:
+    return DatabaseBook([Paying(one.pk, f"purse {one.pk}") for one in limited], PRICE)
+
+
+def purse(tokens: int | None = None, usd: str | None = None, **fields: Any) -> Purse:
+    limit = None if usd is None else Decimal(usd)
+    return Purse.objects.create(tokens_limit=tokens, cost_limit=limit, **fields)
+
+
+def spent(one: Purse) -> tuple[int, Decimal, int, int]:
+    one.refresh_from_db()
+    return one.tokens_spent, one.cost_spent, one.calls, one.unpriced_calls
+
+
+def test_answers_are_paid_by_what_the_endpoint_counted() -> None:
+    paying = purse()
+    book = book_of(paying)
+    book.claim(worth(calls(2)))
+    book.put([(one, answer(input_tokens=30, output_tokens=12)) for one in calls(2)])
+    assert spent(paying) == (84, Decimal("0.000084"), 2, 0)
+
+
+def test_an_answer_that_nobody_counted_is_charged_what_it_may_have_cost() -> None:
+    paying = purse()
+    book = book_of(paying)
+    book.claim(worth(calls(1)))
+    book.put([(calls(1)[0], answer(input_tokens=None, output_tokens=None))])
+    assert spent(paying) == (100, Decimal("0.0001"), 1, 0)
+    assert StoredAnswer.objects.get().cost == Decimal("0.0001")
+
+
+def test_a_refusal_costs_nothing() -> None:
+    paying = purse()
+    book = book_of(paying)
+    book.claim(worth(calls(1)))
+    book.put([(calls(1)[0], Answer("refused", error="too long"))])
+    assert spent(paying) == (0, Decimal(0), 1, 0)
+
+
+def test_calls_to_a_model_without_a_price_are_counted_in_tokens_and_said_to_have_none() -> None:
+    paying = purse(usd="0.0001")
+    book = DatabaseBook([Paying(paying.pk, "it")])
+    book.claim([(one, Estimate(100, None)) for one in calls(2)])
+    book.put([(one, answer(input_tokens=10**6)) for one in calls(2)])
+    assert spent(paying) == (2_000_010, Decimal(0), 2, 2)
+    assert StoredAnswer.objects.filter(cost=None).count() == 2
+
+
+def test_what_is_in_the_store_is_paid_by_nobody() -> None:
+    first, second = purse(), purse(tokens=0)
+    book = book_of(first)
+    book.claim(worth(calls(1)))
+    book.put([(calls(1)[0], answer())])
+    assert len(book_of(second).claim(worth(calls(1))).answered) == 1
+    assert spent(second)[0] == 0
+
+
+@pytest.mark.parametrize("limits", [{"tokens": 250}, {"usd": "0.00025"}])
+def test_no_more_is_claimed_than_the_purse_holds(limits: dict[str, Any]) -> None:
+    """Each may cost 100 tokens, or 0.0001 USD: two fit into 250, a third one does not."""
+    book = book_of(purse(**limits))
+    claimed = book.claim(worth(calls(5)))
+    assert claimed.mine == calls(2)
+    assert claimed.held == claimed.answered == []
+
+
+def test_what_an_answer_did_not_cost_is_there_for_the_next_call() -> None:
+    paying = purse(tokens=250)
+    book = book_of(paying)
+    book.claim(worth(calls(2)))
+    assert book.claim(worth(calls(1, first=2))).mine == []
+    book.put([(calls(1)[0], answer(input_tokens=10, output_tokens=0))])
+    assert book.claim(worth(calls(1, first=2))).mine == calls(1, first=2)  # 10 spent + 100 in flight + 100 ≤ 250
+
+
+def test_a_spent_purse_refuses_with_its_name_and_what_to_do() -> None:
+    paying = purse(tokens=120)
+    book = book_of(paying)
+    book.claim(worth(calls(1)))
+    book.put([(calls(1)[0], answer(input_tokens=60, output_tokens=0))])
+    with pytest.raises(BudgetSpent, match=rf"purse {paying.pk} has no room .*60 of 120 tokens.*raise the budget"):
+        book.claim(worth(calls(1, first=1)))
+    assert StoredAnswer.objects.count() == 1
+
+
+def test_all_purses_must_have_room_and_all_pay() -> None:
+    wide, narrow = purse(tokens=1000), purse(tokens=150)
+    book = book_of(wide, narrow)
+    assert book.claim(worth(calls(3))).mine == calls(1)
+    book.put([(calls(1)[0], answer(input_tokens=100, output_tokens=0))])
+    assert [spent(one)[0] for one in (wide, narrow)] == [100, 100]
+    with pytest.raises(BudgetSpent, match=f"purse {narrow.pk} "):
+        book.claim(worth(calls(1, first=1)))
+
+
+def test_money_that_others_hold_is_waited_for_and_not_called_spent() -> None:
+    paying = purse(tokens=150)
+    other = book_of(paying)
+    other.claim(worth(calls(1)))
+    assert book_of(paying).claim(worth(calls(1, first=1))) == Claimed(held=calls(1, first=1))
+    other.release(calls(1))
+    assert book_of(paying).claim(worth(calls(1, first=1))).mine == calls(1, first=1)
+
+
+def test_what_a_dead_holder_held_ends_by_itself() -> None:
+    paying = purse(tokens=150)
+    book_of(paying).claim(worth(calls(1)))
+    Hold.objects.update(expires_at=timezone.now() - timedelta(seconds=1))
+    assert book_of(paying).claim(worth(calls(1, first=1))).mine == calls(1, first=1)
+
+
+def test_closing_and_releasing_give_the_money_back() -> None:
+    paying = purse(tokens=1000)
+    book = book_of(paying)
+    book.claim(worth(calls(3)))
+    book.release(calls(2))
+    assert Hold.objects.get().tokens == 100
+    book.close()
+    assert not Hold.objects.exists()
+
+
+def test_sums_of_small_amounts_are_exact() -> None:
+    paying = purse()
+    book = DatabaseBook([Paying(paying.pk, "it")], Price(Decimal("0.1"), Decimal("0.2")))
+    for number in range(30):
+        one = call(f"number {number}")
+        book.claim([(one, Estimate(10, Decimal("0.000001")))])
+        book.put([(one, answer(input_tokens=7, output_tokens=1))])
+    assert spent(paying)[1] == Decimal("0.00002700")  # 30 × (7 × 0.1 + 1 × 0.2) / 1,000,000
+
+
+# --- whose purses ----------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def version() -> Any:
+    return made_version(("alpha",), 1, 1)
+
+
+def test_a_run_has_one_purse_with_the_sites_budget(version: Any, settings: Any) -> None:
+    settings.JUDGE_TOKENS, settings.JUDGE_USD = 5_000, Decimal(3)
+    payer = Payer(version.pk, "cpdscore_detail[model=gpt-x]")
+    [paying] = purses_of(payer)
+    assert purses_of(payer) == [paying]
+    assert "cpdscore_detail[model=gpt-x] on" in paying.name
+    found = Purse.objects.get(pk=paying.purse_id)
+    assert (found.tokens_limit, found.cost_limit) == (5_000, Decimal(3))
+
+
+def test_the_packaged_model_has_no_limit_and_nought_is_none(settings: Any) -> None:
+    assert default_limits("cpdscore_detail") == {"tokens_limit": None, "cost_limit": None}
+    settings.JUDGE_TOKENS, settings.JUDGE_USD = 0, Decimal(0)
+    assert default_limits("cpdscore_detail[model=gpt-x]") == {"tokens_limit": None, "cost_limit": None}
+
+
+def test_registered_providers_pay_too_in_the_order_of_keys(version: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    own = judge_run_of(version.pk, "cpdscore_detail").purse
+    challenge = purse(pk=own.pk + 1000)
+    monkeypatch.setattr(purses, "_providers", [lambda payer: [Paying(challenge.pk, f"for {payer.configuration}")]])
+    found = purses_of(Payer(version.pk, "cpdscore_detail"))
+    assert [one.purse_id for one in found] == [own.pk, challenge.pk]
+    assert found[1].name == "for cpdscore_detail"
+
+
+def test_nobody_pays_for_a_script() -> None:
+    assert purses_of(None) == []
+
+
+# --- at once ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.django_db(transaction=True)
+def test_workers_at_once_never_reserve_more_than_the_purse_holds() -> None:
+    """Six workers want ten calls each of at most 100 tokens; the purse holds 1,250: twelve are claimed, however."""
+    paying = purse(tokens=1_250)
+    books = [book_of(paying) for _ in range(6)]
+    found = at_once(*(lambda n=n, b=b: b.claim(worth(calls(10, first=10 * n))) for n, b in enumerate(books)))
+    assert [one for one in found if isinstance(one, Exception)] == []
+    assert sum(len(one.mine) for one in found) == 12
+
+
+@pytest.mark.django_db(transaction=True)
+def test_workers_at_once_never_send_the_same_call() -> None:
+    """In other orders, with other purses: who waits for whom makes no circle."""
+    books = [book_of(purse()) for _ in range(4)]
+    wanted = calls(40)
+    orders = [wanted, wanted[::-1], wanted[20:] + wanted[:20], wanted[::2] + wanted[1::2]]
+    found = at_once(*(lambda b=b, o=o: b.claim(worth(o)) for b, o in zip(books, orders, strict=True)))
+    assert [one for one in found if isinstance(one, Exception)] == []
+    assert sorted(one.key for claimed in found for one in claimed.mine) == sorted(one.key for one in wanted)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_call_left_behind_is_taken_over_by_one_alone() -> None:
+    DatabaseBook().claim(worth(calls(20)))
+    StoredAnswer.objects.update(lease_expires_at=timezone.now() - timedelta(seconds=1))
+    found = at_once(*(lambda: DatabaseBook().claim(worth(calls(20))) for _ in range(4)))
+    assert [one for one in found if isinstance(one, Exception)] == []
+    assert sum(len(one.mine) for one in found) == 20
+
+
+@pytest.mark.django_db(transaction=True)
+def test_payments_at_once_are_all_counted() -> None:
+    paying = purse()
+
+    def work(first: int) -> None:
+        book = book_of(paying)
+        for one in calls(8, first=first):
+            book.claim(worth([one]))
+            book.put([(one, answer(input_tokens=10, output_tokens=1))])
+
+    assert at_once(*(lambda n=n: work(100 * n) for n in range(4))) == [None] * 4
+    assert spent(paying)[:3] == (352, Decimal("0.000352"), 32)  # 4 × 8 × 11
+    assert Hold.objects.filter(tokens__gt=0).count() == 0
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_run_that_several_begin_at_once_has_one_purse() -> None:
+    version = made_version(("alpha",), 1, 1)
+    found = at_once(*(lambda: judge_run_of(version.pk, "cpdscore_detail").pk for _ in range(4)))
+    assert len(set(found)) == 1
+    assert JudgeRun.objects.count() == Purse.objects.count() == 1
