@@ -223,4 +223,5 @@ LOGGING = {
     "formatters": {"line": {"format": "{asctime} {levelname} {name} {message}", "style": "{"}},
     "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
     "root": {"handlers": ["stderr"], "level": environment.text("DIALEVAL_LOG_LEVEL").upper()},
+    "loggers": {"httpx2": {"level": "WARNING"}},  # at INFO it writes a line for every call of a judge
 }

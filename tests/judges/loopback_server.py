@@ -8,7 +8,8 @@
 
 Every request takes the first of these that is there: the next step of the ``script``; the first rule whose ``contains``
 stands in the request's texts; the ``default`` (answer). ``control`` replaces what it names (``script``, ``rules``,
-``default``, ``seconds``, ``allowed``, ``continues``, ``usage``, ``text``) and leaves the rest.
+``default``, ``seconds``, ``allowed``, ``continues``, ``usage``, ``text``) and leaves the rest; ``reset`` sets
+everything back and empties the log.
 
 A step is ``{"do": …}`` with ``seconds`` (it waits so long first; else the server's own ``seconds``) and
 
@@ -28,7 +29,8 @@ A request with another key than ``KEY`` gets 401, one above ``allowed`` at once 
 
 ``log()``: for every chat request in its order ``{"request": SHA-256 of the body without its seed, "seed", "model",
 "do", "paid": whether a whole 200 with an answer was written, "at": seconds since the start}``. ``stats()``:
-``{"requests", "paid", "most_at_once", "input_tokens", "output_tokens"}``; tokens are counted of what was paid.
+``{"requests", "paid", "most_at_once", "input_tokens", "output_tokens", "begun"}``; tokens are counted of what was
+paid, ``begun`` is the start by the machine's monotonic clock.
 
 By hand: ``python -m tests.judges.loopback_server [PORT] [SECONDS]``; it ends when its standard input closes.
 """
@@ -69,6 +71,12 @@ class Loopback:
 
     def control(self, **wishes: Any) -> None:
         self._ask("/control", json.dumps(wishes).encode())
+
+    def reset(self) -> None:
+        """As it was at its start, with an empty log."""
+        fresh = State()
+        names = ("seconds", "script", "rules", "default", "allowed", "continues", "usage", "text", "log")
+        self.control(most_at_once=0, input_tokens=0, output_tokens=0, **{name: getattr(fresh, name) for name in names})
 
     def log(self) -> list[dict[str, Any]]:
         entries: list[dict[str, Any]] = self._ask("/log")
@@ -134,8 +142,9 @@ class State:
     output_tokens: int = 0
     begun: float = field(default_factory=time.monotonic)
 
-    def stats(self) -> dict[str, int]:
+    def stats(self) -> dict[str, float]:
         return {
+            "begun": self.begun,
             "requests": len(self.log),
             "paid": sum(entry["paid"] for entry in self.log),
             "most_at_once": self.most_at_once,

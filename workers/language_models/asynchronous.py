@@ -65,7 +65,7 @@ class AsyncModel:
     async def complete(self, body: bytes) -> Reply:
         """One attempt. ``body``: a chat completion's request as JSON."""
         async with asyncio.timeout(self._seconds):
-            response = await self._client.post("/chat/completions", cast_to=self._response, body=body)
+            response = await self._client.post("/chat/completions", cast_to=self._response, content=body)
         return reply_of(response.content)
 
     async def close(self) -> None:

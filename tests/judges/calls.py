@@ -1,0 +1,49 @@
+"""Calls of a test, and what asks them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from workers.judging.book import Book
+from workers.judging.calls import Answer, Call, ChatRequest
+from workers.judging.engine import Engine, nobody_watches
+from workers.judging.limits import Limits
+from workers.judging.memory_book import MemoryBook
+from workers.judging.rates import Pace, Unlimited
+from workers.language_models.client import Endpoint, Message
+
+
+def call_for(what: object, *, sample: int = 0, ask: int = 0, purpose: Any = None, **parameters: Any) -> Call:
+    """Of a request whose prompt is ``rate `` and what is rated."""
+    settings: dict[str, Any] = {"max_tokens": 8, "seed": 0, **parameters}
+    request = ChatRequest("judge-a", (Message("user", f"rate {what}"),), tuple(sorted(settings.items())))
+    return Call(request, sample, ask, purpose)
+
+
+def engine_for(
+    endpoint: Endpoint,
+    book: Book | None = None,
+    pace: Pace | None = None,
+    watch: Callable[[], None] = nobody_watches,
+    **limits: Any,
+) -> Engine:
+    made = Limits(**{"at_once": 4, "seconds": 5.0, "retries": 3, **limits})
+    return Engine(endpoint, book or MemoryBook(), made, pace or Unlimited(), watch)
+
+
+def ask_all(
+    engine: Engine, calls: Iterable[Call], follow: Callable[[Call, Answer], Sequence[Call]] | None = None
+) -> list[tuple[Call, Answer]]:
+    """What came, in the order in which it came. The engine is closed then."""
+    came: list[tuple[Call, Answer]] = []
+
+    def taken(call: Call, answer: Answer) -> Sequence[Call]:
+        came.append((call, answer))
+        return follow(call, answer) if follow else ()
+
+    try:
+        engine.ask(calls, taken)
+    finally:
+        engine.close()
+    return came
