@@ -1,6 +1,6 @@
 from django.urls import include, path
 
-from leaderboard import campaign_views, metric_pages, views
+from leaderboard import campaign_views, judge_pages, metric_pages, views
 
 urlpatterns = [
     path("metrics/<str:name>/", metric_pages.metric, name="metric"),
@@ -9,6 +9,9 @@ urlpatterns = [
     path("corpora/<slug:slug>/systems/", views.systems, name="system-leaderboard"),
     path("corpora/<slug:slug>/agreement/", views.agreement, name="agreement"),
     path("corpora/<slug:slug>/dialogues/<int:position>/", views.dialogue, name="dialogue"),
+    path("corpora/<slug:slug>/judges/inspect/", judge_pages.inspector, name="judge-inspector"),
+    path("corpora/<slug:slug>/judges/inspect/<int:position>/", judge_pages.answer, name="judge-answer"),
+    path("corpora/<slug:slug>/judges/hygiene/", judge_pages.hygiene, name="judge-hygiene"),
     path("campaigns/<slug:slug>/agreement/", campaign_views.campaign_agreement, name="campaign-agreement"),
     path("", include("leaderboard.challenges.urls")),
 ]

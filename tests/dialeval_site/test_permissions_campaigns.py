@@ -297,15 +297,17 @@ CORPUS_PAGES = (
     "agreement",
     "corpus-runs",
     "corpus-runs-progress",
+    "judge-inspector",
+    "judge-hygiene",
 )
 
 
-@pytest.mark.parametrize("name", [*CORPUS_PAGES, "dialogue"])
+@pytest.mark.parametrize("name", [*CORPUS_PAGES, "dialogue", "judge-answer"])
 @pytest.mark.parametrize("role", [TAKING_PART, EXCLUDED])
 def test_who_rates_a_corpus_sees_nothing_of_it(stage: Stage, name: str, role: str) -> None:
     """Its pages name the systems: neither page nor file nor fragment, in the words of a corpus that is not there."""
     client = client_of(role)
-    place = reverse(name, args=[PUBLIC, *([0] if name == "dialogue" else [])])
+    place = reverse(name, args=[PUBLIC, *([0] if name in ("dialogue", "judge-answer") else [])])
     files = re.findall(r"download=([\w.-]+)", client_of("anonymous").get(place).content.decode())
     missing = client.get(place.replace(PUBLIC, NO_PLACE))
     for query in ("", "?version=1", *(f"?download={file}" for file in files)):

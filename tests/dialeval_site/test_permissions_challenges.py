@@ -404,7 +404,8 @@ def test_a_token_opens_no_page(stage: Stage) -> None:
 
 CORPUS_PAGES = (
     "corpus", "dialogues", "dialogue", "metric-leaderboard", "scatter", "system-leaderboard", "agreement",
-    "corpus-runs", "corpus-runs-progress", "metric-scores", "metric-scores-template",
+    "corpus-runs", "corpus-runs-progress", "judge-inspector", "judge-answer", "judge-hygiene",
+    "metric-scores", "metric-scores-template",
 )  # fmt: skip
 STRANGERS = ("anonymous", PARTICIPANT, RIVAL, MEMBER, DISQUALIFIED, RATER)
 PARTS_OF_THE_API = ("", "/systems", "/dialogues", "/dialogues/0", "/correlations", "/agreement", "/export")
@@ -412,7 +413,7 @@ QUERIES = ("", "?version=1", "?aspect=overall", "?level=turn", "?sort=-system", 
 
 
 def place_of(name: str, slug: str) -> str:
-    return reverse(name, args=[slug, *([0] if name == "dialogue" else [])])
+    return reverse(name, args=[slug, *([0] if name in ("dialogue", "judge-answer") else [])])
 
 
 def files(client: Client, place: str) -> list[str]:
