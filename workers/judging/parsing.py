@@ -29,6 +29,7 @@ from workers.judging.prompt_file import JudgePromptFile
 LONGEST_READ = 50_000
 """Characters of an answer that are read, from its end: what counts stands last, and no judge writes as much."""
 _BLANK = r"[ \t\u00a0]{0,9}"
+_BLANKS_WITHIN = r"[ \t\u00a0]{1,9}"
 _MARKS = r"[*_`\"'“”]{0,4}"
 _START = rf"(?:^|[,;|{{]){_BLANK}(?:(?:[-*•>#–]{{1,4}}|\d{{1,2}}[.)]){_BLANK}){{0,3}}[_`\"'“”]{{0,4}}"
 _SEPARATOR = rf"{_MARKS}{_BLANK}[:：=–—-]{_BLANK}{_MARKS}{_BLANK}"
@@ -64,23 +65,21 @@ def parse(text: str, prompt: JudgePromptFile) -> dict[str, float | None]:
 
 def statements(text: str, prompt: JudgePromptFile) -> Iterator[Statement]:
     """All that is stated, in the order of the text. Takes time in proportion to the text's length."""
-    labels = {_bare(label): label for label in prompt.labels}
     low, high = prompt.scale
-    for head in _heads(prompt.labels).finditer(text, max(0, len(text) - LONGEST_READ)):
-        number = _NUMBER.match(text, head.end())
+    for label, place in _heads(text, prompt.labels):
+        number = _NUMBER.match(text, place)
         if number is None:
-            if head.end() < len(text) and text[head.end()].isascii() and text[head.end()].isdigit():
-                yield Statement(labels[_bare(head[1])], None, head.end(), head.end() + 1)  # no score has so many digits
+            if place < len(text) and "0" <= text[place] <= "9":
+                yield Statement(label, None, place, place + 1)  # no score has so many digits
             continue
         value, end = _value(text, number, low, high)
         if end is not None:
-            yield Statement(labels[_bare(head[1])], value, number.start(), end)
+            yield Statement(label, value, number.start(), end)
 
 
 def places(text: str, prompt: JudgePromptFile, label: str) -> list[int]:
     """Where a number of the label is to stand: behind each separator, whether or not there is one."""
-    heads = _heads(prompt.labels).finditer(text, max(0, len(text) - LONGEST_READ))
-    return [head.end() for head in heads if _bare(head[1]) == _bare(label)]
+    return [place for found, place in _heads(text, prompt.labels) if found == label]
 
 
 def _value(text: str, number: re.Match[str], low: int, high: int) -> tuple[float | None, int | None]:
@@ -104,16 +103,18 @@ def _value(text: str, number: re.Match[str], low: int, high: int) -> tuple[float
     return (score if low <= score <= high else None), end
 
 
-def _bare(label: str) -> str:
-    return " ".join(label.split()).casefold()
+def _heads(text: str, labels: tuple[str, ...]) -> Iterator[tuple[str, int]]:
+    """Each label with a separator, and where it ends."""
+    longest_first, pattern = _pattern(labels)
+    for head in pattern.finditer(text, max(0, len(text) - LONGEST_READ)):
+        yield longest_first[(head.lastindex or 1) - 1], head.end()
 
 
 @lru_cache(maxsize=256)
-def _heads(labels: tuple[str, ...]) -> re.Pattern[str]:
-    """A label with its separator, up to where the number is to stand."""
-    # the longest first: of "Overall" and "Overall quality" each is to be found where it is written
-    names = "|".join(
-        r"[ \t\u00a0]{1,9}".join(map(re.escape, label.split())) for label in sorted(labels, key=len, reverse=True)
-    )
-    scale = rf"(?:{_BLANK}\([^()\n]{{0,20}}\))?"
-    return re.compile(rf"{_START}({names}){_MARKS}{scale}{_SEPARATOR}", re.IGNORECASE | re.MULTILINE)
+def _pattern(labels: tuple[str, ...]) -> tuple[list[str], re.Pattern[str]]:
+    """One group a label. The longest first: of "Overall" and "Overall quality" each is found where it is written."""
+    longest_first = sorted(labels, key=len, reverse=True)
+    names = "|".join(f"({_BLANKS_WITHIN.join(map(re.escape, label.split()))})" for label in longest_first)
+    bracket = rf"(?:{_BLANK}\([^()\n]{{0,20}}\))?"
+    pattern = rf"{_START}(?:{names}){_MARKS}{bracket}{_SEPARATOR}"
+    return longest_first, re.compile(pattern, re.IGNORECASE | re.MULTILINE)

@@ -166,7 +166,7 @@ class Reader:
     def _score(self, labels: tuple[str, ...]) -> str:
         score = self._value("score")
         if not score:
-            if len(labels) > 1 and "score" not in self._header:
+            if len([label for label in labels if label]) > 1 and "score" not in self._header:
                 self._problems.add("", "score", f"is missing: say which label counts: {', '.join(labels)}")
             return labels[0] if labels else ""
         if labels and score not in labels:
@@ -224,5 +224,5 @@ class Reader:
             for line, fault in mark_faults(section.text, known):
                 self._problems.add(section.first_line + line, name, fault)
             found.update(placeholders_in(section.text))
-        if wanted and "user" in self._sections and wanted not in found:
+        if wanted and wanted not in found and "user" in self._sections and self._sections["user"].text.strip():
             self._problems.add("", "user", f"holds no {{{wanted}}}: the judge would not see what it is to judge")
