@@ -10,7 +10,7 @@ from typing import Any
 from annotations.models import CorpusVersion, Dialogue, Rating, Response, Turn
 from annotations.queries import dialogue_ratings_in, responses_at
 from annotations.records import TARGET_SPEAKER
-from workers.queries import TurnScore, turn_scores_at
+from workers.queries import TurnScore, dialogue_scores_at, turn_scores_at
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +58,7 @@ def dialogue_context(version: CorpusVersion, dialogue: Dialogue, wish: str, aspe
             _card(response, scores.get(response.system_id, []), aspect)
             for response in (responses_at(chosen, aspect) if chosen else ())
         ],
+        "dialogue_scores": _scores_of_whole(version, dialogue_scores_at(version, dialogue)),
         "dialogue_ratings": _whole_dialogue(dialogue_ratings_in(dialogue).filter(aspect=aspect)),
         "previous": dialogue.position - 1 if dialogue.position else None,
         "next": dialogue.position + 1 if version.dialogues.filter(position=dialogue.position + 1).exists() else None,
@@ -125,6 +126,14 @@ def _rating_words(ratings: list[Rating], aspect: str) -> str:
 def _known_rater(rating: Rating) -> str:
     """An anonymous rater's number is a place in a list, not a person: it is not shown as if it named one."""
     return rating.rater.pseudonym if rating.rater.kind == "identified" else ""
+
+
+def _scores_of_whole(
+    version: CorpusVersion, scores: dict[int, list[TurnScore]]
+) -> list[tuple[str, int, list[TurnScore]]]:
+    """(system, swatch, scores) of what metrics say of each system's whole dialogue."""
+    systems = version.systems.filter(pk__in=scores).order_by("position")
+    return [(system.name, system.position, scores[system.pk]) for system in systems]
 
 
 def _whole_dialogue(ratings: Iterable[Rating]) -> list[tuple[str, int, float, list[str]]]:

@@ -17,6 +17,7 @@ from annotations.records import Utterance
 from workers import human_sides
 from workers.metrics.base import Example
 from workers.metrics.configuration import Configuration, ConfigurationError
+from workers.metrics.registry import all_metrics
 from workers.models import MetricRun
 
 NO_RESPONSE = "the system gave no response at this turn"
@@ -165,7 +166,7 @@ def runs_of(version: CorpusVersion) -> QuerySet[MetricRun]:
 
 
 class TurnScore(NamedTuple):
-    """What one configuration says of one response."""
+    """What one configuration says of one response, or of a system's whole dialogue."""
 
     configuration: str
     score: float | None
@@ -183,13 +184,29 @@ def turn_scores_at(version: CorpusVersion, turn: Turn) -> dict[int, list[TurnSco
     place = list(_turn_pks_of(version)).index(turn.pk)
     finished = runs_of(version).filter(state=MetricRun.State.DONE).order_by("configuration")
     rows = list(finished.values_list("pk", "system_id", "configuration", KeyTransform(str(place), "turn_scores")))
-    reasons = _said_at(place, finished.filter(pk__in=[pk for pk, _, _, score in rows if score is None]), "undefined")
+    without = finished.filter(pk__in=[pk for pk, _, _, score in rows if score is None], dialogue_scores=[])
+    reasons = _said_at(place, without, "undefined")
     remarks = _said_at(place, finished.exclude(remarks={}), "remarks")
     scores: dict[int, list[TurnScore]] = {}
     for pk, system_id, configuration, score in rows:
         if score is not None or pk in reasons:  # a metric that has no turn scores has neither
             said = TurnScore(configuration, score, reasons.get(pk, ""), remarks.get(pk, ""))
             scores.setdefault(system_id, []).append(said)
+    return scores
+
+
+def dialogue_scores_at(version: CorpusVersion, dialogue: Dialogue) -> dict[int, list[TurnScore]]:
+    """The same of a whole dialogue: what metrics that score dialogues say of each system in it."""
+    place = version.dialogues.filter(position__lt=dialogue.position).count()
+    of_dialogues = [metric.name for metric in all_metrics().values() if "turn" not in metric.levels]
+    finished = runs_of(version).filter(state=MetricRun.State.DONE, metric__in=of_dialogues).exclude(dialogue_scores=[])
+    rows = finished.order_by("configuration").values_list(
+        "system_id", "configuration", KeyTransform(str(place), "dialogue_scores"), "undefined", "remarks"
+    )
+    scores: dict[int, list[TurnScore]] = {}
+    for system_id, configuration, score, undefined, remarks in rows:
+        said = TurnScore(configuration, score, undefined.get(str(place), ""), remarks.get(str(place), ""))
+        scores.setdefault(system_id, []).append(said)
     return scores
 
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from annotations.exporters.base import MetricScoresRecord
 from annotations.models import CorpusVersion
 from annotations.queries import TurnOrder, turn_order
+from workers.metrics.base import Metric, Need
+from workers.metrics.configuration import ConfigurationError, parse
 from workers.metrics.registry import all_metrics
 from workers.models import MetricRun
 from workers.queries import runs_of
@@ -27,26 +29,37 @@ def score_records_of(version: CorpusVersion) -> Iterator[MetricScoresRecord]:
 
 
 def _record(run: MetricRun, order: TurnOrder) -> MetricScoresRecord:
-    by_turn: dict[tuple[str, int], float | None] = {}
-    by_dialogue: dict[str, list[float]] = {}
-    for place, number, score in zip(order.dialogue, order.numbers, run.turn_scores, strict=False):
-        dialogue = order.dialogue_ids[place]
-        by_turn[dialogue, int(number)] = score
-        defined = by_dialogue.setdefault(dialogue, [])
-        if score is not None:
-            defined.append(score)
+    by_turn = {
+        (order.dialogue_ids[place], int(number)): score
+        for place, number, score in zip(order.dialogue, order.numbers, run.turn_scores, strict=False)
+    }
+    of_dialogues = dict(zip(order.dialogue_ids, run.dialogue_scores, strict=False))
     metric = all_metrics().get(run.metric)
     return MetricScoresRecord(
         metric=run.configuration,
         system=run.system.name,
         signature=_signature_of_metric(run.signature),
         turn_scores=by_turn,
-        dialogue_scores={
-            dialogue: math.fsum(scores) / len(scores) if scores else None for dialogue, scores in by_dialogue.items()
-        },
+        dialogue_scores=of_dialogues or _means(by_turn),
         system_score=run.system_score,
-        uses_references=metric is None or "reference" in metric.needs,
+        uses_references=metric is None or "reference" in _needs(run, metric),
     )
+
+
+def _means(by_turn: Mapping[tuple[str, int], float | None]) -> dict[str, float | None]:
+    """A dialogue's score where its metric scores turns; None where none of them has a score."""
+    defined: dict[str, list[float]] = {}
+    for (dialogue, _), score in by_turn.items():
+        defined.setdefault(dialogue, []).extend([] if score is None else [score])
+    return {dialogue: math.fsum(scores) / len(scores) if scores else None for dialogue, scores in defined.items()}
+
+
+def _needs(run: MetricRun, metric: Metric) -> frozenset[Need]:
+    """Options may need more than their metric does."""
+    try:
+        return parse(run.configuration).needs
+    except ConfigurationError:
+        return metric.needs
 
 
 def _signature_of_metric(signature: str) -> str:

@@ -114,7 +114,10 @@ class DetailsOf:
 
 
 def details_of(configuration: Configuration, version: CorpusVersion) -> list[DetailsOf]:
-    """Those of the runs that have any, in the systems' order."""
+    """Those of the runs that have any, in the systems' order. How a judge came to its scores is not among them: that
+    is much, and the inspector's."""
+    if configuration.metric.queue == "llm":
+        return []
     runs = finished_runs_of(configuration, [version]).exclude(details={}).order_by("system__position")
     return [DetailsOf(*row) for row in runs.values_list("system__name", "system__position", "system_score", "details")]
 

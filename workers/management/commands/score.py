@@ -27,7 +27,10 @@ class Command(ConsoleCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--corpus", required=True, metavar="S")
         parser.add_argument(
-            "--metrics", required=True, metavar="a,b", help="configurations such as bleu_4,rouge_l[stem=true]; or: all"
+            "--metrics",
+            required=True,
+            metavar="a,b",
+            help="configurations such as bleu_4,rouge_l[stem=true]; or: all (but for LLM judges)",
         )
         parser.add_argument("--systems", type=comma_list, metavar="x,y", help="only these systems")
         parser.add_argument(
@@ -70,9 +73,10 @@ class Command(ConsoleCommand):
             raise CommandError("; ".join(sorted({f"{run.configuration}: {run.error}" for run in failed})))
 
     def _offered(self, version: CorpusVersion, text: str, human: str | None) -> list[Configuration]:
-        """The configurations asked for. ``all`` leaves out, and names, those that cannot be computed here."""
+        """The configurations asked for. ``all`` leaves out, and names, those that cannot be computed here; and judges,
+        which are asked for by name, because they cost money or hours."""
         everything = text.strip() == "all"
-        configurations = parse_list(",".join(all_metrics()) if everything else text)
+        configurations = parse_list(",".join(_all_but_judges()) if everything else text)
         if not configurations:
             raise ConfigurationError("--metrics names no metric")
         if human is not None:
@@ -121,16 +125,23 @@ class Command(ConsoleCommand):
                 time.sleep(POLL_SECONDS)
 
 
+def _all_but_judges() -> list[str]:
+    return [name for name, metric in all_metrics().items() if metric.queue != "llm"]
+
+
 def _documents(version: CorpusVersion, done: list[MetricRun]) -> list[dict[str, Any]]:
     order = turn_order(version)
     places = [
         {"dialogue": order.dialogue_ids[dialogue], "turn": int(number)}
         for dialogue, number in zip(order.dialogue, order.numbers, strict=True)
     ]
-    return [_document(run, places) for run in done]
+    dialogues = [{"dialogue": name} for name in order.dialogue_ids]
+    return [_document(run, dialogues if run.dialogue_scores else places) for run in done]
 
 
 def _document(run: MetricRun, places: list[dict[str, Any]]) -> dict[str, Any]:
+    """``places``: what the run's scores are of, turns or dialogues."""
+    of_dialogues = bool(run.dialogue_scores)
     document: dict[str, Any] = {
         "metric": run.configuration,
         "signature": run.signature,
@@ -146,15 +157,22 @@ def _document(run: MetricRun, places: list[dict[str, Any]]) -> dict[str, Any]:
         document["reason"] = run.system_reason
     document["remarks"] = [{**places[int(turn)], "remark": remark} for turn, remark in run.remarks.items()]
     document["details"] = run.details
-    if not run.turn_scores:  # a metric of whole systems
-        return {**document, "turn_scores": []}
-    document["turn_scores"] = [
+    if of_dialogues:
+        document["dialogue_scores"] = _scores(run.dialogue_scores, run.undefined, places)
+    # A metric of whole systems has neither.
+    document["turn_scores"] = _scores(run.turn_scores, run.undefined, places) if run.turn_scores else []
+    return document
+
+
+def _scores(
+    scores: list[float | None], undefined: dict[str, str], places: list[dict[str, Any]]
+) -> list[dict[str, Any]]:
+    return [
         {**place, "score": score}
         if score is not None
-        else {**place, "score": None, "reason": run.undefined.get(str(turn), "")}
-        for turn, (place, score) in enumerate(zip(places, run.turn_scores, strict=True))
+        else {**place, "score": None, "reason": undefined.get(str(number), "")}
+        for number, (place, score) in enumerate(zip(places, scores, strict=True))
     ]
-    return document
 
 
 def _table(done: list[MetricRun]) -> tuple[list[str], list[list[str]]]:
