@@ -6,13 +6,15 @@ from django import forms
 
 from annotations.models import Corpus, CorpusVersion
 from workers import human_sides, queries
-from workers.metric_list import Kind, by_kind
+from workers.metric_list import Kind, by_kind, is_judge
+from workers.metrics.base import Metric
 from workers.metrics.configuration import Configuration, ConfigurationError, parse_list
 from workers.metrics.registry import all_metrics
 
 
 class ScoreForm(forms.Form):
-    """Which metrics to compute for all systems of a corpus version."""
+    """Which metrics to compute for all systems of a corpus version. Judges have a form of their own, which says first
+    what they cost."""
 
     metrics = forms.MultipleChoiceField(
         widget=forms.CheckboxSelectMultiple,
@@ -38,12 +40,12 @@ class ScoreForm(forms.Form):
         self.version = version
         self.not_offered = {
             metric.name: reason
-            for metric in all_metrics().values()
+            for metric in _metrics()
             if (reason := queries.why_not_offered(Configuration.of(metric), version))
         }
         self.fields["metrics"].choices = [
             (metric.name, f"{metric.name}: {metric.summary}")
-            for metric in all_metrics().values()
+            for metric in _metrics()
             if metric.name not in self.not_offered
         ]
         if any(human_sides.takes_one(Configuration.of(metric)) for metric in all_metrics().values()):
@@ -75,7 +77,11 @@ class ScoreForm(forms.Form):
         if side := cleaned.get("human"):
             wanted = [human_sides.with_side(configuration, side) for configuration in wanted]
         for configuration in wanted:
-            if reason := queries.why_not_offered(configuration, self.version):
+            if is_judge(configuration):
+                self.add_error(
+                    "more", f"{configuration.text} asks a language model: start it among the corpus's judges"
+                )
+            elif reason := queries.why_not_offered(configuration, self.version):
                 self.add_error("more", f"{configuration.text} cannot be computed here: {reason}")
         if not self.errors:
             try:
@@ -83,6 +89,10 @@ class ScoreForm(forms.Form):
             except ConfigurationError as problem:  # a version's label is longer than the slug alone
                 self.add_error("more", str(problem))
         return cleaned
+
+
+def _metrics() -> list[Metric]:
+    return [metric for metric in all_metrics().values() if not is_judge(Configuration.of(metric))]
 
 
 def _other_corpora(version: CorpusVersion) -> list[tuple[str, str]]:

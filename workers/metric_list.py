@@ -63,7 +63,12 @@ _SYSTEMS = Kind(
     "Of whole systems",
     "All answers of a system are held against people's as a whole; single responses have no score.",
 )
-_JUDGES = Kind("judges", "Judged by a language model", "A language model is asked for a score.")
+_JUDGES = Kind(
+    "judges",
+    "Judged by a language model",
+    "A language model is asked for a score, once or more often for each response. That costs time with the packaged "
+    "model and money with a hosted one: a corpus’s judges page estimates it first, and every run has a budget.",
+)
 _GONE = Kind("gone", "Not installed here", "The package that brought them was taken out.")
 _KINDS = (_REFERENCES, _CONTEXTS, _NEXT_WORDS, _SYSTEMS, _JUDGES, _GONE)
 
@@ -97,6 +102,11 @@ def page_of(configuration: str) -> str:
         return ""
     wish = "" if name == configuration else "?" + urlencode({"configuration": configuration})
     return reverse("metric", args=[name]) + wish
+
+
+def is_judge(configuration: Configuration) -> bool:
+    """Whether a language model is asked for its scores: calls that are counted, paid and budgeted."""
+    return configuration.metric.queue == "llm"
 
 
 def kind_of(configuration: str) -> Kind:
@@ -135,7 +145,7 @@ def _row(metric: Metric) -> Row:
 
 def _needs(metric: Metric) -> str:
     looks_at = ", ".join(sorted(need.replace("_", " ") for need in metric.needs)) or "nothing but the response"
-    return f"{looks_at}; a model" if metric.queue == "gpu" else looks_at
+    return looks_at + {"gpu": "; a model", "llm": "; a language model to ask"}.get(metric.queue, "")
 
 
 def _written(value: object) -> str:

@@ -8,7 +8,7 @@ from annotations.models import CorpusVersion
 from annotations.queries import select_systems
 from workers import runs
 from workers.forms import ScoreForm
-from workers.metric_list import by_kind
+from workers.metric_list import by_kind, kind_of
 from workers.metrics.configuration import parse
 from workers.metrics.registry import all_metrics
 from workers.models import MetricRun
@@ -56,3 +56,28 @@ def test_every_metric_has_one_kind_and_one_that_was_taken_out_comes_last() -> No
     kinds = by_kind([*all_metrics(), "taken_out[layer=1]"], lambda name: name)
     assert sorted(name for _, some in kinds for name in some) == sorted([*all_metrics(), "taken_out[layer=1]"])
     assert (kinds[-1][0].key, kinds[-1][1]) == ("gone", ["taken_out[layer=1]"])
+
+
+# --- judges have a form of their own -----------------------------------------------------------------------------
+
+
+def test_a_judge_has_no_tick_box_here_and_is_not_said_to_be_missing(version: CorpusVersion) -> None:
+    form = ScoreForm(version)
+    judges = {metric.name for metric in all_metrics().values() if metric.queue == "llm"}
+    assert "cpdscore_detail" in judges
+    assert judges.isdisjoint(name for name, _ in form.fields["metrics"].choices)
+    assert judges.isdisjoint(form.not_offered)
+
+
+def test_a_judge_that_is_written_here_is_sent_to_where_its_cost_is_estimated(version: CorpusVersion) -> None:
+    form = ScoreForm(version, {"metrics": ["length"], "more": "cpdscore_detail[samples=3,scoring=answer]"})
+    assert not form.is_valid()
+    assert form.errors == {
+        "more": ["cpdscore_detail[samples=3,scoring=answer] asks a language model: start it among the corpus's judges"]
+    }
+
+
+def test_judges_are_a_kind_of_their_own_that_says_what_they_cost() -> None:
+    (kind,) = {kind_of(name).key: kind_of(name) for name in ("cpdscore_simple", "cpdscore_dialogue", "judge")}.values()
+    assert kind.key == "judges"
+    assert "budget" in kind.words
