@@ -97,8 +97,8 @@ def one_judged(
     system: int | None = None,
     turn: int | None = None,
 ) -> OneJudged | None:
-    """``dialogue`` and ``system``: positions in the version; ``turn``: the number. Where none is named, the first system
-    that was judged and the first turn that it answered. None where there is no such place or no finished run of it."""
+    """``dialogue`` and ``system``: positions in the version; ``turn``: its number. Where none is named, the first
+    system that was judged and the first turn that it answered. None where there is no such place or no finished run."""
     place_of = version.dialogues.filter(position=dialogue).first()
     runs = finished_runs_of(configuration, [version]).select_related("system").order_by("system__position")
     run = (runs if system is None else runs.filter(system__position=system)).first()
