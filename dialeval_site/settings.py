@@ -223,5 +223,7 @@ LOGGING = {
     "formatters": {"line": {"format": "{asctime} {levelname} {name} {message}", "style": "{"}},
     "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
     "root": {"handlers": ["stderr"], "level": environment.text("DIALEVAL_LOG_LEVEL").upper()},
+    # A line for every call of a judge would bury everything else; what goes wrong with one is said by its run.
+    "loggers": {name: {"level": "WARNING"} for name in ("httpx", "httpx2")},
     "loggers": {"httpx2": {"level": "WARNING"}},  # at INFO it writes a line for every call of a judge
 }
