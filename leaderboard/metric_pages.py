@@ -24,6 +24,7 @@ from leaderboard.metric_tables import (
     made_with_table,
     options_table,
 )
+from leaderboard.queries.disagreement import judged
 from workers.metrics.base import Metric
 from workers.metrics.configuration import Configuration, ConfigurationError, parse
 from workers.metrics.registry import all_metrics
@@ -238,7 +239,7 @@ def _on_corpus(request: HttpRequest, configuration: Configuration, version: Corp
     name = version.corpus.name
     signature = f"{configuration.signature()}|corpus:{version.corpus.slug}|corpus_version:{version.label}"
     figure = _spread_figure(configuration, name, spread.answer, signature)
-    sides = {side: queries.judged(version, gaps.answer[side]) for side in ("over", "under")}
+    sides = {side: judged(version, gaps.answer[side]) for side in ("over", "under")}
     details = queries.details_of(configuration, version)
     tables = detail_tables(details, name, signature)
     figures = detail_figures(details, text, name, signature)
