@@ -177,7 +177,7 @@ async def serve_connection(state: State, reader: asyncio.StreamReader, writer: a
             lines = head.decode("latin-1").split("\r\n")
             headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in lines[1:])}
             body = await reader.readexactly(int(headers.get("content-length") or 0))
-            if not await serve_request(state, lines[0].split()[1], headers, body, writer):
+            if not await serve_request(state, lines[0].split()[1], headers, body, (reader, writer)):
                 break
     except (asyncio.IncompleteReadError, ConnectionError, asyncio.LimitOverrunError):
         pass
@@ -186,9 +186,14 @@ async def serve_connection(state: State, reader: asyncio.StreamReader, writer: a
 
 
 async def serve_request(
-    state: State, path: str, headers: dict[str, str], body: bytes, writer: asyncio.StreamWriter
+    state: State,
+    path: str,
+    headers: dict[str, str],
+    body: bytes,
+    streams: tuple[asyncio.StreamReader, asyncio.StreamWriter],
 ) -> bool:
     """Whether the connection stays open."""
+    reader, writer = streams
     if not path.endswith("/chat/completions"):
         written = json.dumps(of_the_test(state, path, body)).encode()
         return await write(writer, Written(200, written, (("Connection", "close"),))) and False
@@ -203,7 +208,9 @@ async def serve_request(
         entry = {"request": digest, "seed": seed, "model": asked.get("model"), "do": step["do"], "paid": False}
         entry["at"] = round(time.monotonic() - state.begun, 4)
         state.log.append(entry)
-        await asyncio.sleep(1e6 if step["do"] == "hang" else step.get("seconds", state.seconds))
+        if step["do"] == "hang":
+            return bool(await reader.read(1))  # until the client has had enough
+        await asyncio.sleep(step.get("seconds", state.seconds))
         made = reply_to(state, step, asked, digest, key)
         if made is None:
             return False

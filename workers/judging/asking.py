@@ -84,8 +84,7 @@ class Asking:
                 self._hand_over()
                 if self._all_read and not (self._claimed or self._held or self._following):
                     return
-                for outcome in self.sender.outcomes(self._patience(), GATHER_SECONDS):
-                    self._take(outcome)
+                self._take_all(self.sender.outcomes(self._patience(), GATHER_SECONDS))
                 self._put_down()
                 if self._failure:
                     raise EndpointFailed(self._failure)
@@ -186,14 +185,20 @@ class Asking:
             return 0.0
         return max(0.0, min(times) - time.monotonic())
 
+    def _take_all(self, outcomes: list[Outcome]) -> None:
+        before = self._places.now
+        for outcome in outcomes:
+            self._take(outcome)
+        if self._places.now != before or any(outcome.problem for outcome in outcomes):
+            self.sender.allow(self._places.now)
+
     def _take(self, outcome: Outcome) -> None:
         attempt, now = outcome.attempt, time.monotonic()
         if outcome.reply is not None:
             answer = answer_of(outcome.reply, self.endpoint, outcome.seconds, attempt.number)
             self._arrived.append((attempt.call, answer))
             self._correction += tokens_used(answer, attempt.tokens) - attempt.tokens
-            if self._places.answered():
-                self.sender.allow(self._places.now)
+            self._places.answered()
             return
         what = self._verdict(outcome)
         if isinstance(what, Again):
@@ -229,7 +234,6 @@ class Asking:
         self._places.slow_down(now + pause)
         if self._places.episodes > self.limits.retries:
             self._fail(f"slowed down {self.limits.retries} times without an answer in between: {what.why}")
-        self.sender.allow(self._places.now)
         self._line.put_back(self.sender.recall())
         self.pace.pause(pause)
 

@@ -52,11 +52,16 @@ class Outcome:
 
 
 class Sender:
-    """``make_model`` is called in the loop, once. ``body_of``: what is sent for a call."""
+    """``make_model`` is called in the loop, once. ``body_of``: what is sent for a call.
+
+    After an attempt that came to nothing none begins until ``allow`` is called: an endpoint that has too much to do
+    should not get another call before somebody has heard what it said.
+    """
 
     def __init__(self, make_model: Callable[[], Model], body_of: Callable[[Call], bytes], at_once: int) -> None:
         self._body_of, self._allowed = body_of, at_once
         self._waiting: deque[Attempt] = deque()
+        self._is_halted = False
         self._running: set[asyncio.Task[None]] = set()
         self._outcomes: queue.SimpleQueue[Outcome] = queue.SimpleQueue()
         self._loop = asyncio.new_event_loop()
@@ -76,7 +81,7 @@ class Sender:
             came = [self._outcomes.get(timeout=max(wait, 0.0)) if wait > 0 else self._outcomes.get_nowait()]
         except queue.Empty:
             return []
-        if gather > 0 and self.load > 1:
+        if gather > 0 and self.load > 1 and came[0].problem is None:
             time.sleep(gather)
         while True:
             try:
@@ -99,8 +104,10 @@ class Sender:
         return back
 
     def allow(self, at_once: int) -> None:
+        """So many may be under way from now on."""
+
         def change() -> None:
-            self._allowed = at_once
+            self._allowed, self._is_halted = at_once, False
             self._begin()
 
         self._loop.call_soon_threadsafe(change)
@@ -147,7 +154,7 @@ class Sender:
         self._begin()
 
     def _begin(self) -> None:
-        while self._waiting and len(self._running) < self._allowed:
+        while self._waiting and len(self._running) < self._allowed and not self._is_halted:
             task = self._loop.create_task(self._send(self._waiting.popleft()))
             self._running.add(task)
             task.add_done_callback(self._ended)
@@ -161,5 +168,5 @@ class Sender:
         try:
             reply = await self._model.complete(self._body_of(attempt.call))
         except Exception as error:  # judged by whoever fetches the outcome
-            problem = error
+            problem, self._is_halted = error, True
         self._outcomes.put(Outcome(attempt, reply, problem, begun, time.monotonic() - begun))
