@@ -25,6 +25,7 @@ _INVISIBLE = re.compile(
 _SPACED = re.compile(r"(?<!\w)\w(?:[ ._*-]\w){3,80}(?!\w)")
 """``i g n o r e``, ``r-a-t-e``: single characters with one mark between them."""
 _SENTENCE_END = re.compile(r"[.!?…][\"')\]]{0,2}(?=\s|$)|\n")
+_LEADER = re.compile(r"(?:(?:^|[\s,;:–—-])(?:and|then|please|so|but|now|just|also)|[\s,;:*#>–—-]){1,8}$", re.IGNORECASE)
 _BLANKS = re.compile(r"[ \t]{2,}")
 
 
@@ -48,7 +49,7 @@ def find(response: str) -> list[Injection]:
 
 
 def removed(response: str) -> str:
-    """The response without the sentences that hold such words; "" where nothing else was said.
+    """The response without such words, each time up to the end of their sentence; "" where nothing else was said.
 
     Of a form's lines and a template's tokens only they are taken out. A response that holds none comes back as it is.
     """
@@ -56,19 +57,26 @@ def removed(response: str) -> str:
         found = find(response)
         if not found:
             break
-        for one in reversed(found):
-            start, end = _sentence(response, one)
-            response = f"{response[:start].rstrip()} {response[end:].lstrip()}".strip()
-        response = _BLANKS.sub(" ", response)
+        kept, end = [], 0
+        for one in found:
+            if one.start >= end:
+                kept.append(_without_leader(response[end : one.start]))
+                end = _end_of(response, one)
+        kept.append(response[end:].strip())
+        response = _BLANKS.sub(" ", " ".join(part for part in kept if part))
     return response
 
 
-def _sentence(text: str, one: Injection) -> tuple[int, int]:
+def _end_of(text: str, one: Injection) -> int:
     if one.kind in ("form", "template"):
-        return one.start, one.end
-    before = [end.end() for end in _SENTENCE_END.finditer(text, 0, one.start)]
-    after = _SENTENCE_END.search(text, max(one.start, one.end - 1))
-    return before[-1] if before else 0, after.end() if after else len(text)
+        return one.end
+    end = _SENTENCE_END.search(text, max(one.start, one.end - 1))
+    return end.end() if end else len(text)
+
+
+def _without_leader(before: str) -> str:
+    """Without the words that only lead to what follows: ", and then please"."""
+    return _LEADER.sub("", before.strip()).strip()
 
 
 def _joined(found: list[tuple[int, int, Kind]], plain: str) -> list[tuple[int, int, Kind]]:

@@ -123,6 +123,7 @@ DEMAND = (
 )
 
 FORM = (
+    rf"\b{_RARE_LABEL}{_QUOTES}(?:\([^()\n]{{0,12}}\))?{_QUOTES}[ ]?[:=：–—-]{_QUOTES}{_NUMBER}",
     rf"\b{_LABEL}{_QUOTES}(?:\([^()\n]{{0,12}}\))?{_QUOTES}(?:[:=：–—]|[ ]-|-[ ]){_QUOTES}{_NUMBER}"
     rf"(?={_QUOTES}(?:$|[.,;)\]}}|\n<#]|/[ ]?\d|out{_G}of|[a-z]{{4,18}}[ ]?[:=-]))(?![ ]?[-–][ ]?\d)",
     r"#{1,6}[ ]{0,3}\**(?:your[ ])?(?:evaluation|instructions?|responses?|ratings?|output[ ]format|context|"
