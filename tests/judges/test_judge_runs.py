@@ -1,0 +1,344 @@
+"""Judges as metric runs: started, paid, stopped, resumed, cut short; against a real endpoint on loopback."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from billiard.exceptions import SoftTimeLimitExceeded
+
+from annotations.models import AuditEntry, CorpusVersion
+from tests.at_once import at_once
+from tests.campaigns.sets import made_user, made_version
+from tests.judges.loopback_server import KEY, Loopback
+from workers import deadlines, execution, runs, scoring
+from workers.judges import actions, watch
+from workers.judges.actions import Refused, resume, set_budget, start_judge_run, stop
+from workers.judges.models import Hold, JudgeRun, Purse, StoredAnswer
+from workers.judges.purses import judge_run_of
+from workers.judges.watch import Watch
+from workers.judging.book import Stopped
+from workers.judging.desk import Payer
+from workers.metrics.configuration import parse
+from workers.models import MetricRun
+
+pytestmark = pytest.mark.django_db
+
+TEXT = "cpdscore_detail[model=judge-a,scoring=answer]"
+JUDGE = parse(TEXT)
+RESPONSES = 12
+"""Two systems × three dialogues × two turns."""
+
+
+@pytest.fixture
+def endpoint(loopback: Loopback, settings: Any) -> Loopback:
+    settings.LLM_URL, settings.LLM_KEY, settings.LLM_MODEL = loopback.base_url, KEY, "judge-a"
+    settings.LLM_RETRIES, settings.LLM_CONCURRENCY = 0, 1
+    settings.LLM_PRICES = {"judge-a": (Decimal(1), Decimal(2))}
+    return loopback
+
+
+@pytest.fixture(autouse=True)
+def fresh() -> Iterator[None]:
+    scoring.forget()
+    yield
+    scoring.forget()
+
+
+@pytest.fixture
+def version() -> CorpusVersion:
+    return made_version()
+
+
+def start(version: CorpusVersion, tokens: int | None = None, usd: Decimal | None = None, by: Any = None) -> JudgeRun:
+    return start_judge_run(version, JUDGE, list(version.systems.all()), tokens, usd, by)
+
+
+def compute(version: CorpusVersion) -> bool:
+    pks = MetricRun.objects.filter(system__version=version).order_by("pk").values_list("pk", flat=True)
+    return True in [execution.compute(pk) for pk in pks]
+
+
+def states(version: CorpusVersion) -> list[tuple[str, int]]:
+    rows = MetricRun.objects.filter(system__version=version).order_by("pk")
+    return list(rows.values_list("state", "attempts"))
+
+
+def errors(version: CorpusVersion) -> set[str]:
+    return set(MetricRun.objects.filter(system__version=version).values_list("error", flat=True))
+
+
+def asked_twice(server: Loopback) -> list[Any]:
+    counts = Counter((one["request"], one["seed"]) for one in server.log() if one["paid"])
+    return [key for key, count in counts.items() if count > 1]
+
+
+def purse_of(version: CorpusVersion) -> Purse:
+    return JudgeRun.objects.get(version=version).purse
+
+
+def test_all_systems_are_judged_together_and_paid_from_the_runs_purse(
+    version: CorpusVersion, endpoint: Loopback
+) -> None:
+    start(version)
+    compute(version)
+    stats, purse = endpoint.stats(), purse_of(version)
+    assert states(version) == [("done", 1)] * 2
+    assert purse.calls == stats["paid"] == StoredAnswer.objects.count() <= RESPONSES
+    assert purse.tokens_spent == stats["input_tokens"] + stats["output_tokens"]
+    assert purse.cost_spent == Decimal(stats["input_tokens"] + 2 * stats["output_tokens"]) / 1_000_000
+    assert not Hold.objects.filter(tokens__gt=0).exists()
+
+
+def test_a_run_that_is_made_again_reads_the_store(version: CorpusVersion, endpoint: Loopback) -> None:
+    start(version)
+    compute(version)
+    asked = len(endpoint.log())
+    MetricRun.objects.all().delete()
+    start(version)
+    compute(version)
+    assert states(version) == [("done", 1)] * 2
+    assert len(endpoint.log()) == asked
+    assert purse_of(version).calls == asked
+
+
+def test_a_spent_budget_fails_all_runs_with_what_to_do_and_raised_it_goes_on(
+    version: CorpusVersion, endpoint: Loopback
+) -> None:
+    run = start(version, tokens=2_500)
+    compute(version)
+    asked = len(endpoint.log())
+    assert 0 < asked < RESPONSES
+    assert [state for state, _ in states(version)] == ["failed"] * 2
+    [error] = errors(version)
+    assert error.startswith(f"the budget of {TEXT} on {version} has no room for the next call (")
+    assert "of 2,500 tokens spent). What was answered is kept: raise the budget" in error
+    assert purse_of(version).tokens_spent <= 2_500
+    set_budget(run, None, None)
+    assert resume(run) == 2
+    compute(version)
+    assert states(version) == [("done", 1)] * 2
+    assert asked_twice(endpoint) == []
+    assert purse_of(version).calls == len(endpoint.log())
+
+
+def test_an_endpoint_that_refuses_fails_all_runs_at_once_and_its_key_is_nowhere(
+    version: CorpusVersion, endpoint: Loopback
+) -> None:
+    endpoint.control(default={"do": "unauthorized"})
+    start(version)
+    compute(version)
+    assert [state for state, _ in states(version)] == ["failed"] * 2
+    [error] = errors(version)
+    assert "401" in error
+    assert error.endswith("What was answered is kept: start the judge again, and nothing is paid twice.")
+    assert KEY not in error
+    assert len(endpoint.log()) <= 2  # another one may be on its way
+    assert not StoredAnswer.objects.exists()
+
+
+def test_a_failed_endpoint_that_is_mended_goes_on_where_it_was(version: CorpusVersion, endpoint: Loopback) -> None:
+    endpoint.control(script=[{"do": "answer"}] * 4 + [{"do": "error"}])
+    run = start(version)
+    compute(version)
+    assert [state for state, _ in states(version)] == ["failed"] * 2
+    assert 4 <= StoredAnswer.objects.count() < RESPONSES
+    resume(run)
+    compute(version)
+    assert states(version) == [("done", 1)] * 2
+    assert asked_twice(endpoint) == []
+
+
+# --- cut short -------------------------------------------------------------------------------------------------
+
+
+def stopping_after(calls: int) -> Callable[[Watch], None]:
+    def look(self: Watch) -> None:
+        if watch.calls_paid_here() - self.paid_before >= calls:
+            raise Stopped("it makes way for people who rate")
+
+    return look
+
+
+def cut_short_after(monkeypatch: pytest.MonkeyPatch, calls: int) -> None:
+    """It looks every second; here after each answer."""
+    monkeypatch.setattr("workers.judging.asking.WATCH_SECONDS", 0.0)
+    monkeypatch.setattr(Watch, "__call__", stopping_after(calls))
+
+
+def test_a_run_that_makes_way_is_given_back_and_goes_on(
+    version: CorpusVersion, endpoint: Loopback, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    start(version)
+    with monkeypatch.context() as patch:
+        cut_short_after(patch, 3)
+        compute(version)
+    assert states(version) == [("pending", 0)] * 2
+    assert 3 <= StoredAnswer.objects.count() < RESPONSES
+    assert not StoredAnswer.objects.filter(state="asked").exists()
+    compute(version)
+    assert states(version) == [("done", 1)] * 2
+    assert asked_twice(endpoint) == []
+
+
+def test_a_run_that_never_gets_anywhere_fails_when_its_attempts_are_used_up(
+    version: CorpusVersion, endpoint: Loopback, monkeypatch: pytest.MonkeyPatch, settings: Any
+) -> None:
+    settings.MAX_ATTEMPTS = 2
+    cut_short_after(monkeypatch, 0)
+    start(version)
+    for _ in range(4):
+        compute(version)
+    assert states(version) == [("failed", 2)] * 2
+    assert errors(version) == {"it made no progress before it had to stop: it makes way for people who rate"}
+
+
+def test_a_task_that_took_too_long_is_given_back_where_answers_came(
+    version: CorpusVersion, endpoint: Loopback, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def look(self: Watch) -> None:
+        if watch.calls_paid_here() > self.paid_before:
+            raise SoftTimeLimitExceeded
+
+    monkeypatch.setattr("workers.judging.asking.WATCH_SECONDS", 0.0)
+    monkeypatch.setattr(Watch, "__call__", look)
+    start(version)
+    execution.compute(MetricRun.objects.order_by("pk")[0].pk)
+    assert states(version) == [("pending", 0)] * 2
+
+
+# --- when it should stop ---------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def payer(version: CorpusVersion) -> Payer:
+    runs.request([JUDGE], list(version.systems.all()), hint=False)
+    MetricRun.objects.update(state="running", lease_token="x", lease_expires_at="2099-01-01T00:00Z")
+    return Payer(version.pk, TEXT, tuple(version.systems.values_list("pk", flat=True)))
+
+
+def test_it_goes_on_while_one_of_its_runs_is_under_way(payer: Payer) -> None:
+    MetricRun.objects.filter(system=payer.system_ids[0]).update(state="pending")
+    Watch(payer)()
+
+
+def test_it_stops_when_none_of_its_runs_is(payer: Payer, version: CorpusVersion) -> None:
+    looks = Watch(payer)
+    stop(judge_run_of(version.pk, TEXT))
+    with pytest.raises(Stopped, match="stopped"):
+        looks()
+
+
+def test_it_stops_in_time_for_its_task_to_end(payer: Payer, monkeypatch: pytest.MonkeyPatch) -> None:
+    looks = Watch(payer)
+    with deadlines.task_of(100):
+        looks()
+        monkeypatch.setattr(deadlines, "_begun_at", deadlines._begun_at - 81)
+        with pytest.raises(Stopped, match="nearly up"):
+            looks()
+    looks()  # a command has as much time as it takes
+
+
+def test_it_makes_way_for_raters_after_its_share(payer: Payer, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(watch, "raters_wait", lambda seconds: True)
+    looks = Watch(payer)
+    with deadlines.task_of(1000):
+        looks()  # it has not had its 20 s
+        looks.begun_at -= 21
+        looks()  # nothing came of it yet
+        looks.paid_before -= 1
+        with pytest.raises(Stopped, match="makes way"):
+            looks()
+    looks.looked_at = 0.0
+    looks()  # a command is in nobody's way
+
+
+def test_a_script_is_never_told_to_stop() -> None:
+    Watch(None)()
+
+
+# --- what people do --------------------------------------------------------------------------------------------
+
+
+def audited() -> list[tuple[str, str]]:
+    return list(AuditEntry.objects.order_by("pk").values_list("action", "actor"))
+
+
+def test_starting_sets_the_budget_and_asks_for_the_runs_once(version: CorpusVersion) -> None:
+    ann = made_user("ann", "organiser")
+    run = start(version, 1_000, Decimal("2.5"), ann)
+    start(version, 1_000, Decimal("2.50"), ann)
+    assert (run.purse.tokens_limit, run.purse.cost_limit, run.created_by) == (1_000, Decimal("2.5"), ann)
+    assert states(version) == [("pending", 0)] * 2
+    assert audited() == [("judge_run.started", "ann")]
+    entry = AuditEntry.objects.get()
+    assert entry.subject == f"{TEXT} on {version}"
+    assert entry.details == {"systems": 2, "tokens_limit": 1_000, "cost_limit": "2.5"}
+
+
+def test_stopping_and_resuming_twice_is_as_once(version: CorpusVersion) -> None:
+    run = start(version)
+    assert [stop(run), stop(run)] == [2, 0]
+    assert errors(version) == {actions.STOPPED_BY_HAND}
+    run.refresh_from_db()
+    assert run.stopped_at is not None
+    assert [resume(run), resume(run)] == [2, 0]
+    run.refresh_from_db()
+    assert run.stopped_at is None
+    assert states(version) == [("pending", 0)] * 2
+    assert [action for action, _ in audited()] == [
+        "judge_run.started",
+        "judge_run.stopped",
+        "judge_run.resumed",
+    ]
+
+
+def test_starting_again_goes_on_with_what_was_stopped(version: CorpusVersion) -> None:
+    run = start(version)
+    stop(run)
+    assert start(version).stopped_at is None
+    assert states(version) == [("pending", 0)] * 2
+
+
+def test_stopping_leaves_runs_that_a_submission_waits_for_and_those_that_are_done(version: CorpusVersion) -> None:
+    run = start(version)
+    first, _ = MetricRun.objects.order_by("pk")
+    version.systems.filter(pk=first.system_id).update(withheld=True)
+    assert stop(run) == 1
+    assert [state for state, _ in states(version)] == ["pending", "failed"]
+
+
+def test_a_budget_below_what_is_spent_is_refused_and_changes_nothing(version: CorpusVersion) -> None:
+    run = start(version, 1_000)
+    Purse.objects.update(tokens_spent=600, cost_spent=Decimal("0.5"))
+    for limits, field in (((599, None), "tokens"), ((1_000, Decimal("0.49")), "usd")):
+        with pytest.raises(Refused) as refusal:
+            set_budget(run, *limits)
+        assert refusal.value.field == field
+    assert (purse_of(version).tokens_limit, purse_of(version).cost_limit) == (1_000, None)
+    set_budget(run, 600, Decimal("0.5"))
+    assert [action for action, _ in audited()] == ["judge_run.started", "judge_run.budget"]
+
+
+def test_a_metric_that_is_no_judge_and_no_system_at_all_are_refused(version: CorpusVersion) -> None:
+    with pytest.raises(Refused, match="no judge"):
+        start_judge_run(version, parse("word_f1"), list(version.systems.all()), None, None)
+    with pytest.raises(Refused, match="no system"):
+        start_judge_run(version, JUDGE, [], None, None)
+    assert not JudgeRun.objects.exists()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_starting_and_stopping_at_once_ends_in_one_of_both(monkeypatch: pytest.MonkeyPatch) -> None:
+    version = made_version()
+    monkeypatch.setattr(runs, "tell_workers", lambda task, rows: [])
+    run = start(version)
+    found = at_once(*([lambda: start(version)] * 2 + [lambda: stop(run)] * 2))
+    assert [one for one in found if isinstance(one, Exception)] == []
+    run.refresh_from_db()
+    expected = "pending" if run.stopped_at is None else "failed"
+    assert [state for state, _ in states(version)] == [expected] * 2
+    assert JudgeRun.objects.count() == Purse.objects.count() == 1
