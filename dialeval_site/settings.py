@@ -225,5 +225,4 @@ LOGGING = {
     "root": {"handlers": ["stderr"], "level": environment.text("DIALEVAL_LOG_LEVEL").upper()},
     # A line for every call of a judge would bury everything else; what goes wrong with one is said by its run.
     "loggers": {name: {"level": "WARNING"} for name in ("httpx", "httpx2")},
-    "loggers": {"httpx2": {"level": "WARNING"}},  # at INFO it writes a line for every call of a judge
 }
