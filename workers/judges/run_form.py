@@ -45,7 +45,7 @@ class JudgeForm(forms.Form):
     scoring = forms.ChoiceField(
         label="Score",
         choices=[
-            ("expected", "expected: the mean of 1 to 5, weighted by the model's probabilities"),
+            ("expected", "expected: the mean of the scale's numbers, weighted by the model's probabilities"),
             ("answer", "answer: the number that the model writes, as in the paper"),
         ],
     )
@@ -121,7 +121,7 @@ class JudgeForm(forms.Form):
                 self.add_error("prompt", "This judge has a prompt of its own: leave the file empty.")
         has = {option.name: option for option in metric.options}
         for name in OF_FIELDS:
-            value = self._model(cleaned) if name == "model" else cleaned[name]
+            value = self._model(cleaned) if name == "model" else cleaned.get(name)
             if value in (None, "") or (name == "prompt" and own_prompt):
                 continue
             if name not in has:
@@ -138,7 +138,7 @@ class JudgeForm(forms.Form):
             return str(cleaned["model"])
         if not cleaned["other_model"]:
             self.add_error("other_model", "Name the model.")
-        return str(cleaned["other_model"])
+        return str(cleaned.get("other_model", ""))
 
     def _more(self, metric: Metric, written: str) -> dict[str, OptionValue]:
         """Only what is written: a default that is spelled out is one that another field may still set."""
@@ -185,10 +185,10 @@ def _titled(version: PromptVersion) -> str:
 
 
 def _models() -> list[tuple[str, str]]:
-    found = {PACKAGED_MODEL_NAME: f"{PACKAGED_MODEL_NAME}: comes with dialeval, costs nothing"}
+    found = {PACKAGED_MODEL_NAME: f"{PACKAGED_MODEL_NAME} (packaged, free)"}
     if settings.LLM_URL and settings.LLM_MODEL:
-        found.setdefault(settings.LLM_MODEL, f"{settings.LLM_MODEL}: of DIALEVAL_LLM_URL")
-    return [*found.items(), (OTHER, "another model of DIALEVAL_LLM_URL")]
+        found.setdefault(settings.LLM_MODEL, f"{settings.LLM_MODEL} (this site's endpoint)")
+    return [*found.items(), (OTHER, "another model of the endpoint")]
 
 
 def _bounds(name: str) -> dict[str, str]:

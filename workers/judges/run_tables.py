@@ -11,7 +11,6 @@ from django.urls import reverse
 from annotations.models import CorpusVersion
 from annotations.tables import Cell, Column, Row, Table
 from workers.judges.models import Purse
-from workers.judges.purse_words import money
 from workers.judges.run_lines import JudgeLine
 
 COLUMNS = (
@@ -24,9 +23,9 @@ COLUMNS = (
 OF_MONEY = (
     Column("calls", "Calls", "number", decimals=0, help="Paid. What the store had is asked, and paid for, once."),
     Column("tokens", "Tokens", "number", decimals=0, help="Of prompts and answers."),
-    Column("cost", "USD"),
+    Column("cost", "USD", "number", decimals=4),
     Column("tokens_left", "Tokens left", "number", decimals=0, detail=True),
-    Column("usd_left", "USD left", detail=True),
+    Column("usd_left", "USD left", "number", decimals=4, detail=True),
 )
 NOT_ASKED = "no call has been paid for"
 
@@ -76,7 +75,7 @@ def _cost(purse: Purse) -> Cell:
     if purse.calls and purse.calls == purse.unpriced_calls:
         return Cell(reason="the model has no price here")
     note = f"{purse.unpriced_calls:,} calls have no price" if purse.unpriced_calls else ""
-    return Cell(money(purse.cost_spent), note=note)
+    return Cell(float(purse.cost_spent), note=note)
 
 
 def _left(limit: int | None, spent: int) -> Cell:
@@ -86,4 +85,4 @@ def _left(limit: int | None, spent: int) -> Cell:
 def _money_left(purse: Purse) -> Cell:
     if purse.cost_limit is None:
         return Cell(reason="no limit")
-    return Cell(money(max(purse.cost_limit - purse.cost_spent, Decimal(0))))
+    return Cell(float(max(purse.cost_limit - purse.cost_spent, Decimal(0))))

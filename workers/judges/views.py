@@ -27,7 +27,7 @@ from workers.judges.run_estimate import budget_to_start_from, estimated, why_no_
 from workers.judges.run_form import JudgeForm, judges
 from workers.judges.run_lines import JudgeLine, judge_lines
 from workers.judges.run_tables import address_of, judges_table
-from workers.metrics.configuration import Configuration, ConfigurationError, parse
+from workers.metrics.configuration import LONGEST, Configuration, ConfigurationError, parse
 
 
 def organisers_form(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
@@ -179,9 +179,10 @@ def _purse_of(version: CorpusVersion, configuration: Configuration) -> Any:
 @organisers_form
 def judge_stop(request: HttpRequest, version: CorpusVersion) -> HttpResponse:
     line = _line_or_404(request, version)
-    stopped = actions.stop(_run_of(line, version), request.user)
-    kept = "What was answered is kept." if stopped else "Nothing of it was under way."
-    messages.success(request, f"{line.configuration} is stopped. {kept}")
+    if actions.stop(_run_of(line, version), request.user):
+        messages.success(request, f"{line.configuration} is stopped. What was answered is kept.")
+    else:
+        messages.info(request, f"Nothing of {line.configuration} was under way; nothing was changed.")
     return redirect(address_of(version, line.configuration))
 
 
@@ -224,8 +225,9 @@ def judge_budget(request: HttpRequest, version: CorpusVersion) -> HttpResponse:
 
 def _line_or_404(request: HttpRequest, version: CorpusVersion) -> JudgeLine:
     """The judge that the form names."""
-    found = judge_lines(version, only=request.POST.get("metric", "").replace("\0", "")[:300])
-    if not found or not request.POST.get("metric"):
+    named = _text(request.POST.get("metric", ""))
+    found = judge_lines(version, only=named) if named else []
+    if not found:
         raise Http404("there is no such judge")
     return found[0]
 
@@ -236,7 +238,12 @@ def _run_of(line: JudgeLine, version: CorpusVersion) -> JudgeRun:
 
 
 def _wish(request: HttpRequest) -> str:
-    return request.GET.get("metric", "").replace("\0", "")[:300]
+    return _text(request.GET.get("metric", ""))
+
+
+def _text(written: str) -> str:
+    """As a configuration may stand in the database."""
+    return written.replace("\0", "")[:LONGEST]
 
 
 def _judge_named(written: str) -> Configuration | None:
