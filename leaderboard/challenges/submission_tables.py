@@ -95,7 +95,7 @@ def score_table(part: Part) -> Table:
 def _score_row(line: ScoreLine) -> Row:
     score = Cell(reason=line.reason) if line.value is None else Cell(line.value, ci=line.ci)
     scored = (
-        Cell(f"{line.scored:,} / {line.turns:,}")
+        Cell(f"{line.scored:,} / {line.turns:,}", note=_("dialogues") if line.unit == "dialogues" else "")
         if line.turns
         else Cell(reason=_("it scores whole systems, not turns"))
     )

@@ -13,6 +13,7 @@ from django.core.management import call_command
 from annotations.estimates import Undefined
 from annotations.models import CorpusVersion
 from annotations.queries import select_systems, turn_order
+from leaderboard.challenges.queries.board_entries import _board_metric, _by_turn
 from leaderboard.dialogue_view import dialogue_context
 from leaderboard.queries.finished_runs import metric_scores
 from leaderboard.queries.score_spread import score_spread
@@ -184,3 +185,15 @@ def test_all_metrics_are_those_that_cost_no_money() -> None:
     assert "words" not in _all_but_judges()
     assert "word_f1" in _all_but_judges()
     assert not [name for name in _all_but_judges() if name.startswith(("cpdscore", "judge"))]
+
+
+def test_a_challenge_s_board_places_a_dialogue_s_score_at_its_first_turn(
+    version: CorpusVersion, done: dict[str, MetricRun]
+) -> None:
+    """So that means and intervals over turns are those over dialogues."""
+    order = turn_order(version)
+    found = metric_scores(select_systems(version), len(order.turn_pks), only=["words"])
+    curt = _by_turn(found, 0, order)[0]
+    assert [None if score != score else score for score in curt] == [3.0, None, 5.0, None, None, None]
+    assert _board_metric("words").of_dialogues
+    assert not _board_metric("word_f1").of_dialogues

@@ -169,6 +169,7 @@ class BoardMetric(Schema):
 class BoardScore(Figure):
     scored: int | None = Field(None, description="Turns with a score.")
     turns: int | None = Field(None, description="Turns that the board counts.")
+    unit: str | None = Field(None, description="dialogues, where scored and turns count these: the metric scores them.")
 
 
 class BoardEntry(Schema):

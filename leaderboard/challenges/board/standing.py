@@ -23,6 +23,8 @@ NO_INTERVAL = "no interval, so no rank"
 class BoardMetric:
     higher_is_better: bool = True
     exists_below_system_level: bool = True
+    of_dialogues: bool = False
+    """Whether it scores whole dialogues: each score stands at the dialogue's first turn."""
 
 
 @dataclass(frozen=True)
@@ -40,16 +42,19 @@ class BoardScores:
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """An entry's mean on one metric. ``scored`` of ``turns`` have a score; both 0 where a metric has none for turns."""
+    """An entry's mean on one metric. ``scored`` of ``turns`` have a score; both 0 where a metric has none for turns.
+    They count dialogues where that is what the metric scores."""
 
     mean: Estimate
     scored: int = 0
     turns: int = 0
+    of_dialogues: bool = False
 
     def as_json(self) -> dict[str, Any]:
         document = self.mean.as_json()
         if self.turns:
             document |= {"scored": self.scored, "turns": self.turns}
+            document |= {"unit": "dialogues"} if self.of_dialogues else {}
         return document
 
 
@@ -123,9 +128,11 @@ def _turn_level(board: BoardScores, metric: int, part: Part, resamples: int, see
     if part.reason:
         return [Score(Estimate.undefined(part.reason))] * entries
     placed = _placed(board.turn[metric], board, part)
-    turns = int(part.counted[board.dialogue].sum())
+    of_dialogues = board.metrics[metric].of_dialogues
+    places = np.unique(board.dialogue) if of_dialogues else board.dialogue
+    turns = int(part.counted[places].sum())
     return [
-        Score(_estimate(board, metric, number, rank), rank.items, turns)
+        Score(_estimate(board, metric, number, rank), rank.items, turns, of_dialogues)
         for number, rank in enumerate(rank_systems(placed, entries, resamples, seed))
     ]
 

@@ -16,8 +16,10 @@ from leaderboard.challenges.board.split import Part, PartName, Split, split_dial
 from leaderboard.challenges.board.standing import BoardMetric, BoardScores, Place, Score, places_of, scores_of
 from leaderboard.challenges.models import Round, Submission
 from leaderboard.challenges.queries.downloads import hides_references
+from leaderboard.queries.compared import MetricScores
 from leaderboard.queries.defaults import RESAMPLES, SEED
 from leaderboard.queries.finished_runs import metric_scores
+from leaderboard.statistics.placed_scores import FloatArray
 from workers.metrics.configuration import Configuration, ConfigurationError, parse
 from workers.models import MetricRun
 
@@ -172,9 +174,10 @@ def _chosen(round: Round, competing: Sequence[Submission], order: TurnOrder, dec
 
 
 def _values(systems: Sequence[System], metric: Configuration, order: TurnOrder, deciding: Part) -> list[float]:
-    """Each system's mean over the turns that decide; of a metric of whole systems, its score, unless only a part of the
+    """Each system's mean over the turns, or dialogues, that decide; of a metric of whole systems, its score, unless only a part of the
     dialogues decides."""
-    if "turn" not in metric.levels and not deciding.is_everything:
+    below = bool(metric.levels & {"turn", "dialogue"})
+    if not below and not deciding.is_everything:
         return [float("nan")] * len(systems)
     counted = deciding.counted[order.dialogue]
     means: list[float] = []
@@ -183,10 +186,10 @@ def _values(systems: Sequence[System], metric: Configuration, order: TurnOrder, 
         found = metric_scores(some, len(order.turn_pks), only=[metric.text])
         if not found.texts:
             means += [float("nan")] * len(some)
-        elif "turn" not in metric.levels:
+        elif not below:
             means += found.system[0].tolist()
         else:
-            turns = found.turn[0][:, counted]
+            turns = _by_turn(found, 0, order)[:, counted]
             given = ~np.isnan(turns)
             totals, counts = np.where(given, turns, 0.0).sum(axis=1), given.sum(axis=1)
             means += np.divide(totals, counts, out=np.full(len(some), np.nan), where=counts > 0).tolist()
@@ -208,7 +211,7 @@ def _board_scores(texts: Sequence[str], entries: Sequence[Entry], order: TurnOrd
     system = np.full((len(texts), len(systems)), np.nan)
     for number, text in enumerate(texts):
         if text in place:
-            turn[number], system[number] = found.turn[place[text]], found.system[place[text]]
+            turn[number], system[number] = _by_turn(found, place[text], order), found.system[place[text]]
     return BoardScores(
         [_board_metric(text) for text in texts], turn, system, order.dialogue, _reasons(texts, systems, hides_reasons)
     )
@@ -226,7 +229,20 @@ def _board_metric(text: str) -> BoardMetric:
     known = _parsed(text)
     if known is None:
         return BoardMetric()
-    return BoardMetric(known.higher_is_better, "turn" in known.levels)
+    levels = known.levels
+    below = bool(levels & {"turn", "dialogue"})
+    return BoardMetric(known.higher_is_better, below, of_dialogues=below and "turn" not in levels)
+
+
+def _by_turn(found: MetricScores, row: int, order: TurnOrder) -> FloatArray:
+    """Systems × turns. A score of a whole dialogue stands at its first turn, so that means and intervals over turns are
+    those over dialogues."""
+    if found.finest(row) != "dialogue" or found.dialogue is None:
+        return found.turn[row]
+    at_turns = np.full_like(found.turn[row], np.nan)
+    dialogues, first_turns = np.unique(order.dialogue, return_index=True)
+    at_turns[:, first_turns] = found.dialogue[row][:, dialogues]
+    return at_turns
 
 
 def _reasons(texts: Sequence[str], systems: Sequence[System], hides_reasons: bool) -> dict[tuple[int, int], str]:

@@ -166,6 +166,8 @@ class ScoreLine:
     reason: str
     scored: int
     turns: int
+    """Dialogues, both of them, where the metric scores these."""
+    unit: str = "turns"
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,6 +206,7 @@ def _line(metric: dict[str, Any], score: dict[str, Any]) -> ScoreLine:
         score.get("reason", ""),
         score.get("scored", 0),
         score.get("turns", 0),
+        score.get("unit", "turns"),
     )
 
 

@@ -125,9 +125,10 @@ def _score(score: dict[str, Any]) -> Cell:
         return Cell(reason=score["reason"])
     remarks = []
     if score.get("scored", 0) < score.get("turns", 0):
-        remarks.append(
-            _("%(scored)s of %(turns)s turns have a score") % {"scored": score["scored"], "turns": score["turns"]}
-        )
+        words = _("%(scored)s of %(turns)s turns have a score")
+        if score.get("unit") == "dialogues":
+            words = _("%(scored)s of %(turns)s dialogues have a score")
+        remarks.append(words % {"scored": score["scored"], "turns": score["turns"]})
     if score.get("ci_reason"):
         remarks.append(_("no interval: %(reason)s") % {"reason": score["ci_reason"]})
     interval = score.get("ci")

@@ -144,3 +144,16 @@ def test_the_same_seed_gives_the_same_intervals() -> None:
     once, again = (scores_of(of, everything(), 200, 4)[0][0].mean for _ in range(2))
     assert once == again
     assert scores_of(of, everything(), 200, 5)[0][0].mean.ci != once.ci
+
+
+def test_a_metric_of_dialogues_has_its_interval_over_dialogues_and_counts_these() -> None:
+    """Its scores stand at the dialogues' first turns: 4 and 2 of three dialogues, so the mean is 3 and the third is
+    missing."""
+    turns = np.full((1, 1, DIALOGUES * 2), NAN)
+    turns[0, 0, :4] = [4.0, NAN, 2.0, NAN]
+    metric = BoardMetric(of_dialogues=True)
+    of = BoardScores([metric], turns, np.full((1, 1), NAN), np.repeat(np.arange(DIALOGUES), 2), {})
+    [[score]] = scores_of(of, only(0, 1, 2), 200, 0)
+    assert score.mean.value == 3.0
+    assert score.mean.ci is not None
+    assert (score.scored, score.turns, score.as_json()["unit"]) == (2, 3, "dialogues")
