@@ -143,7 +143,10 @@ def test_what_a_dead_holder_held_ends_by_itself() -> None:
     paying = purse(tokens=150)
     book_of(paying).claim(worth(calls(1)))
     Hold.objects.update(expires_at=timezone.now() - timedelta(seconds=1))
-    assert book_of(paying).claim(worth(calls(1, first=1))).mine == calls(1, first=1)
+    book = book_of(paying)
+    assert book.claim(worth(calls(1, first=1))).mine == calls(1, first=1)
+    book.close()
+    assert not Hold.objects.exists()
 
 
 def test_closing_and_releasing_give_the_money_back() -> None:

@@ -218,8 +218,10 @@ class DatabaseBook:
 
     @_again_where_in_the_way
     def close(self) -> None:
+        till = Till(self._paying, self.holder)
         with transaction.atomic():
-            Till(self._paying, self.holder).give_back()
+            till.lock()
+            till.give_back(timezone.now())
             StoredAnswer.objects.filter(holder=self.holder, state=State.ASKED).delete()
         self._mine.clear()
 

@@ -8,7 +8,7 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
-from django.db.models import Sum
+from django.db.models import Q, Sum
 
 from workers.judges.models import Hold, Purse
 from workers.judges.purses import Paying
@@ -133,8 +133,9 @@ class Till:
     def keep(self, now: datetime) -> None:
         Hold.objects.filter(holder=self.holder).update(expires_at=lease_end(now))
 
-    def give_back(self) -> None:
-        Hold.objects.filter(holder=self.holder).delete()
+    def give_back(self, now: datetime) -> None:
+        """What we hold, and what holders who fell silent left behind."""
+        Hold.objects.filter(Q(holder=self.holder) | Q(purse__in=self.names, expires_at__lt=now)).delete()
 
 
 def _more(held: tuple[int, Decimal], estimate: Estimate) -> tuple[int, Decimal]:
