@@ -18,24 +18,24 @@ class Command(ConsoleCommand):
     reads_database = False
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("FILE", help="the prompt file; docs/judges.md describes the format")
+        parser.add_argument("file", metavar="FILE", help="the prompt file; docs/judges.md describes the format")
         parser.add_argument("--show", action="store_true", help="print it filled in, for a made-up dialogue")
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
-            prompt = prompt_at(options["FILE"])
+            prompt = prompt_at(options["file"])
         except ImportFailed as failure:
             for line in str(failure).splitlines():
                 self.say(line)
             wrong = "1 problem" if len(failure.problems) == 1 else f"{len(failure.problems)} problems"
-            raise CommandError(f"{options['FILE']} cannot be used: {wrong}") from None
+            raise CommandError(f"{options['file']} cannot be used: {wrong}") from None
         for key, value in _facts(prompt):
             self.stdout.write(f"{key:<13} {value}")
         if options["show"]:
             self._show(prompt)
         for remark in remarks(prompt):
             self.say(f"note: {remark}")
-        self.say(f"{options['FILE']} can be used: write [prompt={options['FILE']}]")
+        self.say(f"{options['file']} can be used: write [prompt={options['file']}]")
 
     def _show(self, prompt: JudgePromptFile) -> None:
         for message in sample_messages(prompt):
