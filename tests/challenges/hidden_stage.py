@@ -22,6 +22,9 @@ from leaderboard.models import SubmittedMetric, SubmittedScores
 from tests.campaigns.sets import made_campaign, made_raters, made_user
 from tests.challenges.boards import finished_run, scored_with
 from tests.challenges.sets import open_challenge, open_round, submit, taken_in, team_with_member
+from tests.judges.written import configuration_of, written
+from workers.judges import trials
+from workers.judges.models import Trial
 from workers.models import MetricRun
 
 DIALOGUES, TURNS = 4, 3
@@ -201,6 +204,7 @@ def _names(made: Stage) -> dict[tuple[str, str], list[Any]]:
     challenge, submissions = made.round.challenge, [one.public_id for one in made.submissions.values()]
     rounds = [made.round.slug, made.open_round.slug]
     metric = _submitted_metric(made)
+    trial = _trial(made)
     invitation = Invitation.objects.create(campaign=made.campaign)
     check = Item.objects.create(
         campaign=made.campaign, role="attention", position=900, dialogue=made.version.dialogues.first(),
@@ -226,8 +230,19 @@ def _names(made: Stage) -> dict[tuple[str, str], list[Any]]:
         ("rate", "public_id"): ["none"],
         ("join", "token"): [invitation.token],
         ("chat-systems", "pk"): [1],
+        ("judges", "slug"): [trial.prompt_version.prompt.slug],
+        ("judges", "pk"): [trial.pk],
         ("accounts", "pk"): [made.users["participant"].api_tokens.get().pk, _webhook(made).pk],
     }
+
+
+def _trial(made: Stage) -> Trial:
+    """A judge that an organiser tried on this corpus: its page shows what was said before each response."""
+    version = written()
+    trial = trials.start(version, made.version, configuration_of(version), "overall")
+    result = {"score": 0.0711, "reason": "", "remark": "", "trace": {}}
+    Trial.objects.filter(pk=trial.pk).update(state="done", results=[result] * len(trial.responses))
+    return trial
 
 
 def _webhook(made: Stage) -> Webhook:

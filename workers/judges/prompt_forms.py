@@ -55,7 +55,7 @@ class PromptTextField(forms.CharField):
 
     def __init__(self, **named: Any) -> None:
         attributes = {"rows": 26, "spellcheck": "false", "dir": "auto", "class": "template", "autocapitalize": "off"}
-        super().__init__(strip=False, required=False, widget=forms.Textarea(attrs=attributes), **named)
+        super().__init__(strip=False, widget=forms.Textarea(attrs=attributes), **named)
         self.validators = []
 
     def to_python(self, value: Any) -> str:
@@ -115,9 +115,8 @@ class LookForm(forms.Form):
     """Which response a prompt is shown with: ``response`` counts the corpus's from 1. What is no response of it, or no
     corpus, shows the first one."""
 
-    corpus = forms.ChoiceField(required=False, label=gettext_lazy("Corpus"))
+    corpus = forms.ChoiceField(label=gettext_lazy("Corpus"))
     response = forms.IntegerField(
-        required=False,
         min_value=1,
         initial=1,
         label=gettext_lazy("Response"),

@@ -11,11 +11,15 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
+from annotations.queries import select_systems
 from workers.judges import trial_queries, trials
 from workers.judges.budget_form import BudgetForm, plain
+from workers.judges.estimates import estimate
 from workers.judges.models import Trial
 from workers.judges.prompt_forms import TrialForm
 from workers.judges.prompt_views import organisers_page, prompt_or_404, prompt_page
+from workers.judges.run_estimate import estimated
+from workers.metrics.configuration import ConfigurationError, MetricUnavailableError, parse
 
 
 @require_POST
@@ -39,10 +43,15 @@ def judge_prompt_try(request: HttpRequest, slug: str) -> HttpResponse:
 @require_safe
 @organisers_page
 def judge_trial(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
-    """The whole page; to htmx the part of it that changes."""
+    """The whole page; to htmx the part of it that changes, or (``estimate``) what a run on the corpus would take."""
     trial = _trial_or_404(slug, pk)
-    template = "judges/_trial.html" if request.htmx else "judges/trial.html"
-    return render(request, template, _context(trial))
+    wants_estimate = "estimate" in request.GET
+    if request.htmx and wants_estimate:
+        return render(request, "judges/_trial_run.html", _run_context(trial))
+    if request.htmx:
+        return render(request, "judges/_trial.html", _context(trial))
+    context = _context(trial) | (_run_context(trial) if wants_estimate else {})
+    return render(request, "judges/trial.html", context)
 
 
 @require_POST
@@ -92,3 +101,14 @@ def _context(trial: Trial, budget_form: BudgetForm | None = None) -> dict[str, A
         "seconds": (trial.finished_at - trial.created_at).total_seconds() if trial.finished_at else None,
         "budget_form": budget_form or BudgetForm(purse=trial.purse),
     }
+
+
+def _run_context(trial: Trial) -> dict[str, Any]:
+    """Counted when it is asked for: of a large corpus it takes a second or two."""
+    try:
+        configuration = parse(trial.configuration)
+        found = estimate(configuration, trial.version, select_systems(trial.version))
+    except (ConfigurationError, MetricUnavailableError) as problem:
+        return {"trial": trial, "prompt": trial.prompt_version.prompt, "no_estimate": str(problem)}
+    said = estimated(found, configuration)
+    return {"trial": trial, "prompt": trial.prompt_version.prompt, "estimate": said}
