@@ -70,7 +70,10 @@ def _taken_along(first: Claim) -> list[Claim]:
     except (ValueError, MetricRun.DoesNotExist):
         return []  # scoring says what is wrong with it
     most = configuration.metric.systems_at_once - 1
-    return runs.claim_siblings(first, most, resources.at_hand().processes) if most > 0 else []
+    if most < 1:
+        return []
+    costs_money = configuration.metric.resumable
+    return runs.claim_siblings(first, most, resources.at_hand().processes, one_payer=costs_money)
 
 
 def _computed(claims: Sequence[Claim]) -> bool:

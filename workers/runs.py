@@ -145,15 +145,19 @@ def claim(run_id: int) -> Claim | None:
     return claims.take(runs, run_id, Q(state=State.PENDING), [State.RUNNING], **begun)
 
 
-def claim_siblings(first: Claim, most: int, processes: int = 1) -> list[Claim]:
+def claim_siblings(first: Claim, most: int, processes: int = 1, one_payer: bool = False) -> list[Claim]:
     """Take up to ``most`` runs to compute together with the ``first``: the same metric and options on other systems of
     the corpus version, that wait and were not begun before.
 
     ``processes`` like this one share what there is: each takes its part, so that none stands idle. A run that was begun
-    once (its worker may have died of it) is computed alone.
+    once (its worker may have died of it) is computed alone. With ``one_payer`` a withheld system, for which a challenge
+    pays, is too: no challenge pays for the systems of others, nor stops them when its budget is spent.
     """
     run = MetricRun.objects.select_related("system").get(pk=first.row_id)
-    systems = list(System.objects.filter(version=run.system.version_id).values_list("pk", flat=True))
+    if one_payer and run.system.withheld:
+        return []
+    shown = {"withheld": False} if one_payer else {}
+    systems = list(System.objects.filter(version=run.system.version_id, **shown).values_list("pk", flat=True))
     siblings = MetricRun.objects.filter(
         system__in=systems, configuration=run.configuration, metric_version=run.metric_version
     )

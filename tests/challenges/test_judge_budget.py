@@ -10,7 +10,7 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from annotations.models import AuditEntry
+from annotations.models import AuditEntry, System
 from leaderboard.challenges.actions import setup
 from leaderboard.challenges.actions.judge_budget import purse_of, set_judge_budget
 from leaderboard.challenges.actions.refusal import Refused
@@ -19,9 +19,11 @@ from leaderboard.challenges.models import Challenge, Submission
 from leaderboard.challenges.queries.judge_budget import judge_budget
 from tests.campaigns.sets import made_user
 from tests.challenges.sets import open_challenge, open_round, submit, taken_in, team_with_member
+from workers import runs
 from workers.judges import purses
 from workers.judges.models import Purse
 from workers.judging.desk import Payer
+from workers.metrics.configuration import parse
 from workers.models import MetricRun
 
 pytestmark = pytest.mark.django_db
@@ -86,6 +88,20 @@ def test_systems_of_two_challenges_are_paid_from_both(submission: Submission) ->
     payer = Payer(submission.version_id, JUDGE, (submission.system_id or 0, second.system_id or 0))
     challenges = Challenge.objects.filter(judge_purse__in=[one.purse_id for one in purses.purses_of(payer)])
     assert {one.slug for one in challenges} == {"cup", "other"}
+
+
+def test_a_submission_s_system_is_judged_alone_and_others_without_it(submission: Submission) -> None:
+    """In one call for several systems a challenge would pay for those of others, too."""
+    shown = [System.objects.create(version=submission.version, position=9 + place, name=str(place)) for place in (0, 1)]
+    runs.request([parse(JUDGE)], shown, hint=False)
+    keys = dict(MetricRun.objects.filter(configuration=JUDGE).values_list("system", "pk"))
+    of_submission = runs.claim(keys[submission.system_id])
+    assert of_submission is not None
+    assert runs.claim_siblings(of_submission, 99, one_payer=True) == []
+    runs.give_back([of_submission])
+    of_others = runs.claim(keys[shown[0].pk])
+    assert of_others is not None
+    assert [one.row_id for one in runs.claim_siblings(of_others, 99, one_payer=True)] == [keys[shown[1].pk]]
 
 
 def test_a_challenge_has_one_purse_however_often_it_is_asked_for(submission: Submission) -> None:

@@ -91,6 +91,8 @@ PAGES = (
     "/corpora/{slug}/dialogues/0/?turn=1",
     "/corpora/{slug}/runs/",
     "/corpora/{slug}/runs/progress/",
+    "/corpora/{slug}/judges/",
+    "/corpora/{slug}/judges/?download=judges.json",
 )
 
 

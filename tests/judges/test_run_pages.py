@@ -525,6 +525,21 @@ def test_a_withheld_system_is_in_no_count(organiser: Client, version: CorpusVers
     assert (line.done, line.systems, line.undefined, line.responses) == (2, 2, 2, 12)
 
 
+def test_a_judge_that_only_submissions_were_scored_with_is_for_organisers(
+    client: Client, version: CorpusVersion
+) -> None:
+    """A round's private metric: its purse on the corpus is made when the first submission is judged."""
+    version.corpus.is_public = True
+    version.corpus.save()
+    started(version, f"{DETAIL}[seed=9]")
+    System.objects.filter(version=version).update(withheld=True)
+    assert "seed=9" not in page(client)
+    progress = client.get(reverse("judge-progress", args=["talks"]), {"metric": f"{DETAIL}[seed=9]"})
+    assert progress.content.decode().strip() == ""
+    client.force_login(made_user("olga", "organiser"))
+    assert "seed=9" in page(client)
+
+
 def test_the_fragment_of_a_judge_that_is_gone_is_empty(organiser: Client, version: CorpusVersion) -> None:
     for query in ({}, {"metric": DETAIL}, {"metric": "\0"}):
         answer = organiser.get(reverse("judge-progress", args=["talks"]), query)

@@ -158,8 +158,9 @@ class JudgeLine:
         return min((self.done + at_work) / self.systems, 1.0)
 
 
-def judge_lines(version: CorpusVersion, only: str = "") -> list[JudgeLine]:
-    """Of every judge that was asked for here, or that has a budget; ``only`` one configuration."""
+def judge_lines(version: CorpusVersion, only: str = "", budgets: bool = True) -> list[JudgeLine]:
+    """Of every judge that was asked for here, and with ``budgets`` of those that have one alone; ``only`` one
+    configuration. A budget alone may be that of a judge that only a challenge's organisers are to know of."""
     runs = queries.runs_of(version).filter(queue=QUEUE)
     of_judges = JudgeRun.objects.filter(version=version).select_related("purse", "stopped_by")
     if only:
@@ -169,7 +170,7 @@ def judge_lines(version: CorpusVersion, only: str = "") -> list[JudgeLine]:
     for configuration, state, number in grouped:
         counts.setdefault(configuration, {})[state] = number
     known_runs = {one.configuration: one for one in of_judges}
-    names = sorted({*counts, *known_runs})
+    names = sorted({*counts, *(known_runs if budgets else ())})
     if not names:
         return []
     facts = _Facts.of(version, runs)

@@ -52,7 +52,7 @@ def organisers_form(view: Callable[..., HttpResponse]) -> Callable[..., HttpResp
 def judge_runs(request: HttpRequest, slug: str) -> HttpResponse:
     version = version_or_404(request, slug)
     wish = _wish(request)
-    lines = judge_lines(version)
+    lines = judge_lines(version, budgets=is_organiser(request.user))
     chosen = _judge_named(wish)
     if wish and chosen is None and wish not in [one.configuration for one in lines]:
         raise Http404("there is no such judge")
@@ -65,7 +65,7 @@ def judge_progress(request: HttpRequest, slug: str) -> HttpResponse:
     """The part of a judge's card that asks for itself while it is at work."""
     version = version_or_404(request, slug)
     wish = _wish(request)
-    found = judge_lines(version, only=wish) if wish else []
+    found = judge_lines(version, only=wish, budgets=is_organiser(request.user)) if wish else []
     line = found[0] if found else None
     return render(request, "judges/_run_progress.html", {"version": version, "line": line})
 
