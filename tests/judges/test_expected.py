@@ -111,6 +111,11 @@ def test_of_a_number_in_several_tokens_the_first_digit_counts():
     assert score(token("4", HALVES), token("."), token("5")).value == pytest.approx(EXPECTED_OF_HALVES)
 
 
+def test_a_model_that_goes_on_and_on_is_read_where_it_began():
+    tokens = [token("4", HALVES), token("\n"), token("Humanness"), token(":"), token(" 1")]
+    assert score(*tokens).value == pytest.approx(EXPECTED_OF_HALVES)
+
+
 def test_a_scale_that_is_quoted_is_not_the_number():
     tokens = [token("Humanness:"), token(" 1"), token("-"), token("5"), token("\nHumanness:"), token(" 4", HALVES)]
     assert score(*tokens).value == pytest.approx(EXPECTED_OF_HALVES)

@@ -18,6 +18,7 @@ from workers.judging.prompt_file import JudgePromptFile
 
 LITTLE_MASS = 0.5
 """Below it, what is not a number was likelier than all numbers of the scale together: worth a remark."""
+_DIGITS = tuple("0123456789")
 SOME_MASS = 0.05
 """From here on a number is to be expected at a place."""
 _AROUND = " \t\r\n\u00a0▁ĠĊ*_`\"':："
@@ -84,12 +85,18 @@ def _clearest(found: Sequence[Expected]) -> Expected:
 def _places(chances: Sequence[TokenChance], prompt: JudgePromptFile, label: str) -> list[TokenChance]:
     """Blanks and marks from where the number is to stand, and the first token that is neither."""
     text = "".join(chance.token for chance in chances)
+    if text.lstrip(_AROUND)[:1] in _DIGITS:  # it goes on with the answer; what comes after its number is another line
+        return _from(chances, 0)
     stated = [statement.number_at for statement in statements(text, prompt) if statement.label == label]
     behind = stated or places(text, prompt, label) or [0]
+    return _from(chances, behind[-1])
+
+
+def _from(chances: Sequence[TokenChance], position: int) -> list[TokenChance]:
     found, end = [], 0
     for chance in chances:
         end += len(chance.token)
-        if end > behind[-1] or (end == behind[-1] and not chance.token):
+        if end > position or (end == position and not chance.token):
             found.append(chance)
             if chance.token.strip(_AROUND):
                 break

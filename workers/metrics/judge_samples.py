@@ -66,10 +66,10 @@ class Samples:
         """An expected score is read where the number would come: the answer is begun for the model."""
         judge = self._judge
         parameters: dict[str, Any] = {"temperature": judge.temperature, "seed": judge.seed}
-        if judge.scoring == EXPECTED:
+        if judge.scoring == EXPECTED:  # no stop: where one was drawn, llama.cpp tells no chances
             messages = (*messages, Message("assistant", begun(judge.prompt, judge.label)))
             tokens = PACKAGED_TOKENS if judge.model == PACKAGED_MODEL_NAME else EXPECTED_TOKENS
-            parameters |= {"logprobs": True, "top_logprobs": TOP, "max_tokens": tokens, "stop": "\n"}
+            parameters |= {"logprobs": True, "top_logprobs": TOP, "max_tokens": tokens}
         else:
             parameters["max_tokens"] = judge.prompt.max_tokens
         return ChatRequest(judge.model, tuple(messages), tuple(sorted(parameters.items())))
