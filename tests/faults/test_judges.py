@@ -1,0 +1,213 @@
+"""Judges with real workers and a real endpoint: workers that die, two at one run, storms, budgets, stop and resume.
+
+The endpoint keeps a log of every request that reached it. A call is a request with its seed; what was paid is what the
+endpoint answered whole.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.faults.test_models_on_workers import SYSTEMS, corpus
+from tests.judges.loopback_server import KEY, Loopback, loopback_server
+from tests.site import Site, kill, wait_until
+
+pytestmark = pytest.mark.slow
+
+DIALOGUES = 20
+JUDGE = "cpdscore_detail[model=judge-a,scoring=answer]"
+CALLS = DIALOGUES * len(SYSTEMS)
+AT_ONCE = 4
+READ = (
+    "import json\n"
+    "from workers.models import MetricRun\n"
+    "from workers.judges.models import Hold, JudgeRun, StoredAnswer\n"
+    "answers = list(StoredAnswer.objects.values_list('request__key', 'sample', 'ask', 'state'))\n"
+    "run = JudgeRun.objects.select_related('purse').first()\n"
+    "print(json.dumps({\n"
+    "    'runs': sorted(f'{r.state}:{r.attempts}' for r in MetricRun.objects.all()),\n"
+    "    'errors': sorted({r.error for r in MetricRun.objects.all()} - {''}),\n"
+    "    'answered': len([a for a in answers if a[3] == 'answered']),\n"
+    "    'asked': len([a for a in answers if a[3] == 'asked']),\n"
+    "    'calls': run and run.purse.calls, 'tokens': run and run.purse.tokens_spent,\n"
+    "    'held': sum(Hold.objects.values_list('tokens', flat=True)),\n"
+    "}))"
+)
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Loopback]:
+    with loopback_server() as running:
+        yield running
+
+
+@pytest.fixture
+def judged(site: Site, server: Loopback, tmp_path: Path) -> Site:
+    """Three systems × 20 responses; an endpoint that takes 0.1 s for a call, four at once: 1.5 s in all."""
+    server.reset()
+    server.control(seconds=0.1)
+    site.settings |= {
+        "DIALEVAL_LLM_URL": server.base_url,
+        "DIALEVAL_LLM_KEY": KEY,
+        "DIALEVAL_LLM_MODEL": "judge-a",
+        "DIALEVAL_LLM_CONCURRENCY": str(AT_ONCE),
+    }
+    file = tmp_path / "corpus.jsonl"
+    file.write_text(corpus(DIALOGUES))
+    site.manage("import_corpus", "jsonl", file, "--slug", "small")
+    return site
+
+
+def act(site: Site, what: str) -> str:
+    return site.python(
+        "from workers.judges import actions\n"
+        "from workers.judges.models import JudgeRun\n"
+        "from workers.metrics.configuration import parse\n"
+        "from annotations.queries import version_of, select_systems\n"
+        "version = version_of('small')\n"
+        "run = JudgeRun.objects.first()\n"
+        f"print({what})"
+    )
+
+
+def start(site: Site, tokens: int | None = None) -> None:
+    act(site, f"actions.start_judge_run(version, parse({JUDGE!r}), select_systems(version), {tokens}, None)")
+
+
+def found(site: Site) -> dict[str, Any]:
+    told: dict[str, Any] = json.loads(site.python(READ))
+    return told
+
+
+def wait_for(site: Site, state: str, seconds: float = 90) -> dict[str, Any]:
+    """Asked by one process: new ones would take the processor from the workers."""
+    site.python(
+        "import time\nfrom workers.models import MetricRun\n"
+        f"deadline = time.monotonic() + {seconds}\n"
+        "while time.monotonic() < deadline and set(MetricRun.objects.values_list('state', flat=True)) != "
+        f"{{{state!r}}}:\n    time.sleep(0.1)"
+    )
+    told = found(site)
+    assert {one.partition(":")[0] for one in told["runs"]} == {state}, (told, site.logs())
+    return told
+
+
+def times_asked(server: Loopback) -> Counter[tuple[str, int]]:
+    """Of those that the endpoint answered whole."""
+    return Counter((one["request"], one["seed"]) for one in server.log() if one["paid"])
+
+
+def test_a_worker_that_is_killed_loses_only_the_calls_in_flight(judged: Site, server: Loopback) -> None:
+    server.control(seconds=0.4)
+    first = judged.start_worker()
+    start(judged)
+    wait_until(lambda: server.stats()["paid"] >= 12, 60, "the first worker has some answers")
+    kill(first)
+    paid_then, kept = server.stats()["paid"], found(judged)["answered"]
+    assert paid_then - 2 * AT_ONCE <= kept < CALLS
+    server.control(seconds=0.05)
+    judged.start_worker()
+    told = wait_for(judged, "done")
+    times = times_asked(server)
+    assert len(times) == CALLS == told["answered"] == told["calls"]
+    assert (told["asked"], told["held"]) == (0, 0)
+    asked_twice = sum(count - 1 for count in times.values())
+    assert asked_twice <= 2 * AT_ONCE
+    assert sum(times.values()) == CALLS + asked_twice
+
+
+def test_two_workers_on_one_judge_ask_each_call_once(judged: Site, server: Loopback) -> None:
+    """The systems say some things alike, and the two have a judge's runs between them."""
+    judged.start_worker()
+    judged.start_worker()
+    start(judged)
+    told = wait_for(judged, "done")
+    times = times_asked(server)
+    assert set(times.values()) == {1}
+    assert len(times) == CALLS == told["answered"] == told["calls"]
+    assert server.stats()["input_tokens"] + server.stats()["output_tokens"] == told["tokens"]
+
+
+def test_storms_of_429_and_500_lose_nothing_and_pay_nothing_twice(judged: Site, server: Loopback) -> None:
+    storm: list[dict[str, Any]] = []
+    for number in range(30):
+        storm.append({"do": ("answer", "rate_limit", "error", "drop", "garbage", "answer")[number % 6]})
+        if storm[-1]["do"] == "rate_limit":
+            storm[-1]["retry_after"] = "0.1"
+    server.control(script=storm, seconds=0.02)
+    judged.start_worker()
+    start(judged)
+    told = wait_for(judged, "done")
+    times = times_asked(server)
+    assert set(times.values()) == {1}
+    assert len(times) == CALLS == told["answered"] == told["calls"]
+
+
+def test_a_budget_stops_in_the_middle_and_raised_it_goes_on(judged: Site, server: Loopback) -> None:
+    server.control(seconds=0.02)
+    judged.start_worker()
+    start(judged, tokens=12_000)
+    told = wait_for(judged, "failed")
+    assert 0 < told["answered"] < CALLS
+    assert told["tokens"] <= 12_000
+    assert told["held"] == 0
+    [error] = told["errors"]
+    assert "raise the budget" in error
+    act(judged, "actions.set_budget(run, None, None), actions.resume(run)")
+    told = wait_for(judged, "done")
+    assert set(times_asked(server).values()) == {1}
+    assert len(times_asked(server)) == CALLS == told["calls"]
+
+
+def test_a_judge_that_is_stopped_sends_no_more_and_resumed_asks_what_is_missing(judged: Site, server: Loopback) -> None:
+    server.control(seconds=0.5)
+    judged.start_worker()
+    start(judged)
+    wait_until(lambda: server.stats()["paid"] >= 4, 60, "it is under way")
+    act(judged, "actions.stop(run)")
+    told = found(judged)
+    assert told["runs"] == ["failed:1"] * 3
+    wait_until(lambda: found(judged)["asked"] == 0, 20, "what was in flight is put down")
+    stopped_at = server.stats()["requests"]
+    assert stopped_at < CALLS
+    server.control(seconds=0.02)
+    act(judged, "actions.resume(run)")
+    told = wait_for(judged, "done")
+    times = times_asked(server)
+    assert set(times.values()) == {1}
+    assert len(times) == CALLS == told["calls"]
+
+
+def test_an_endpoint_that_is_away_fails_the_runs_and_back_they_go_on(judged: Site, server: Loopback) -> None:
+    judged.settings["DIALEVAL_LLM_RETRIES"] = "1"
+    server.control(script=[{"do": "answer"}] * 10, default={"do": "error", "status": 503}, seconds=0.02)
+    judged.start_worker()
+    start(judged)
+    told = wait_for(judged, "failed")
+    assert told["answered"] == 10
+    assert "start the judge again, and nothing is paid twice" in told["errors"][0]
+    server.control(default={"do": "answer"})
+    act(judged, "actions.resume(run)")
+    told = wait_for(judged, "done")
+    assert set(times_asked(server).values()) == {1}
+    assert len(times_asked(server)) == CALLS == told["calls"]
+    assert KEY not in judged.manage("dumpdata").stdout
+    assert all(KEY not in log.read_text(errors="replace") for log in judged.home.glob("*.log"))
+
+
+def test_a_judge_that_outlives_its_task_is_given_back_and_finished_within_one_attempt(
+    judged: Site, server: Loopback
+) -> None:
+    server.control(seconds=0.7)
+    judged.settings |= {"DIALEVAL_TASK_SECONDS": "8", "DIALEVAL_MAX_ATTEMPTS": "1"}
+    judged.start_worker()
+    start(judged)
+    told = wait_for(judged, "done")
+    assert told["runs"] == ["done:1"] * 3
+    assert set(times_asked(server).values()) == {1}
