@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 from typing import Any
@@ -10,6 +10,7 @@ from typing import Any
 from annotations.models import CorpusVersion, Dialogue, Rating, Response, Turn
 from annotations.queries import dialogue_ratings_in, responses_at
 from annotations.records import TARGET_SPEAKER
+from leaderboard.judge_links import inspector_links
 from workers.queries import TurnScore, dialogue_scores_at, turn_scores_at
 
 
@@ -48,6 +49,8 @@ def dialogue_context(version: CorpusVersion, dialogue: Dialogue, wish: str, aspe
     chosen = _chosen_turn(turns, wish)
     scores = turn_scores_at(version, chosen) if chosen else {}
     bubbles = _bubbles(turns, chosen)
+    of_whole = dialogue_scores_at(version, dialogue)
+    judged_turn = {"turn": chosen.number} if chosen else {}
     return {
         "dialogue": dialogue,
         "turns": turns,
@@ -58,12 +61,18 @@ def dialogue_context(version: CorpusVersion, dialogue: Dialogue, wish: str, aspe
             _card(response, scores.get(response.system_id, []), aspect)
             for response in (responses_at(chosen, aspect) if chosen else ())
         ],
-        "dialogue_scores": _scores_of_whole(version, dialogue_scores_at(version, dialogue)),
+        "judges": inspector_links(version, _configurations(scores), aspect, dialogue=dialogue.position, **judged_turn),
+        "dialogue_scores": _scores_of_whole(version, of_whole),
+        "dialogue_judges": inspector_links(version, _configurations(of_whole), aspect, dialogue=dialogue.position),
         "dialogue_ratings": _whole_dialogue(dialogue_ratings_in(dialogue).filter(aspect=aspect)),
         "previous": dialogue.position - 1 if dialogue.position else None,
         "next": dialogue.position + 1 if version.dialogues.filter(position=dialogue.position + 1).exists() else None,
         "of": version.dialogues.count(),
     }
+
+
+def _configurations(scores: Mapping[int, Sequence[TurnScore]]) -> list[str]:
+    return [one.configuration for of_system in scores.values() for one in of_system]
 
 
 def _chosen_turn(turns: list[Turn], wish: str) -> Turn | None:

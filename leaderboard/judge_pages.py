@@ -20,10 +20,10 @@ from leaderboard import actions
 from leaderboard.judge_export import FILES, as_documents, in_pieces
 from leaderboard.judge_tables import hygiene_sentences, hygiene_tables
 from leaderboard.queries.judge_answers import OneJudged, SentRequest, one_judged, sent_request
+from leaderboard.queries.judge_choice import ONLY, SIDES, SORTS, JudgedRows, Wish
 from leaderboard.queries.judge_hygiene import judge_hygiene
+from leaderboard.queries.judge_items import is_judge, judged, judges_on
 from leaderboard.queries.judge_rows import answered_rows, judged_rows
-from leaderboard.queries.judged import is_judge, judged, judges_on
-from leaderboard.queries.judged_choice import ONLY, SIDES, SORTS, JudgedRows, Wish
 from workers.metrics.configuration import Configuration, ConfigurationError, parse
 
 ROWS_A_PAGE = 25
@@ -159,6 +159,7 @@ def _on_corpus(
         "states": {"done": 0, "pending": 0, "running": 0, "failed": 0, **states},
         "runs": sum(states.values()),
         "parts": [
+            ("runs", "Runs", reverse("judge-runs", args=[slug]) + query),
             ("inspect", "Responses", reverse("judge-inspector", args=[slug]) + query),
             ("hygiene", "Hygiene", reverse("judge-hygiene", args=[slug]) + query),
         ],
@@ -228,6 +229,7 @@ def _counts(rows: JudgedRows) -> dict[str, Any]:
     return {
         "rows": rows.n,
         "scored": int(scored.sum()),
+        "unscored": rows.n - int(scored.sum()),
         "share": float(scored.mean()) if rows.n else None,
         "both": int((rows.difference == rows.difference).sum()),
         "disagree": int((rows.spread > 0).sum()),

@@ -74,7 +74,7 @@ def _ranks_table(document: Document, metric: str, corpus: str, signature: str) -
 
 def _turns_table(position: Document, metric: str, corpus: str, signature: str) -> Table:
     columns = (
-        Column("turn", "Turn", "number", decimals=0),
+        Column("turn", "Turn", decimals=0),
         Column("judge", "Judge’s mean", "number", decimals=2),
         Column("human", "People’s mean", "number", decimals=2),
         Column(
@@ -223,7 +223,12 @@ def _about_length(found: Document) -> Said:
         -1: " It scores longer responses lower than people’s scores account for.",
         0: " With these data that cannot be told from nothing.",
     }[_side(given)]
-    return Said(said + verdict, cannot, is_warning=_side(given) > 0)
+    return Said(said + (verdict if given.get("ci") else _no_interval(given)), cannot, is_warning=_side(given) > 0)
+
+
+def _no_interval(estimate: Document) -> str:
+    reason = estimate.get("ci_reason")
+    return f" There is no interval: {reason}." if reason else ""
 
 
 def _about_turns(found: Document) -> Said:
@@ -246,7 +251,7 @@ def _about_turns(found: Document) -> Said:
         f"At {where} {places} it stands clearly above or below people. Of {len(found['turns'])} intervals of 95 %, one "
         "in twenty misses 0 by chance.",
         cannot,
-        is_warning=True,
+        is_warning=len(off) > 1,
     )
 
 
@@ -260,13 +265,13 @@ def _about_family(found: Document) -> Said:
         return Said(f"No figure: {difference['reason']}.", cannot)
     side = _side(difference)
     verdict = {
-        1: "It favours its own family beyond what people make of it.",
-        -1: "It scores its own family lower than people do.",
-        0: "With these data that cannot be told from nothing.",
+        1: " It favours its own family beyond what people make of it.",
+        -1: " It scores its own family lower than people do.",
+        0: " With these data that cannot be told from nothing.",
     }[side]
     return Said(
         f"Systems of its family, {found['family']}, stand {_figure(difference)} standard deviations above others, "
-        f"relative to people. {verdict}",
+        f"relative to people.{verdict if difference.get('ci') else _no_interval(difference)}",
         cannot,
         is_warning=side > 0,
     )

@@ -16,6 +16,7 @@ from leaderboard import actions, queries
 from leaderboard.board_tables import agreement_tables, metric_board, system_board
 from leaderboard.dialogue_view import dialogue_context
 from leaderboard.figures import Figure
+from leaderboard.judge_links import inspector_links
 from leaderboard.plots import level_figures, scatter_figures, system_means_figure
 from leaderboard.stored_figures import DRAWN_BY, document_of, figure_of
 from workers.metric_list import page_of
@@ -42,6 +43,7 @@ def metrics(request: HttpRequest, slug: str) -> HttpResponse:
         "metric": metric,
         "metric_page": _metric_page(metric, version),
         "level_figures": level_figures(analysis.answer),
+        "judges": inspector_links(version, (row["metric"] for row in analysis.answer["rows"]), aspect),
         "has_metrics": bool(analysis.answer["rows"]),
         "obstacles": [] if analysis.answer["rows"] else _obstacles(version, aspect),
     }

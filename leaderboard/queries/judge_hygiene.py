@@ -10,7 +10,7 @@ import numpy as np
 from annotations.estimates import Estimate, Undefined
 from annotations.models import CorpusVersion, Response
 from leaderboard.queries.defaults import RESAMPLES, SEED
-from leaderboard.queries.judged import JudgedItems, injections_of, judged_items
+from leaderboard.queries.judge_items import JudgedItems, injections_of, judged_items
 from leaderboard.statistics.placed_scores import FloatArray
 from leaderboard.statistics.score_by_turn import by_turn_number
 from leaderboard.statistics.self_preference import self_preference

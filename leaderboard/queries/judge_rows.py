@@ -11,8 +11,8 @@ import numpy as np
 from annotations.models import CorpusVersion, Response
 from annotations.queries import select_systems
 from leaderboard.queries.judge_answers import SaidAnswer, answers_of
-from leaderboard.queries.judged import sample_sd
-from leaderboard.queries.judged_choice import JudgedRows
+from leaderboard.queries.judge_choice import JudgedRows
+from leaderboard.queries.judge_items import sample_sd
 from leaderboard.queries.metric_runs import finished_runs_of
 from workers.metrics.configuration import Configuration
 from workers.metrics.judge_trace import JudgeTrace

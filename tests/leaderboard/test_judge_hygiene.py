@@ -87,7 +87,6 @@ def sentences(**given: dict[str, object]) -> dict[str, object]:
         ([0.1, 0.3], "scores longer responses higher", True),
         ([-0.3, -0.1], "scores longer responses lower", False),
         ([-0.1, 0.3], "cannot be told from nothing", False),
-        (None, "cannot be told from nothing", False),
     ],
 )
 def test_what_is_found_hangs_on_the_interval(interval, says, warns) -> None:
@@ -96,6 +95,13 @@ def test_what_is_found_hangs_on_the_interval(interval, says, warns) -> None:
     assert says in said.found
     assert said.is_warning is warns
     assert "It cannot say why" in said.cannot
+
+
+def test_without_an_interval_no_verdict_is_given() -> None:
+    one = {"value": 0.9, "ci": None, "ci_reason": "one dialogue"}
+    said = sentences(verbosity={"judge": one, "human": one, "judge_given_human": one, "n": 9})["verbosity"]
+    assert said.found.endswith("There is no interval: one dialogue.")
+    assert not said.is_warning
 
 
 def test_without_ratings_the_judge_stands_alone(client, tmp_path) -> None:

@@ -105,7 +105,7 @@ def test_a_row_says_score_people_difference_and_samples(client, version) -> None
     said = html.unescape(page(client))
     row = said.split(f'id="{ECHO_0}"')[1].split("</li>")[0]
     text = re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", row))
-    assert "judge 4.00 people 3.00 sd 1.41, 2 difference +1.00 samples 5, 3, 4 sd 1.00" in text
+    assert "judge 4.00 people 3.00 sd 1.41 of 2 difference +1.00 samples 5, 3, 4 sd 1.00" in text
     assert "samples disagree" in text
 
 
@@ -196,7 +196,7 @@ def test_runs_that_only_wait_or_failed(client, tmp_path) -> None:
     judged_run(system_of(version, "echo"), [], state="pending")
     judged_run(system_of(version, "dull"), [], state="failed")
     said = page(client)
-    assert "1 of 2 systems wait to be judged" in said
+    assert "1 of 2 systems waits to be judged" in said
     assert "Of 1 system the run was stopped or failed; what was answered is kept" in said
     assert "No system is done yet" in said
 
@@ -384,6 +384,37 @@ def test_people_who_judged_whole_dialogues_are_the_human_side_there(client, vers
     assert (first["human_mean"], first["raters"]) == (3.5, 2)
     assert first["human_sd"] == pytest.approx(4.5**0.5)
     assert (other["human_mean"], other["difference"]) == (None, None)
+
+
+# --- the ways to it ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "/corpora/small/metrics/",
+        "/corpora/small/dialogues/0/?turn=0",
+        f"/metrics/cpdscore_detail/?configuration={JUDGE}",
+    ],
+)
+def test_other_pages_lead_to_it(client, version, address) -> None:
+    links = re.findall(r'href="(/corpora/small/judges/inspect/[^"]*)"', page(client, address=address))
+    assert links
+    for link in links:
+        assert len(re.findall('id="row-', page(client, address=html.unescape(link)))) > 1
+
+
+def test_a_dialogue_leads_to_its_own_rows(client, version) -> None:
+    said = page(client, address="/corpora/small/dialogues/1/?turn=0")
+    (link,) = re.findall(r'href="/corpora/small/judges/inspect/([^"]*)"', said)
+    assert rows(client, html.unescape(link)) == [ECHO_D1, DULL_D1]
+
+
+def test_metrics_that_ask_no_model_have_no_link(client, version) -> None:
+    from workers.models import MetricRun
+
+    MetricRun.objects.update(metric="word_f1", configuration="word_f1", metric_version="1")
+    assert "judges/inspect" not in page(client, address="/corpora/small/dialogues/0/?turn=0")
 
 
 # --- who sees it -----------------------------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from leaderboard.queries.judged import sample_sd
+from leaderboard.queries.judge_items import sample_sd
 from leaderboard.statistics.placed_scores import FloatArray, IntArray
 
 SIDES = ("", "above", "below", "apart")
