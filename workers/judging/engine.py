@@ -90,5 +90,5 @@ class Engine:
     def _ready_sender(self) -> Sender:
         if self._sender is None:
             endpoint, limits = self.endpoint, self.limits
-            self._sender = Sender(lambda: AsyncModel(endpoint, limits.seconds, limits.at_once), body_of, limits.at_once)
+            self._sender = Sender(lambda: AsyncModel(endpoint, limits.seconds), body_of, limits.at_once)
         return self._sender

@@ -43,9 +43,11 @@ class AsyncModel:
     Errors are the ``openai`` package's own (``openai.APIError``), ``UnreadableReply`` and ``TimeoutError``.
     """
 
-    def __init__(self, endpoint: Endpoint, seconds: float, at_once: int) -> None:
+    def __init__(self, endpoint: Endpoint, seconds: float) -> None:
         import httpx2
         from openai import AsyncOpenAI, DefaultAsyncHttpxClient
+
+        from workers.language_models.connections import SingleConnections
 
         self._response = httpx2.Response
         self._seconds = seconds
@@ -56,7 +58,7 @@ class AsyncModel:
             max_retries=0,
             http_client=DefaultAsyncHttpxClient(
                 timeout=None,
-                limits=httpx2.Limits(max_connections=at_once, max_keepalive_connections=at_once, keepalive_expiry=30),
+                transport=SingleConnections(),
                 # What is asked goes where the organiser said, and nowhere that the endpoint sends it on to.
                 follow_redirects=False,
             ),
