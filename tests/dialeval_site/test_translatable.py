@@ -23,6 +23,8 @@ PAGES = sorted(
         *TEMPLATES.glob("workers/chat*.html"),
         *TEMPLATES.glob("workers/_chat*.html"),
         *TEMPLATES.glob("leaderboard/*campaign*.html"),
+        *TEMPLATES.glob("judges/*prompt*.html"),
+        *TEMPLATES.glob("judges/*trial*.html"),
     }
 )
 SAME_EVERYWHERE = re.compile(r"\b(?:OpenAPI|API|USD|SHA-256)\b")

@@ -186,15 +186,10 @@ class TrialForm(BudgetForm):
         }
         numbers = [(number, f"{prompt.slug}@{number}") for number in self._wordings]
         self.fields["number"].choices = numbers  # type: ignore[attr-defined]
-        self.fields["ratings"].choices = self._by_corpus()  # type: ignore[attr-defined]
+        ratings = [(key, _of_ratings(version, aspect)) for key, (version, aspect) in self._ratings.items()]
+        self.fields["ratings"].choices = ratings  # type: ignore[attr-defined]
         self.fields["number"].initial = given.get("number") or next(iter(self._wordings), None)
         self.configuration: Configuration | None = None
-
-    def _by_corpus(self) -> list[Any]:
-        groups: dict[str, list[tuple[str, str]]] = {}
-        for key, (version, aspect) in self._ratings.items():
-            groups.setdefault(f"{version.corpus.name} ({version.corpus.slug})", []).append((key, aspect))
-        return list(groups.items())
 
     @property
     def has_ratings(self) -> bool:
@@ -240,6 +235,11 @@ class TrialForm(BudgetForm):
             self.add_error("usd", why)
             return
         self.configuration = configuration
+
+
+def _of_ratings(version: CorpusVersion, aspect: str) -> str:
+    simulated = f" ({_('simulated')})" if version.simulated else ""
+    return f"{version.corpus.name}: {aspect}{simulated}"
 
 
 def versions_to_look_at(user: Any) -> list[CorpusVersion]:

@@ -97,10 +97,10 @@ def judge_prompt_edit(request: HttpRequest, slug: str) -> HttpResponse:
         except actions.Refused as refusal:
             _told(form, refusal)
         else:
-            said = _("%(name)s is stored.") if kept.is_new else _("This is the wording of %(name)s: nothing is new.")
-            messages.add_message(
-                request, messages.SUCCESS if kept.is_new else messages.INFO, said % {"name": kept.version}
-            )
+            if kept.is_new:
+                messages.success(request, _("%(name)s is stored.") % {"name": kept.version})
+            else:
+                messages.info(request, _("%(name)s says the same: nothing new was stored.") % {"name": kept.version})
             return redirect("judge-prompt", slug)
     return _editor(request, form, prompt, status=422)
 
