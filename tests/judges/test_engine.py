@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
@@ -171,6 +172,22 @@ def test_what_another_gave_up_is_ours(loopback: Loopback) -> None:
     book.theirs = []
     book.other.close()
     assert len(ask_all(engine_for(loopback.endpoint(), book), calls)) == loopback.stats()["requests"] == 6
+
+
+def test_two_who_ask_the_same_at_once_share_the_work(loopback: Loopback) -> None:
+    loopback.control(seconds=0.01)
+    answers, came = Answers(), dict[int, list[tuple[Call, Answer]]]()
+
+    def work(which: int) -> None:
+        came[which] = ask_all(engine_for(loopback.endpoint(), MemoryBook(answers)), [call_for(n) for n in range(60)])
+
+    threads = [threading.Thread(target=work, args=[which]) for which in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert [len(came[which]) for which in range(2)] == [60, 60]
+    assert loopback.stats()["requests"] == answers.calls == 60
 
 
 def test_nothing_is_sent_that_cannot_be_paid_for(loopback: Loopback) -> None:

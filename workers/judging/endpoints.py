@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import atexit
 import os
+import socket
 import threading
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -103,6 +104,9 @@ class _LocalServer:
 
     def endpoint(self) -> Endpoint:
         with self._lock:
+            if self._endpoint is not None and not _listens(self._endpoint):  # it broke down: the next may not
+                self._running.close()
+                self._endpoint = None
             if self._endpoint is None:
                 self._running = ExitStack()
                 self._endpoint = self._running.enter_context(local_server())
@@ -119,8 +123,18 @@ class _LocalServer:
     def forget(self) -> None:
         """In a child: the server is its parent's, and the lock may have been held by a thread that is not here."""
         self._lock = threading.Lock()
-        self._running.pop_all()
+        self._inherited = self._running  # kept as it is: whoever lets go of it stops the server
+        self._running = ExitStack()
         self._endpoint = None
+
+
+def _listens(endpoint: Endpoint) -> bool:
+    parts = urlsplit(endpoint.base_url)
+    try:
+        with socket.create_connection((parts.hostname or "", parts.port or 80), timeout=1.0):
+            return True
+    except OSError:
+        return False
 
 
 _local = _LocalServer()

@@ -67,9 +67,13 @@ class Sender:
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._run, name="judge's calls", daemon=True)
         self._thread.start()
-        self._model = self._in_loop(self._made(make_model))
         self.load = 0
         """Attempts handed over whose outcome was not fetched. Of the thread that hands over."""
+        try:
+            self._model = self._in_loop(self._made(make_model))
+        except BaseException:
+            self._end_thread()
+            raise
 
     def hand_over(self, attempts: Sequence[Attempt]) -> None:
         self.load += len(attempts)
@@ -129,8 +133,11 @@ class Sender:
         except Exception:  # noqa: S110 - a connection that cannot be closed well is closed all the same
             pass
         finally:
-            self._loop.call_soon_threadsafe(self._loop.stop)
-            self._thread.join(CLOSE_SECONDS)
+            self._end_thread()
+
+    def _end_thread(self) -> None:
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join(CLOSE_SECONDS)
 
     def _run(self) -> None:
         asyncio.set_event_loop(self._loop)
