@@ -8,6 +8,8 @@ class ChallengesConfig(AppConfig):
     def ready(self) -> None:
         from leaderboard.challenges import signals  # noqa: F401  connects them
         from leaderboard.challenges.actions import judge_budget
-        from workers.judges import purses
+        from leaderboard.challenges.queries.named_judges import rounds_naming
+        from workers.judges import prompt_uses, purses
 
         purses.register(judge_budget.pays_for)
+        prompt_uses.register(rounds_naming)

@@ -8,6 +8,7 @@ import pytest
 
 from annotations.models import AuditEntry
 from tests.at_once import at_once
+from tests.challenges.sets import open_round
 from tests.judges.written import TEXT, configuration_of, forget, organiser, rated_version, written
 from workers import runs
 from workers.judges import prompt_actions, prompt_queries, prompt_uses, trials
@@ -194,6 +195,18 @@ def test_a_prompt_stays_while_a_judge_run_or_a_round_names_it(monkeypatch: pytes
     monkeypatch.setattr(prompt_uses, "_providers", [lambda part: [Naming(text, "round 1 of The cup")]])
     with pytest.raises(Refused, match="round 1 of The cup"):
         prompt_actions.delete(version.prompt, None)
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("field", ["metrics", "private_metrics"])
+def test_a_prompt_stays_while_a_challenge_s_round_asks_for_it(field: str) -> None:
+    version = written()
+    text = configuration_of(version).text
+    round = open_round(**{field: ["word_f1", text]})
+    with pytest.raises(Refused, match=f"{round.name}, {round.challenge.name}"):
+        prompt_actions.delete(version.prompt, None)
+    (use,) = prompt_queries.uses_of("kind-words")
+    assert (use.configuration, use.corpus, use.runs) == (text, "", 0)
 
 
 @pytest.mark.django_db
