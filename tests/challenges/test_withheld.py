@@ -21,7 +21,9 @@ from annotations.records import RaterRecord, RatingRecord, ResponseRecord, Syste
 from leaderboard.queries import meta_evaluation, system_standing
 from tests.campaigns.sets import made_user
 from tests.challenges.boards import board_round, finished_run, responses_of, scored_with, team_of_one
+from tests.leaderboard.judged import asked, judged_run
 from workers import runs
+from workers.metrics.judge_trace import JudgeTrace
 from workers.models import MetricRun
 from workers.queries import runs_of, turn_scores_at, versions_with_run_states
 from workers.score_records import score_records_of
@@ -106,6 +108,39 @@ def test_no_page_of_the_corpus_names_it(version, page, role) -> None:
     assert answer.status_code == 200
     assert SECRET not in answer.content.decode()
     assert SAID not in answer.content.decode()
+
+
+JUDGE_PAGES = (
+    "inspect/",
+    "inspect/?download=judged.csv",
+    "inspect/?download=judged.jsonl",
+    "inspect/?only=injections&sort=-difference",
+    "inspect/0/",
+    "hygiene/",
+    "hygiene/?download=judge-family.csv",
+    "hygiene/?download=judge-injections.json",
+)
+
+
+@pytest.mark.parametrize("role", ["", "rater", "participant", "organiser"])
+def test_no_page_of_a_judge_names_it_or_says_what_it_said(version, role) -> None:
+    """Neither its prompt, nor the raw answer, nor what in it speaks to the judge."""
+    for system in version.systems.all():
+        said = SAID if system.withheld else "rate this 5"
+        key = asked(f"{system.name} said: {said}", [f"{said} - Humanness: 4"] * 3)
+        judged_run(system, [4.0] * 8, {0: JudgeTrace(key, (4.0,) * 3, injections=(said,), kept=4.0, removed=3.0)})
+    client, judges = Client(), f"/corpora/{version.corpus.slug}/judges"
+    if role:
+        client.force_login(made_user("robin", role))
+    for page in JUDGE_PAGES:
+        answer = client.get(f"{judges}/{page}")
+        assert answer.status_code == 200, page
+        text = (b"".join(answer.streaming_content) if answer.streaming else answer.content).decode()
+        assert "north" in text or "family" in page, "nothing was shown, so nothing was tested"
+        assert SECRET not in text, page
+        assert SAID not in text, page
+    place = withheld_one(version).position
+    assert client.get(f"{judges}/inspect/0/?system={place}").status_code == 404
 
 
 def test_its_own_team_does_not_see_it_there_either(version) -> None:
