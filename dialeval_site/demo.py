@@ -22,6 +22,8 @@ from dialeval_site.demo_campaigns import load_demo_campaigns
 from dialeval_site.demo_challenge import load_demo_challenge
 from workers import queries as run_queries
 from workers import runs
+from workers.judges.actions import start_judge_run
+from workers.judges.models import JudgeRun
 from workers.metrics.configuration import parse
 from workers.metrics.registry import all_metrics
 
@@ -30,6 +32,8 @@ DEMO_SLUG = "demo"
 
 WITH_A_MODEL = ("bertscore_f1", "simcse", "context_similarity", "fbd", "pmi")
 """One of each kind, where the packaged models are installed."""
+JUDGE, JUDGE_TOKENS = "cpdscore_detail", 1_000_000
+"""Behind all else: it takes minutes on two cores, 450 calls of 900 tokens. The budget is there to be seen."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +64,7 @@ def load_demo() -> CorpusVersion:
     _score(outcome.version)
     load_demo_campaigns(outcome.version)
     load_demo_challenge(outcome.version)
+    _judge(outcome.version)
     return outcome.version
 
 
@@ -80,6 +85,14 @@ def _score(version: CorpusVersion) -> None:
     named = [*quick, *(name for name in WITH_A_MODEL if name in known)]
     offered = [parse(name) for name in named if not run_queries.why_not_offered(parse(name), version)]
     runs.request(offered, select_systems(version))
+
+
+def _judge(version: CorpusVersion) -> None:
+    """Once: who stopped it does not want it again at the next start."""
+    judge = parse(JUDGE)
+    known = JudgeRun.objects.filter(version=version, configuration=judge.text).exists()
+    if not known and not run_queries.why_not_offered(judge, version):
+        start_judge_run(version, judge, select_systems(version), tokens=JUDGE_TOKENS, usd=None)
 
 
 def accounts_on_this_site() -> tuple[DemoAccount, ...]:

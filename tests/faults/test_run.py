@@ -59,10 +59,10 @@ needs_proc = pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason=
 
 @needs_proc
 def test_it_scores_the_demo_says_how_to_log_in_and_leaves_no_process_behind(running) -> None:
-    """PMI, the last in the queue of models, takes minutes: it is stopped at work."""
+    """PMI, the last in the queue of models, and the judge take minutes: they are stopped at work."""
     process, address, site = running
     runs = "from workers.models import MetricRun as M; print(M.objects.{}.count())"
-    left = runs.format("exclude(state='done').exclude(metric='pmi')")
+    left = runs.format("exclude(state='done').exclude(metric__in=['pmi', 'cpdscore_detail'])")
     wait_until(lambda: site.python(left) == "0", 240, "the workers scored the demo")
     assert site.python(runs.format("filter(metric='fbd')")) != "0"
     assert any("celery" in command for command in processes_of(site.home))

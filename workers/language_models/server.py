@@ -30,7 +30,9 @@ from workers.model_files import PACKAGED_LANGUAGE_MODEL, ModelError, model_files
 PACKAGED_MODEL_NAME = "smollm2-135m-instruct"
 KEY_VARIABLE = "DIALEVAL_LOCAL_SERVER_KEY"
 PROJECT_ROOT = Path(__file__).resolve().parents[2]
-TOKENS_PER_CONVERSATION = 2048
+TOKENS_PER_CONVERSATION = 4096
+"""A judge reads a persona, a conversation and, in CPDScore-Dialogue, seven responses: 700 to 1,100 tokens of the demo,
+2,000 and more where systems are talkative. 45 kB each."""
 PARALLEL_CONVERSATIONS = 4
 ANY_PORT = 0
 
@@ -56,17 +58,19 @@ def local_server(
     model_name: str = PACKAGED_MODEL_NAME,
     threads: int = 1,
     ready_within_seconds: float = 60.0,
+    conversations: int = PARALLEL_CONVERSATIONS,
 ) -> Iterator[Endpoint]:
     """Starts the server, yields its endpoint when it can answer, and stops it.
 
     ``model_file``: a GGUF file, the packaged model when left out. ``threads``: one, unless cores are really idle; two
-    beside a busy core are many times slower than one. Raises ``LocalServerError`` when it does not get ready in time.
+    beside a busy core are many times slower than one. ``conversations``: how many it has at once. Raises
+    ``LocalServerError`` when it does not get ready in time.
     """
     file = (model_file or packaged_smollm2()).resolve()
     key = secrets.token_urlsafe(32)
     with TemporaryFile("w+", encoding="utf-8", errors="replace") as log:
         process = subprocess.Popen(  # noqa: S603 - our own interpreter and module, no shell
-            server_command(file, model_name, threads),
+            server_command(file, model_name, threads, conversations=conversations),
             cwd=PROJECT_ROOT,
             env={**os.environ, KEY_VARIABLE: key},
             stdin=subprocess.PIPE,
@@ -81,9 +85,15 @@ def local_server(
             _stop(process)
 
 
-def server_command(model_file: Path, model_name: str, threads: int = 1, port: int = ANY_PORT) -> list[str]:
+def server_command(
+    model_file: Path,
+    model_name: str,
+    threads: int = 1,
+    port: int = ANY_PORT,
+    conversations: int = PARALLEL_CONVERSATIONS,
+) -> list[str]:
     """What starts the server. Its key goes into the environment, under ``KEY_VARIABLE``; it ends with its input."""
-    arguments = map(str, (model_file, model_name, threads, port))
+    arguments = map(str, (model_file, model_name, threads, port, conversations))
     return [sys.executable, "-m", "workers.language_models.server", *arguments]
 
 
@@ -123,7 +133,7 @@ def _stop(process: subprocess.Popen[str]) -> None:
         process.stdout.close()
 
 
-def serve(model_file: str, model_name: str, threads: int, port: int) -> None:
+def serve(model_file: str, model_name: str, threads: int, port: int, conversations: int) -> None:
     """Runs the server in this process until standard input closes."""
     import xllamacpp
 
@@ -132,8 +142,9 @@ def serve(model_file: str, model_name: str, threads: int, port: int) -> None:
     settings.model_alias = {model_name}
     settings.hostnames, settings.port = ["127.0.0.1"], port
     settings.api_keys = [os.environ[KEY_VARIABLE]]
-    settings.n_parallel = PARALLEL_CONVERSATIONS
-    settings.n_ctx = PARALLEL_CONVERSATIONS * TOKENS_PER_CONVERSATION
+    settings.n_parallel = conversations
+    settings.n_ctx = conversations * TOKENS_PER_CONVERSATION
+    settings.cache_ram_mib = 0  # by default it keeps up to 8 GiB of old prompts; the slots have those that are shared
     settings.cpuparams.n_threads = settings.cpuparams_batch.n_threads = threads
     server = xllamacpp.Server(settings)
     sys.stdout.write(json.dumps({"base_url": f"{server.listening_address}/v1"}) + "\n")
@@ -143,4 +154,4 @@ def serve(model_file: str, model_name: str, threads: int, port: int) -> None:
 
 
 if __name__ == "__main__":
-    serve(sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4]))
+    serve(sys.argv[1], sys.argv[2], *map(int, sys.argv[3:6]))

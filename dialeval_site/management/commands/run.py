@@ -186,7 +186,11 @@ def _free_port(besides: int) -> int:
 
 def _start_worker(name: str, queues: str, concurrency: int, endpoint: dict[str, str]) -> Child:
     """What asks a language model has a worker to itself: a person waits for a chat's answer, and must not wait for the
-    metric runs before it. So have metrics with a model: one process holds each model, and the others stay quick."""
+    metric runs before it. So have metrics with a model: one process holds each model, and the others stay quick.
+
+    Judges share the worker for chats, one process, and make way for a rater. A second process would have the chat
+    answered at the same time, by the same model on the same core: that takes a small machine longer.
+    """
     command = [sys.executable, "-m", "celery", "-A", "dialeval_site", "worker"]
     options = ["--queues", queues, "--concurrency", str(concurrency), "--loglevel", "INFO", "--without-mingle"]
     # One thread a process: two threads that spin on one busy core are several times slower than one.
