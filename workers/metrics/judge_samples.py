@@ -92,7 +92,7 @@ class Samples:
         if answer.reported_model and answer.reported_model != self._judge.model:
             self.reported_models.add(answer.reported_model)
         if answer.state == "refused":
-            gathered.reason = f"the endpoint refuses to judge it: {answer.error}"
+            gathered.reason = f"the endpoint refuses to judge it: {answer.error[:SAID_CHARACTERS]}"
             gathered.said = answer.error[:SAID_CHARACTERS]
         elif self._judge.scoring == EXPECTED:
             self._read_chances(gathered, call, answer)
