@@ -187,6 +187,12 @@ def test_the_place_of_a_number_is_known_without_one():
     assert places("- Humanness: four", DETAIL, "Humanness") == [13]
 
 
+def test_of_an_endless_answer_the_end_is_read():
+    assert parse("Humanness: 4\n" + "x" * 49_000, DETAIL) == {"Humanness": 4.0}
+    assert parse("Humanness: 4\n" + "x" * 50_000, DETAIL) == {"Humanness": None}
+    assert parse("x" * 50_000 + "\nHumanness: 4", DETAIL) == {"Humanness": 4.0}
+
+
 HOSTILE = [
     "\n" * 1_000_000,
     "*" * 1_000_000,

@@ -144,13 +144,14 @@ def test_a_fault_of_the_texts_is_told_with_its_line(text, told):
 
 
 def test_all_faults_are_told_at_once_in_the_order_of_their_lines():
-    text = written("{a}\n{", name=None, step="x", scale="9-1")
+    text = written("{a}\n{", name=None, step="x", scale="9-1", other="x")
     assert [problem.split(": ")[0] for problem in problems(text)] == [
         "p.txt",  # no name
         "p.txt:1",
         "p.txt:3",
-        "p.txt:6",
+        "p.txt:5",
         "p.txt:7",
+        "p.txt:8",
     ]
 
 

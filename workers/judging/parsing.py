@@ -105,16 +105,14 @@ def _value(text: str, number: re.Match[str], low: int, high: int) -> tuple[float
 
 def _heads(text: str, labels: tuple[str, ...]) -> Iterator[tuple[str, int]]:
     """Each label with a separator, and where it ends."""
-    longest_first, pattern = _pattern(labels)
-    for head in pattern.finditer(text, max(0, len(text) - LONGEST_READ)):
-        yield longest_first[(head.lastindex or 1) - 1], head.end()
+    for head in _pattern(labels).finditer(text, max(0, len(text) - LONGEST_READ)):
+        yield labels[(head.lastindex or 1) - 1], head.end()
 
 
 @lru_cache(maxsize=256)
-def _pattern(labels: tuple[str, ...]) -> tuple[list[str], re.Pattern[str]]:
-    """One group a label. The longest first: of "Overall" and "Overall quality" each is found where it is written."""
-    longest_first = sorted(labels, key=len, reverse=True)
-    names = "|".join(f"({_BLANKS_WITHIN.join(map(re.escape, label.split()))})" for label in longest_first)
+def _pattern(labels: tuple[str, ...]) -> re.Pattern[str]:
+    """One group a label."""
+    names = "|".join(f"({_BLANKS_WITHIN.join(map(re.escape, label.split()))})" for label in labels)
     bracket = rf"(?:{_BLANK}\([^()\n]{{0,20}}\))?"
     pattern = rf"{_START}(?:{names}){_MARKS}{bracket}{_SEPARATOR}"
-    return longest_first, re.compile(pattern, re.IGNORECASE | re.MULTILINE)
+    return re.compile(pattern, re.IGNORECASE | re.MULTILINE)
