@@ -33,12 +33,13 @@ class CorrelationRow(Schema):
     signature: str = Field(description="How the numbers were made.")
     level: Level = Field(description="What was correlated: responses, dialogues, or systems.")
     n: int = Field(description="How many pairs.")
-    coverage: float | None = Field(description="Share of the human scores that the metric has a score for.")
+    coverage: float | None = Field(description="Share of the responses that people rated which have a score; null: none is rated.")
     higher_is_better: bool = Field(description="The metric's direction.")
     pearson: Figure = Field(description="Pearson's r.")
     spearman: Figure = Field(description="Spearman's rho.")
     kendall: Figure = Field(description="Kendall's tau-b.")
     note: str | None = Field(None, description="A remark on the numbers.")
+    worth: str | None = Field(None, description="What is known of the judge that made the scores, where it is one.")
     submitted: dict[str, Any] | None = Field(
         None, description="Of a metric that somebody handed in: by whom, and where."
     )
