@@ -20,7 +20,7 @@ from workers.judging.endpoints import SiteEndpoint, endpoint_for, host_of, is_lo
 from workers.judging.engine import Engine
 from workers.judging.limits import Limits
 from workers.judging.rates import InProcessPace, Pace
-from workers.language_models.server import PACKAGED_MODEL_NAME, LocalServerError
+from workers.language_models.server import PACKAGED_MODEL_NAME, PARALLEL_CONVERSATIONS, LocalServerError
 
 FREE = Price(Decimal(0), Decimal(0))
 
@@ -38,13 +38,18 @@ class SiteDesks:
             raise EndpointFailed(str(problem)) from problem
         price = price_for(model)
         book = DatabaseBook(purses_of(payer), price, found.device_label)
-        limits = limits_for(model, site)
+        limits, watch = limits_for(model, site), Watch(payer)
+
+        def look() -> None:
+            book.keep_in_time()
+            watch()
+
         engine = Engine(
             found.endpoint,
             book,
             limits,
             _pace(model, site, limits),
-            Watch(payer),
+            look,
             price,
             found.model_label,
             found.device_label,
@@ -71,11 +76,17 @@ def price_for(model: str) -> Price:
 
 
 def limits_for(model: str, site: SiteEndpoint) -> Limits:
-    """The rates are the site's endpoint's: what this process serves itself knows none."""
+    """The rates are the site's endpoint's: what this process serves itself knows none.
+
+    The packaged model's server has a few conversations at once. What is sent beyond them waits inside it, and on a busy
+    machine waits longer than a call may take, so that it is sent again, and again for nothing.
+    """
+    packaged = model == PACKAGED_MODEL_NAME
+    at_once = min(settings.LLM_CONCURRENCY, PARALLEL_CONVERSATIONS) if packaged else settings.LLM_CONCURRENCY
     if is_local(model, site):
-        return Limits(settings.LLM_CONCURRENCY, settings.LLM_SECONDS, settings.LLM_RETRIES)
+        return Limits(at_once, settings.LLM_SECONDS, settings.LLM_RETRIES)
     return Limits(
-        settings.LLM_CONCURRENCY,
+        at_once,
         settings.LLM_SECONDS,
         settings.LLM_RETRIES,
         settings.LLM_REQUESTS_A_MINUTE,
