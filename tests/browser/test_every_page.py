@@ -9,7 +9,7 @@ import pytest
 from tests.browser.conftest import NARROW, WIDE
 from tests.browser.visit import Visit
 
-PARTS = ("", "metrics/", "metrics/plots/", "systems/", "agreement/", "dialogues/", "dialogues/0/", "runs/")
+PARTS = ("", "metrics/", "metrics/plots/", "systems/", "agreement/", "dialogues/", "dialogues/0/", "runs/", "judges/")
 CHALLENGE = "/challenges/demo-challenge/"
 ROUND = f"{CHALLENGE}rounds/practice/"
 OPEN_PAGES = [
@@ -40,6 +40,7 @@ PARTICIPANTS_PAGES = [
 ORGANISERS_PAGES = [
     "/runs/",
     "/corpora/demo/runs/",
+    "/corpora/demo/judges/",
     "/corpora/hostile/runs/",
     "/audit/",
     "/challenges/new/",

@@ -383,7 +383,7 @@ def test_done(organiser: Client, version: CorpusVersion) -> None:
     html = page(organiser)
     assert "hx-trigger" not in html[: html.index('id="judge-start"')]
     assert "0.833" in html
-    assert "3 of 18 responses have no score" in card(organiser)
+    assert "3 of 18 have no score" in card(organiser)
 
 
 def test_stopped(organiser: Client, version: CorpusVersion) -> None:
@@ -511,10 +511,29 @@ def test_costs_and_errors_are_for_organisers(client: Client, version: CorpusVers
     fail(DETAIL, "https://api.example.org refuses")
     html = page(client)
     assert DETAIL in html
-    for secret in ("990", ">77<", "api.example.org", "Budget", "Go on"):
+    assert "It did not come to its end." in html
+    for secret in ("990", ">77<", "api.example.org", "udget", "Go on"):
         assert secret not in html, secret
     table = client.get(reverse("judge-runs", args=["talks"]), {"download": "judges.csv"}).content.decode()
     assert table.splitlines()[0] == "judge,model,state,systems,scored,scored_reason"
+
+
+def test_who_stopped_it_is_for_organisers(client: Client, version: CorpusVersion) -> None:
+    version.corpus.is_public = True
+    version.corpus.save()
+    actions.stop(started(version), made_user("olga", "organiser"))
+    html = page(client)
+    assert "What was answered is kept." in html
+    assert "olga" not in html
+
+
+def test_two_judges_of_one_metric_have_budget_fields_of_their_own(organiser: Client, version: CorpusVersion) -> None:
+    """A label belongs to one field."""
+    started(version)
+    started(version, f"{DETAIL}[samples=3]")
+    ids = re.findall(r'\sid="([^"]+)"', page(organiser))
+    assert len([one for one in ids if one.endswith("_tokens")]) == 2
+    assert len(ids) == len(set(ids))
 
 
 def test_a_withheld_system_is_in_no_count(organiser: Client, version: CorpusVersion) -> None:

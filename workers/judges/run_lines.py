@@ -141,6 +141,14 @@ class JudgeLine:
         return [] if self.purse is None else spent_figures(self.purse)
 
     @property
+    def what_is_judged(self) -> str:
+        return "Dialogues judged" if self.is_of_dialogues else "Responses judged"
+
+    @property
+    def is_of_dialogues(self) -> bool:
+        return self.known is not None and "turn" not in self.known.levels
+
+    @property
     def to_do(self) -> int:
         """What is to be scored of all systems: responses, or dialogues."""
         return self.systems * self.places

@@ -27,7 +27,14 @@ from workers.judges.run_estimate import budget_to_start_from, estimated, why_no_
 from workers.judges.run_form import JudgeForm, judges
 from workers.judges.run_lines import JudgeLine, judge_lines
 from workers.judges.run_tables import address_of, judges_table
-from workers.metrics.configuration import LONGEST, Configuration, ConfigurationError, parse
+from workers.judging.worth import worth_of
+from workers.metrics.configuration import (
+    LONGEST,
+    Configuration,
+    ConfigurationError,
+    MetricUnavailableError,
+    parse,
+)
 
 
 def organisers_form(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
@@ -90,7 +97,7 @@ def _page(
         "cards": [_card(one, may_start, wrong) for one in shown],
         "table": table,
         "form": form,
-        "chosen": wish,
+        "weak_judge": next((one.configuration for one in lines if one.done and worth_of(one.known)), ""),
         **more,
     }
     is_wrong = form is not None and bool(form.errors)
@@ -108,7 +115,7 @@ def _card(line: JudgeLine, may_start: bool, wrong: dict[str, Any]) -> dict[str, 
 
 
 def _budget_form(line: JudgeLine, data: Any = None) -> BudgetForm:
-    return BudgetForm(data, purse=line.purse, why_no_usd=why_no_usd(line.model), auto_id=f"id_{line.metric}_%s")
+    return BudgetForm(data, purse=line.purse, why_no_usd=why_no_usd(line.model), auto_id=f"id_{line.anchor}_%s")
 
 
 # --- starting --------------------------------------------------------------------------------------------------
@@ -118,7 +125,7 @@ def _budget_form(line: JudgeLine, data: Any = None) -> BudgetForm:
 def judge_estimate(request: HttpRequest, version: CorpusVersion) -> HttpResponse:
     """The page again, or for htmx its form alone, with what the run would take. Nothing is asked or stored."""
     form = JudgeForm(version, request.POST)
-    more = _estimated(version, form.cleaned_data["configuration"]) if form.is_valid() else {}
+    more = _estimated(version, form) if form.is_valid() else {}
     return _start_form(request, version, form, **more)
 
 
@@ -129,11 +136,11 @@ def judge_start(request: HttpRequest, version: CorpusVersion) -> HttpResponse:
         return _start_form(request, version, form)
     configuration: Configuration = form.cleaned_data["configuration"]
     if request.POST.get("estimated") != configuration.text:
-        return _start_form(request, version, form, is_new_estimate=True, **_estimated(version, configuration))
+        return _start_form(request, version, form, is_new_estimate=True, **_estimated(version, form))
     purse = _purse_of(version, configuration)
     budget = BudgetForm(request.POST, purse=purse, why_no_usd=why_no_usd(str(configuration.options["model"])))
     if not budget.is_valid():
-        more = _estimated(version, configuration) | {"budget": budget, "has_errors": True}
+        more = _estimated(version, form) | {"budget": budget, "has_errors": True}
         return _start_form(request, version, form, **more)
     limits = budget.cleaned_data
     try:
@@ -142,7 +149,7 @@ def judge_start(request: HttpRequest, version: CorpusVersion) -> HttpResponse:
         )
     except actions.Refused as refusal:
         budget.add_error(refusal.field or None, str(refusal.message))
-        more = _estimated(version, configuration) | {"budget": budget, "has_errors": True}
+        more = _estimated(version, form) | {"budget": budget, "has_errors": True}
         return _start_form(request, version, form, **more)
     messages.success(request, f"{configuration.text} waits for a worker. This page follows it.")
     return redirect(address_of(version, configuration.text))
@@ -154,9 +161,15 @@ def _start_form(request: HttpRequest, version: CorpusVersion, form: JudgeForm, *
     return _page(request, version, judge_lines(version), form, **more)
 
 
-def _estimated(version: CorpusVersion, configuration: Configuration) -> dict[str, Any]:
+def _estimated(version: CorpusVersion, form: JudgeForm) -> dict[str, Any]:
+    """Of a valid form; nothing, and an error of the form, where the judge cannot be had after all."""
+    configuration: Configuration = form.cleaned_data["configuration"]
     purse = _purse_of(version, configuration)
-    found = estimate(configuration, version, select_systems(version))
+    try:
+        found = estimate(configuration, version, select_systems(version))
+    except MetricUnavailableError as problem:
+        form.add_error(None, str(problem))
+        return {}
     return {
         "configuration": configuration,
         "estimate": estimated(found, configuration),
