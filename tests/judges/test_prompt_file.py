@@ -166,7 +166,7 @@ def test_a_hostile_file_is_read_in_no_time():
     began = time.process_time()
     for text in ("{" * 40_000, "{a}" * 60_000, "=== a\n" * 33_000, "a:" * 99_000, "\n" * 199_000):
         problems_of(f"{written()}\n{text}"[:199_999])
-    assert time.process_time() - began < 2.0
+    assert time.process_time() - began < 0.5
 
 
 # --- files --------------------------------------------------------------------------------------------------------

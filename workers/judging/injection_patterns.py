@@ -160,14 +160,13 @@ JUDGE = (
     rf"(?:perfect|excellent|flawless|human[- ]?like|outstanding|very{_G}good|human|the{_G}best)\b",
 )
 
+_BY_KIND: tuple[tuple[Kind, tuple[str, ...]], ...] = (
+    ("instruction", INSTRUCTION),
+    ("demand", DEMAND),
+    ("form", FORM),
+    ("template", TEMPLATE),
+    ("judge", JUDGE),
+)
 PATTERNS: tuple[tuple[Kind, re.Pattern[str]], ...] = tuple(
-    (kind, re.compile(pattern))
-    for kind, patterns in (
-        ("instruction", INSTRUCTION),
-        ("demand", DEMAND),
-        ("form", FORM),
-        ("template", TEMPLATE),
-        ("judge", JUDGE),
-    )
-    for pattern in patterns
+    (kind, re.compile(pattern)) for kind, patterns in _BY_KIND for pattern in patterns
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
 
 OF_TURNS = ("history", "fact", "reference", "response")
@@ -16,11 +16,11 @@ def placeholders_in(text: str) -> list[str]:
     return [mark[1] for mark in MARKS.finditer(text) if mark[1] is not None]
 
 
-def mark_faults(text: str, known: tuple[str, ...]) -> list[tuple[int, str]]:
+def mark_faults(text: str, known: tuple[str, ...]) -> Iterator[tuple[int, str]]:
     """What is wrong with the braces of a text: the line of each fault (0 is the first) and the fault."""
-    return [
-        (text.count("\n", 0, mark.start()), fault) for mark in MARKS.finditer(text) if (fault := _fault(mark, known))
-    ]
+    for mark in MARKS.finditer(text):
+        if fault := _fault(mark, known):
+            yield text.count("\n", 0, mark.start()), fault
 
 
 def _fault(mark: re.Match[str], known: tuple[str, ...]) -> str:
