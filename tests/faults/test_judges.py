@@ -7,6 +7,8 @@ endpoint answered whole.
 from __future__ import annotations
 
 import json
+import os
+import signal
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -27,18 +29,23 @@ AT_ONCE = 4
 READ = (
     "import json\n"
     "from workers.models import MetricRun\n"
-    "from workers.judges.models import Hold, JudgeRun, StoredAnswer\n"
+    "from workers.judges.models import Hold, Purse, StoredAnswer\n"
     "answers = list(StoredAnswer.objects.values_list('request__key', 'sample', 'ask', 'state'))\n"
-    "run = JudgeRun.objects.select_related('purse').first()\n"
+    "purses = Purse.objects.all()\n"
     "print(json.dumps({\n"
     "    'runs': sorted(f'{r.state}:{r.attempts}' for r in MetricRun.objects.all()),\n"
     "    'errors': sorted({r.error for r in MetricRun.objects.all()} - {''}),\n"
     "    'answered': len([a for a in answers if a[3] == 'answered']),\n"
     "    'asked': len([a for a in answers if a[3] == 'asked']),\n"
-    "    'calls': run and run.purse.calls, 'tokens': run and run.purse.tokens_spent,\n"
+    "    'calls': sum(p.calls for p in purses), 'tokens': sum(p.tokens_spent for p in purses),\n"
     "    'held': sum(Hold.objects.values_list('tokens', flat=True)),\n"
     "}))"
 )
+TEXTS = (
+    "from workers.judges.models import StoredAnswer\n"
+    "print(sorted(StoredAnswer.objects.values_list('request__key', 'sample', 'ask', 'text', 'answered_at')))"
+)
+DIALOGUE_ANSWER = "Overall Dialogue Turn Score - 3\nDialogue Interaction Score - 3\nFinal Score - 3"
 
 
 @pytest.fixture(scope="module")
@@ -76,8 +83,8 @@ def act(site: Site, what: str) -> str:
     )
 
 
-def start(site: Site, tokens: int | None = None) -> None:
-    act(site, f"actions.start_judge_run(version, parse({JUDGE!r}), select_systems(version), {tokens}, None)")
+def start(site: Site, tokens: int | None = None, judge: str = JUDGE) -> None:
+    act(site, f"actions.start_judge_run(version, parse({judge!r}), select_systems(version), {tokens}, None)")
 
 
 def found(site: Site) -> dict[str, Any]:
@@ -85,7 +92,7 @@ def found(site: Site) -> dict[str, Any]:
     return told
 
 
-def wait_for(site: Site, state: str, seconds: float = 90) -> dict[str, Any]:
+def wait_for(site: Site, state: str, seconds: float = 200) -> dict[str, Any]:
     """Asked by one process: new ones would take the processor from the workers."""
     site.python(
         "import time\nfrom workers.models import MetricRun\n"
@@ -122,16 +129,41 @@ def test_a_worker_that_is_killed_loses_only_the_calls_in_flight(judged: Site, se
     assert sum(times.values()) == CALLS + asked_twice
 
 
-def test_two_workers_on_one_judge_ask_each_call_once(judged: Site, server: Loopback) -> None:
-    """The systems say some things alike, and the two have a judge's runs between them."""
-    judged.start_worker()
-    judged.start_worker()
+def test_two_workers_that_want_the_same_calls_ask_each_once(judged: Site, server: Loopback) -> None:
+    """The first step of CPDScore-Dialogue asks what CPDScore-D asks; each worker has one of the two. The second step
+    adds a call for each of the 3 × 20 dialogues."""
+    dialogues = "cpdscore_dialogue[model=judge-a,scoring=answer]"
+    server.control(rules=[{"contains": "Overall Dialogue Turn Score", "do": "answer", "text": DIALOGUE_ANSWER}])
     start(judged)
+    start(judged, judge=dialogues)
+    judged.start_worker()
+    judged.start_worker()
     told = wait_for(judged, "done")
     times = times_asked(server)
     assert set(times.values()) == {1}
-    assert len(times) == CALLS == told["answered"] == told["calls"]
+    assert len(times) == 2 * CALLS == told["answered"] == told["calls"]
     assert server.stats()["input_tokens"] + server.stats()["output_tokens"] == told["tokens"]
+    assert server.stats()["most_at_once"] > AT_ONCE  # both were at it at the same time
+
+
+def test_a_worker_that_was_asleep_when_another_took_over_writes_over_nothing(judged: Site, server: Loopback) -> None:
+    """It falls asleep while its calls are in flight, for longer than its leases last, and puts them down afterwards."""
+    server.control(seconds=0.05, script=[{"do": "answer"}] * 6, default={"do": "answer", "seconds": 20})
+    first = judged.start_worker()
+    start(judged)
+    wait_until(lambda: server.stats()["requests"] >= 10, 60, "six are answered, and four in flight")
+    wait_until(lambda: found(judged)["answered"] >= 6, 60, "the six are put down")
+    os.killpg(first.pid, signal.SIGSTOP)
+    server.control(default={"do": "answer"})
+    judged.start_worker()
+    told = wait_for(judged, "done")
+    before = judged.python(TEXTS)
+    os.killpg(first.pid, signal.SIGCONT)
+    wait_until(lambda: found(judged)["held"] == 0, 60, "the first worker has put down what it had")
+    assert judged.python(TEXTS) == before
+    times = times_asked(server)
+    assert len(times) == CALLS == told["answered"]
+    assert 0 < sum(times.values()) - CALLS <= AT_ONCE
 
 
 def test_storms_of_429_and_500_lose_nothing_and_pay_nothing_twice(judged: Site, server: Loopback) -> None:

@@ -112,6 +112,19 @@ def test_a_holder_that_keeps_its_calls_does_not_lose_them() -> None:
     assert DatabaseBook().claim(wanted(call())).held == [call()]
 
 
+def test_a_book_is_kept_when_a_third_of_its_leases_time_is_over(settings: Any) -> None:
+    settings.LEASE_SECONDS = 60
+    book = DatabaseBook()
+    book.claim(wanted(call()))
+    fall_silent()
+    book._kept_at -= 19
+    book.keep_in_time()
+    assert StoredAnswer.objects.filter(lease_expires_at__lt=timezone.now()).exists()
+    book._kept_at -= 2
+    book.keep_in_time()
+    assert not StoredAnswer.objects.filter(lease_expires_at__lt=timezone.now()).exists()
+
+
 def test_a_late_answer_to_a_call_that_another_took_over_is_stored_and_not_written_over() -> None:
     late, other = DatabaseBook(), DatabaseBook()
     late.claim(wanted(call()))
