@@ -163,7 +163,7 @@ def test_a_worker_that_was_asleep_when_another_took_over_writes_over_nothing(jud
     assert judged.python(TEXTS) == before
     times = times_asked(server)
     assert len(times) == CALLS == told["answered"]
-    assert 0 < sum(times.values()) - CALLS <= AT_ONCE
+    assert 0 < sum(times.values()) - CALLS <= 2 * AT_ONCE  # what it had claimed
 
 
 def test_storms_of_429_and_500_lose_nothing_and_pay_nothing_twice(judged: Site, server: Loopback) -> None:
