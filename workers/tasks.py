@@ -5,10 +5,17 @@ from __future__ import annotations
 from workers import answering, execution, replies, runs
 from workers.celery_rules import row_task
 from workers.judges import trials
+from workers.models import MetricRun
+from workers.raters_waiting import LOOK_SECONDS, waiting_answers
 
 
 @row_task
 def compute(run_id: int) -> None:
+    """A judge's run that made way is behind its siblings in the queue, and so is the chat for which it did: each of
+    them would have its share first. So who waits is answered before a judge begins."""
+    if MetricRun.objects.filter(pk=run_id, queue="llm").exists():
+        for message_id in waiting_answers(LOOK_SECONDS):
+            answering.answer(message_id)
     execution.compute(run_id)
 
 
