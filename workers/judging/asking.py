@@ -27,7 +27,7 @@ log = logging.getLogger(__name__)
 WATCH_SECONDS = 1.0
 """Between two looks at whether somebody stops the run."""
 KEEP_SECONDS = 5.0
-GATHER_SECONDS = 0.02
+GATHER_SECONDS = 0.05
 """Answers that come within this are put down in one transaction."""
 SHORTEST_LOOK, LONGEST_LOOK = 0.2, 3.0
 """Seconds between two looks at calls that somebody else asks."""
