@@ -125,6 +125,12 @@ def test_what_cannot_be_stored_is_told_below_its_field_and_what_was_typed_stays(
     assert not JudgePrompt.objects.exists()
 
 
+def test_all_that_is_wrong_is_told_at_once(client: Client) -> None:
+    said = words(client.post("/judges/new/", sent(title="", text=OF_DIALOGUES)))
+    assert "This field is required" in said
+    assert "Line 2: step: " in said
+
+
 def test_half_of_a_surrogate_pair_is_refused_or_mended_never_an_error(client: Client) -> None:
     body = b"title=Kind&text=" + TEXT.replace("Said", "%ED%A0%80").replace("\n", "%0A").encode()
     answer = client.generic("POST", "/judges/new/", body, "application/x-www-form-urlencoded")

@@ -77,6 +77,8 @@ def judge_prompt_new(request: HttpRequest) -> HttpResponse:
         else:
             messages.success(request, _("%(name)s is stored. Try it before you run it.") % {"name": version})
             return redirect("judge-prompt", version.prompt.slug)
+    elif "text" not in form.errors:
+        form.refuse_faults()
     return _editor(request, form, status=422)
 
 

@@ -89,7 +89,9 @@ def results_of(scores: Sequence[Score], account: Account) -> list[dict[str, Any]
 
 
 def _fail(claim: Claim, why: str) -> None:
-    trials.fail(claim, f"{_clean(why)[:LONGEST_ERROR].rstrip('. ')}. {trials.NOTHING_LOST}")
+    """What a spent budget says ends with these words already, in its own way."""
+    said = _clean(why)[:LONGEST_ERROR].rstrip(". ")
+    trials.fail(claim, f"{said}." if "What was answered" in said else f"{said}. {trials.NOTHING_LOST}")
 
 
 def _clean(text: str) -> str:
