@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from django import template
 
-from workers.judging.worth import worth_of, worth_of_model
+from workers.judging.worth import worth_in_short, worth_of, worth_of_model
 from workers.metrics.configuration import Configuration, ConfigurationError, parse
 
 register = template.Library()
@@ -25,5 +26,22 @@ def _worth(judge: Configuration | str) -> str:
         return known
     try:
         return worth_of(parse(judge))
+    except ConfigurationError:
+        return ""
+
+
+@register.filter
+def short_worths(judges: Iterable[tuple[str, str]]) -> list[str]:
+    """What is known of the judges of (configuration, address) pairs, in few words, each once with its judges."""
+    by_words: dict[str, list[str]] = {}
+    for text, _ in judges:
+        if words := _in_short(text):
+            by_words.setdefault(words, []).append(text)
+    return [f"{', '.join(texts)}: {words}." for words, texts in by_words.items()]
+
+
+def _in_short(text: str) -> str:
+    try:
+        return worth_in_short(parse(text))
     except ConfigurationError:
         return ""
