@@ -33,7 +33,9 @@ class CorrelationRow(Schema):
     signature: str = Field(description="How the numbers were made.")
     level: Level = Field(description="What was correlated: responses, dialogues, or systems.")
     n: int = Field(description="How many pairs.")
-    coverage: float | None = Field(description="Share of the responses that people rated which have a score; null: none is rated.")
+    coverage: float | None = Field(
+        description="Share of the responses that people rated which have a score; null: none is rated."
+    )
     higher_is_better: bool = Field(description="The metric's direction.")
     pearson: Figure = Field(description="Pearson's r.")
     spearman: Figure = Field(description="Spearman's rho.")
