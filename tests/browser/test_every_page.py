@@ -43,6 +43,8 @@ ORGANISERS_PAGES = [
     "/corpora/demo/judges/",
     "/corpora/hostile/runs/",
     "/audit/",
+    "/judges/",
+    "/judges/new/",
     "/challenges/new/",
     f"{CHALLENGE}settings/",
     f"{CHALLENGE}rules/edit/",
