@@ -198,17 +198,17 @@ def test_a_budget_stops_in_the_middle_and_raised_it_goes_on(judged: Site, server
 
 
 def test_a_judge_that_is_stopped_sends_no_more_and_resumed_asks_what_is_missing(judged: Site, server: Loopback) -> None:
-    server.control(seconds=0.5)
+    server.control(script=[{"do": "answer"}] * 4, default={"do": "answer", "seconds": 3})
     judged.start_worker()
     start(judged)
     wait_until(lambda: server.stats()["paid"] >= 4, 60, "it is under way")
     act(judged, "actions.stop(run)")
     told = found(judged)
     assert told["runs"] == ["failed:1"] * 3
-    wait_until(lambda: found(judged)["asked"] == 0, 20, "what was in flight is put down")
+    wait_until(lambda: found(judged)["asked"] == 0, 60, "what was in flight is put down")
     stopped_at = server.stats()["requests"]
     assert stopped_at < CALLS
-    server.control(seconds=0.02)
+    server.control(default={"do": "answer"}, seconds=0.02)
     act(judged, "actions.resume(run)")
     told = wait_for(judged, "done")
     times = times_asked(server)
