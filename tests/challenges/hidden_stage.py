@@ -23,8 +23,10 @@ from tests.campaigns.sets import made_campaign, made_raters, made_user
 from tests.challenges.boards import finished_run, scored_with
 from tests.challenges.sets import open_challenge, open_round, submit, taken_in, team_with_member
 from tests.judges.written import configuration_of, written
+from tests.leaderboard.judged import asked, judged_run
 from workers.judges import trials
 from workers.judges.models import Trial
+from workers.metrics.judge_trace import JudgeTrace
 from workers.models import MetricRun
 
 DIALOGUES, TURNS = 4, 3
@@ -80,6 +82,7 @@ def stage() -> Stage:
     for role, user in made.users.items():
         scopes = ["read", "submit", "export"] + (["organise"] if role == "organiser" else [])
         made.bearers[role] = tokens.make(user, "walk", scopes, 30)[1]
+    _judged(made)
     made.names = _names(made)
     return made
 
@@ -195,6 +198,18 @@ def _failed(round: Round, team: Team, golds: list[str]) -> Submission:
     submission.refresh_from_db()
     assert submission.state == "failed", submission.state
     return submission
+
+
+def _judged(made: Stage) -> None:
+    """A judge with references has looked at a system of the corpus and at a team's: its prompts hold gold answers."""
+    for system in (System.objects.get(version=made.version, name="echo"), made.submissions["file"].system):
+        traces = {
+            place: JudgeTrace(
+                asked(f"{system.name} {gold}", [f"- Humanness: 4, as in {gold}"]), (4.0,), injections=(gold,)
+            )
+            for place, gold in enumerate(made.golds[: DIALOGUES * TURNS])
+        }
+        judged_run(system, [4.0] * DIALOGUES * TURNS, traces, configuration="cpdscore_detail_ref")
 
 
 # --- what addresses name ---------------------------------------------------------------------------------------
