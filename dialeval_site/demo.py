@@ -32,7 +32,7 @@ DEMO_SLUG = "demo"
 
 WITH_A_MODEL = ("bertscore_f1", "simcse", "context_similarity", "fbd", "pmi")
 """One of each kind, where the packaged models are installed."""
-JUDGE, JUDGE_TOKENS = "cpdscore_detail", 1_000_000
+JUDGES, JUDGE_TOKENS = ("cpdscore_detail",), 1_000_000
 """Behind all else: it takes minutes on two cores, 450 calls of 900 tokens. The budget is there to be seen."""
 
 
@@ -89,10 +89,10 @@ def _score(version: CorpusVersion) -> None:
 
 def _judge(version: CorpusVersion) -> None:
     """Once: who stopped it does not want it again at the next start."""
-    judge = parse(JUDGE)
-    known = JudgeRun.objects.filter(version=version, configuration=judge.text).exists()
-    if not known and not run_queries.why_not_offered(judge, version):
-        start_judge_run(version, judge, select_systems(version), tokens=JUDGE_TOKENS, usd=None)
+    for judge in map(parse, JUDGES):
+        known = JudgeRun.objects.filter(version=version, configuration=judge.text).exists()
+        if not known and not run_queries.why_not_offered(judge, version):
+            start_judge_run(version, judge, select_systems(version), tokens=JUDGE_TOKENS, usd=None)
 
 
 def accounts_on_this_site() -> tuple[DemoAccount, ...]:

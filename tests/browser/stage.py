@@ -34,7 +34,7 @@ def set_up(site: Site) -> Stage:
     """All that loading the demo asked for is scored before the worker starts: the pages then stand still, and what
     the worker does is what a test asked it to do."""
     asked_for = site.python(
-        f"from dialeval_site import demo\ndemo.WITH_A_MODEL = {WITH_A_MODEL}\ndemo.load_demo()\n"
+        f"from dialeval_site import demo\ndemo.WITH_A_MODEL = {WITH_A_MODEL}\ndemo.JUDGES = ()\ndemo.load_demo()\n"
         "from workers.models import MetricRun\n"
         "print(','.join(sorted(set(MetricRun.objects.values_list('configuration', flat=True)))))"
     )
