@@ -8,19 +8,24 @@ import pytest
 
 from tests.judges.calls import call_for
 from workers.judging.calls import Answer, Call, ChatRequest
-from workers.judging.costs import LONGEST_ANSWER, NO_PRICE, Price, estimate, price_of, tokens_used
+from workers.judging.costs import LONGEST_ANSWER, NO_PRICE, Price, estimate, likely_tokens, price_of, tokens_used
 from workers.language_models.client import Message
 
 PRICES = {"gpt-a": (Decimal("2.5"), Decimal(10))}
 
 
-def test_an_estimate_is_the_bytes_by_three_a_message_and_the_longest_answer() -> None:
-    """ "rate ab" has 7 bytes: 3 tokens, 8 for the message, 8 for the answer."""
-    assert estimate(call_for("ab")).tokens == 3 + 8 + 8
+def test_what_is_held_for_a_call_is_a_token_a_byte_eight_a_message_and_the_longest_answer() -> None:
+    """ "rate ab" has 7 bytes. No tokenizer that goes by bytes makes more tokens than bytes, and some make as many: of
+    2,000 digits SmolLM2's makes 2,000. A team that hands in digits would overdraw a budget that held a third."""
+    assert estimate(call_for("ab")).tokens == 7 + 8 + 8
+
+
+def test_the_pace_is_kept_by_what_is_likely_a_token_for_three_bytes() -> None:
+    assert likely_tokens(call_for("ab")) == 3 + 8 + 8
 
 
 @pytest.mark.parametrize(
-    ("text", "tokens"), [("", 0), ("abc", 1), ("abcd", 2), ("你好吗", 3), ("😀", 2), ("\ud800", 1)]
+    ("text", "tokens"), [("", 0), ("abc", 3), ("12345", 5), ("你好吗", 9), ("😀", 4), ("\ud800", 3)]
 )
 def test_languages_with_longer_characters_are_estimated_by_bytes(text: str, tokens: int) -> None:
     call = Call(ChatRequest("m", (Message("user", text),), (("max_tokens", 1),)))
@@ -49,5 +54,6 @@ def test_a_model_without_a_price_costs_what_nobody_knows() -> None:
 
 def test_what_the_endpoint_does_not_count_is_estimated() -> None:
     assert tokens_used(Answer("answered", input_tokens=5, output_tokens=2), 100) == 7
-    assert tokens_used(Answer("answered", input_tokens=5), 100) == 5
+    assert tokens_used(Answer("answered", input_tokens=5), 100) == 100
+    assert tokens_used(Answer("answered", input_tokens=0, output_tokens=0), 100) == 100
     assert tokens_used(Answer("answered"), 100) == 100

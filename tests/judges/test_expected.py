@@ -172,3 +172,14 @@ def test_little_mass_is_worth_a_remark(share, remarked):
 def test_a_hostile_answer_is_read():
     many = answer(*[token(" \n*") for _ in range(20_000)])
     assert isinstance(expected(many, DETAIL, "Humanness").value, Undefined)
+
+
+def test_the_number_of_a_list_s_line_is_no_score():
+    """An endpoint that answers anew may count its lines: "1. Humanness: 4" is 4 and not 1."""
+    found = score(*map(token, ("1", ".", " Human", "ness", ":")), token(" 4", {" 4": 0.9, " 1": 0.1}))
+    assert found.value == pytest.approx(3.7)
+
+
+def test_a_number_that_goes_on_counts_whatever_the_next_lines_say():
+    found = score(token("4"), token("\n"), token("- Humanness: "), token("1"))
+    assert found.value == pytest.approx(4.0)

@@ -260,3 +260,23 @@ def test_a_run_that_several_begin_at_once_has_one_purse() -> None:
     found = at_once(*(lambda: judge_run_of(version.pk, "cpdscore_detail").pk for _ in range(4)))
     assert len(set(found)) == 1
     assert JudgeRun.objects.count() == Purse.objects.count() == 1
+
+
+@pytest.mark.parametrize("counts", [{"output_tokens": None}, {"input_tokens": None}, {"input_tokens": 0}])
+def test_an_answer_that_was_counted_by_halves_is_charged_what_it_may_have_cost(counts: dict[str, int | None]) -> None:
+    """An answer without its prompt, or the other way round, would cost next to nothing."""
+    paying = purse()
+    book = book_of(paying)
+    book.claim(worth(calls(1)))
+    book.put([(calls(1)[0], answer(**counts))])
+    assert spent(paying) == (100, Decimal("0.0001"), 1, 0)
+
+
+def test_calls_that_no_purse_has_room_for_beside_the_others_end_the_asking() -> None:
+    """One purse has room for the first call alone, the other for the second: waited for, it would be for ever."""
+    by_tokens, by_money = purse(tokens=50), purse(usd="0.00005")
+    first, second = calls(2)
+    with pytest.raises(BudgetSpent, match="no room for the next call"):
+        book_of(by_tokens, by_money).claim(
+            [(first, Estimate(40, Decimal("0.0001"))), (second, Estimate(90, Decimal("0.00001")))]
+        )

@@ -14,7 +14,7 @@ from workers.judges.models import Hold, Purse
 from workers.judges.purses import Paying
 from workers.judging.book import BudgetSpent, Estimate
 from workers.judging.calls import Answer, Call
-from workers.judging.costs import Price
+from workers.judging.costs import Price, is_counted
 from workers.leases import lease_end
 
 NOTHING = Decimal(0)
@@ -29,9 +29,9 @@ class Bill:
 
 
 def bill_for(answer: Answer, estimate: Estimate, price: Price) -> Bill:
-    """By the endpoint's own counts. Where it counts nothing, an answer is charged what it may have cost at most, and
-    a refusal nothing: endpoints do not charge for those."""
-    if answer.input_tokens is not None or answer.output_tokens is not None:
+    """By the endpoint's own counts. Where it does not count both prompt and answer, an answer is charged what it may
+    have cost at most, and a refusal nothing: endpoints do not charge for those."""
+    if is_counted(answer):
         sent, said = answer.input_tokens or 0, answer.output_tokens or 0
         return Bill(sent + said, price.cost(sent, said))
     if answer.state == "refused":
@@ -124,11 +124,13 @@ class Till:
             )
 
     def refuse_where_spent(self, estimates: Sequence[Estimate]) -> None:
-        """Raise ``BudgetSpent`` where none of the calls would fit even with nothing in flight. What is held for calls
-        in flight may come back: most cost less than they might."""
-        for purse in self.purses:
-            if not any(fits(purse, (0, NOTHING), one) for one in estimates):
-                raise BudgetSpent(spent_in_words(self.names[purse.pk], purse))
+        """Raise ``BudgetSpent`` where none of the calls would fit into all purses even with nothing in flight. What is
+        held for calls in flight may come back: most cost less than they might."""
+        too_small = [next((one for one in self.purses if not fits(one, (0, NOTHING), it)), None) for it in estimates]
+        if too_small and None not in too_small:
+            purse = too_small[0]
+            assert purse is not None
+            raise BudgetSpent(spent_in_words(self.names[purse.pk], purse))
 
     def keep(self, now: datetime) -> None:
         Hold.objects.filter(holder=self.holder).update(expires_at=lease_end(now))

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 from workers.judging.book import Book, BudgetSpent, EndpointFailed, Stopped
 from workers.judging.calls import Answer, Call, CallKey
-from workers.judging.costs import NO_PRICE, Price, estimate, tokens_used
+from workers.judging.costs import NO_PRICE, Price, estimate, likely_tokens, tokens_used
 from workers.judging.desk import Follow
 from workers.judging.limits import Limits
 from workers.judging.line import Line
@@ -144,10 +144,10 @@ class Asking:
                 raise
             self._put_back(batch)
             return
-        now, tokens = time.monotonic(), {call.key: one.tokens for call, one in priced}
+        now = time.monotonic()
         for call in claimed.mine:
             self._claimed[call.key] = call
-            self._line.add(Attempt(call, tokens[call.key]), now)
+            self._line.add(Attempt(call, likely_tokens(call)), now)
         self._held += claimed.held
         self._look_later(now, in_vain=not claimed.mine and not claimed.answered)
         self._reach = self._window if claimed.mine else min(2 * self._reach, MOST_LOOKED_UP)

@@ -10,9 +10,10 @@ from decimal import Decimal
 from workers.judging.book import Estimate
 from workers.judging.calls import Answer, Call, ChatRequest
 
-BYTES_A_TOKEN = 3
-"""Tokenizers put about four bytes of English into a token, and at least three of other languages' UTF-8; so a third of
-the bytes is more than what is counted in the end, and a budget that has room for it is not overdrawn."""
+LIKELY_BYTES_A_TOKEN = 3
+"""Tokenizers put about four bytes of English into a token, and about three of other languages' UTF-8. Of digits, signs
+and letters drawn at random they make nearly a token a byte, and never more: that is what a budget must have room for,
+because those whose responses are judged decide what they hand in."""
 TOKENS_A_MESSAGE = 8
 """What a chat template puts around a message."""
 LONGEST_ANSWER = 1024
@@ -45,14 +46,20 @@ def price_of(model: str, prices: Mapping[str, tuple[Decimal, Decimal]]) -> Price
 
 
 def estimate(call: Call, price: Price = NO_PRICE) -> Estimate:
-    """What the call may take at most: its prompt in tokens as the bytes tell, and the longest answer it allows."""
-    asked, answered = input_tokens_of(call.request), longest_answer_of(call.request)
+    """What the call may take at most: a token for each byte of its prompt, and the longest answer it allows. Held until
+    the answer comes, and then paid by what it took."""
+    asked, answered = _input_tokens(call.request, 1), longest_answer_of(call.request)
     return Estimate(asked + answered, price.cost(asked, answered))
 
 
-def input_tokens_of(request: ChatRequest) -> int:
+def likely_tokens(call: Call) -> int:
+    """What the call takes about, and seldom more: for rates, which the endpoint's own count corrects."""
+    return _input_tokens(call.request, LIKELY_BYTES_A_TOKEN) + longest_answer_of(call.request)
+
+
+def _input_tokens(request: ChatRequest, bytes_a_token: int) -> int:
     texts = (len(one.text.encode("utf-8", "surrogatepass")) for one in request.messages)
-    return sum(math.ceil(size / BYTES_A_TOKEN) + TOKENS_A_MESSAGE for size in texts)
+    return sum(math.ceil(size / bytes_a_token) + TOKENS_A_MESSAGE for size in texts)
 
 
 def longest_answer_of(request: ChatRequest) -> int:
@@ -62,7 +69,10 @@ def longest_answer_of(request: ChatRequest) -> int:
 
 
 def tokens_used(answer: Answer, estimated: int) -> int:
-    """What an answer took, as the endpoint counted; the estimate where it counts nothing."""
-    if answer.input_tokens is None and answer.output_tokens is None:
-        return estimated
-    return (answer.input_tokens or 0) + (answer.output_tokens or 0)
+    """What an answer took, as the endpoint counted; the estimate where it did not."""
+    return (answer.input_tokens or 0) + (answer.output_tokens or 0) if is_counted(answer) else estimated
+
+
+def is_counted(answer: Answer) -> bool:
+    """Whether the endpoint counted both prompt and answer. No prompt has no tokens."""
+    return bool(answer.input_tokens) and answer.output_tokens is not None

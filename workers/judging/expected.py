@@ -85,9 +85,11 @@ def _clearest(found: Sequence[Expected]) -> Expected:
 def _places(chances: Sequence[TokenChance], prompt: JudgePromptFile, label: str) -> list[TokenChance]:
     """Blanks and marks from where the number is to stand, and the first token that is neither."""
     text = "".join(chance.token for chance in chances)
-    if text.lstrip(_AROUND)[:1] in _DIGITS:  # it goes on with the answer; what comes after its number is another line
-        return _from(chances, 0)
     stated = [statement.number_at for statement in statements(text, prompt) if statement.label == label]
+    # It goes on with the answer, and what comes after its number is another line; "1. Humanness: 4" is an answer anew.
+    is_begun = text.lstrip(_AROUND)[:1] in _DIGITS
+    if is_begun and not any("\n" not in text[:place].lstrip(_AROUND) for place in stated):
+        return _from(chances, 0)
     behind = stated or places(text, prompt, label) or [0]
     return _from(chances, behind[-1])
 
