@@ -174,8 +174,10 @@ def _chosen(round: Round, competing: Sequence[Submission], order: TurnOrder, dec
 
 
 def _values(systems: Sequence[System], metric: Configuration, order: TurnOrder, deciding: Part) -> list[float]:
-    """Each system's mean over the turns, or dialogues, that decide; of a metric of whole systems, its score, unless only a part of the
-    dialogues decides."""
+    """Each system's mean over the turns, or dialogues, that decide; of a metric of whole systems, its score.
+
+    NaN, for a metric of whole systems, where only a part of the dialogues decides.
+    """
     below = bool(metric.levels & {"turn", "dialogue"})
     if not below and not deciding.is_everything:
         return [float("nan")] * len(systems)
