@@ -23,7 +23,12 @@ from workers.language_models.server import LocalServerError
 
 
 def endpoint_of_environment() -> SiteEndpoint:
-    return SiteEndpoint(*(os.environ.get(f"DIALEVAL_LLM_{name}", "").strip() for name in ("URL", "MODEL", "KEY")))
+    """What a site's settings say, read without Django."""
+    return SiteEndpoint(
+        os.environ.get("DIALEVAL_LLM_URL", "").strip(),
+        os.environ.get("DIALEVAL_LLM_MODEL", "").strip(),
+        os.environ.get("DIALEVAL_LLM_KEY", "").strip(),
+    )
 
 
 @dataclass
