@@ -17,7 +17,9 @@ from django.conf import settings
 
 from workers import resources, runs, scoring
 from workers.claims import Claim
+from workers.judges import wording
 from workers.judges.book import calls_paid_here
+from workers.judges.wording import OtherWording
 from workers.judging.book import BudgetSpent, EndpointFailed, Stopped
 from workers.judging.desk import Payer
 from workers.leases import lease_kept
@@ -82,7 +84,7 @@ def _computed(claims: Sequence[Claim]) -> bool:
         return _compute_together(claims)
     except (LeaseLost, SoftTimeLimitExceeded, Stopped):
         raise
-    except (BudgetSpent, EndpointFailed) as problem:  # as it would end for each of them alone, too
+    except (BudgetSpent, EndpointFailed, OtherWording) as problem:  # as it would end for each of them alone, too
         log.warning("metric runs %s stop: %s", [one.row_id for one in claims], problem)
         for claim in claims:
             runs.fail(claim, _said_of_judge(problem))
@@ -109,8 +111,12 @@ def _compute_together(claims: Sequence[Claim]) -> bool:
     if configuration.metric.resumable:
         systems = tuple(task.run.system_id for task in tasks)
         payer = Payer(tasks[0].run.system.version_id, configuration.text, systems)
-        scoring.scorer_of(configuration.text).paid_by(payer)
+        scorer = scoring.scorer_of(configuration.text)
+        wording.check(configuration, scorer)
+        scorer.paid_by(payer)
     results = scoring.outcomes(configuration, tasks, reporter.progress)
+    if configuration.metric.resumable:
+        wording.check(configuration, scorer)  # another worker may have read the other one meanwhile
     finished = [_ended(one, outcome) for one, outcome in zip(held, results, strict=True)]
     return any(finished)
 

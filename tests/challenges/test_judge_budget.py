@@ -70,6 +70,8 @@ def test_the_scores_that_a_round_asks_for_are_paid_from_the_challenge_s_purse_to
 
 
 def test_scores_that_no_round_asks_for_are_not_the_challenge_s_to_pay(submission: Submission) -> None:
+    """Organisers judge a published submission with their corpus."""
+    System.objects.filter(pk=submission.system_id).update(withheld=False)
     (own,) = purses.purses_of(payer_of(submission, f"{JUDGE}[samples=3]"))
     assert Purse.objects.filter(pk=own.purse_id, judge_run__isnull=False).exists()
 
@@ -275,3 +277,14 @@ def test_tried_again_the_judge_s_run_waits_anew_and_the_other_scores_stay(
     assert Submission.objects.get(pk=failed.pk).state == Submission.State.SCORING
     states = dict(MetricRun.objects.filter(system=failed.system).values_list("configuration", "state"))
     assert states == {"word_f1": "done", JUDGE: "pending"}
+
+
+def test_what_was_handed_in_is_paid_by_its_challenge_when_the_round_no_longer_asks_for_the_judge(
+    submission: Submission,
+) -> None:
+    """Metrics of a round may change while its submissions are being scored, and what is asked for by then is asked."""
+    assert submission.round is not None
+    submission.round.metrics = ["word_f1"]
+    submission.round.save()
+    paying = {one.purse_id for one in purses.purses_of(payer_of(submission))}
+    assert purse_of(challenge_of(submission)).pk in paying

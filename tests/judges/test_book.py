@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 from decimal import Decimal
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -222,3 +223,25 @@ def test_the_process_counts_what_it_put_down() -> None:
     book.claim(wanted(call("a"), call("b")))
     book.put([(call("a"), answer()), (call("b"), answer())])
     assert calls_paid_here() - before == 2
+
+
+def test_what_came_is_put_down_over_a_new_connection_where_the_database_dropped_the_old_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """It is paid for: a database that begins anew is no reason to ask again."""
+    from django.db import InterfaceError
+
+    from workers.judges import book as books
+
+    tries = []
+
+    def dropped(self: DatabaseBook, answers: Any) -> None:
+        tries.append(answers)
+        if len(tries) == 1:
+            raise InterfaceError("connection already closed")
+
+    looked_at: list[bool] = []
+    stand_in = SimpleNamespace(in_atomic_block=False, close_if_unusable_or_obsolete=lambda: looked_at.append(True))
+    monkeypatch.setattr(books, "connection", stand_in)
+    books._again_where_in_the_way(dropped)(DatabaseBook(), [])
+    assert (len(tries), looked_at) == (2, [True])

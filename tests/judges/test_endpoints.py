@@ -158,3 +158,10 @@ def test_a_forked_child_starts_its_own_and_leaves_its_parents_alone(servers: Ser
     assert os.read(reading, 10) == b"k2"
     assert endpoint_for(PACKAGED_MODEL_NAME, SITE).endpoint == parents
     assert servers.stopped == 0
+
+
+@pytest.mark.parametrize(("url", "known"), [("http://127.0.0.1:9/v1", True), ("https://api.example.org/v1", False)])
+def test_only_of_a_server_on_this_machine_is_the_packaged_file_said_to_have_answered(url: str, known: bool) -> None:
+    """Somebody else's model may have the same name and other weights."""
+    found = endpoint_for(PACKAGED_MODEL_NAME, SiteEndpoint(url, PACKAGED_MODEL_NAME, "k"))
+    assert ("@" in found.model_label) is known

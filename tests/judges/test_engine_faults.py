@@ -202,3 +202,12 @@ def test_a_server_that_dies_and_returns_is_asked_again() -> None:
     with loopback_server(port=port) as second:
         assert len(ask_all(engine_for(second.endpoint(), MemoryBook(answers)), calls)) == 60
         assert second.stats()["paid"] == 60 - before
+
+
+def test_a_password_in_the_address_stands_in_no_error_and_no_label(loopback: Loopback) -> None:
+    endpoint = loopback.endpoint()
+    hidden = Endpoint(endpoint.base_url.replace("//", "//someone:hush-hush@"), endpoint.model, "another-key")
+    engine = engine_for(hidden, retries=0)
+    with pytest.raises(EndpointFailed) as caught:
+        ask_all(engine, [call_for("a")])
+    assert "hush-hush" not in f"{caught.value} {engine.device_label}"

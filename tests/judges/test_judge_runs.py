@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
 import pytest
 from billiard.exceptions import SoftTimeLimitExceeded
+from django.utils import timezone
 
 from annotations.models import AuditEntry, CorpusVersion
 from tests.at_once import at_once
@@ -342,3 +344,64 @@ def test_starting_and_stopping_at_once_ends_in_one_of_both(monkeypatch: pytest.M
     expected = "pending" if run.stopped_at is None else "failed"
     assert [state for state, _ in states(version)] == [expected] * 2
     assert JudgeRun.objects.count() == Purse.objects.count() == 1
+
+
+PROMPT = """name: short
+step: turn
+labels: overall
+scale: 1-5
+
+=== user
+{words}: {{response}}
+overall:
+"""
+
+
+def prompt_judge(path: Path, words: str) -> str:
+    path.write_text(PROMPT.format(words=words))
+    scoring.forget()  # as a worker that begins anew
+    return f"judge[model=judge-a,prompt={path},scoring=answer]"
+
+
+def test_a_prompt_file_that_was_changed_gives_no_scores_beside_those_of_the_old_one(
+    version: CorpusVersion, endpoint: Loopback, tmp_path: Path
+) -> None:
+    """One configuration, two wordings: their scores would stand on one board as if one judge had given them."""
+    endpoint.control(text="overall: 4")
+    text = prompt_judge(tmp_path / "mine.txt", "Rate it")
+    first, second = version.systems.all()
+    start_judge_run(version, parse(text), [first], None, None)
+    compute(version)
+    asked = len(endpoint.log())
+    prompt_judge(tmp_path / "mine.txt", "Be kind to it")
+    start_judge_run(version, parse(text), [second], None, None)
+    compute(version)
+    assert [state for state, _ in states(version)] == ["done", "failed"]
+    assert "mine.txt holds another wording now" in max(errors(version))
+    assert len(endpoint.log()) == asked
+    prompt_judge(tmp_path / "mine.txt", "Rate it")
+    start_judge_run(version, parse(text), [second], None, None)
+    compute(version)
+    assert [state for state, _ in states(version)] == ["done", "done"]
+
+
+def test_a_prompt_file_that_was_changed_while_its_judge_was_at_work_gives_no_scores_either(
+    version: CorpusVersion, endpoint: Loopback, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another worker finishes with the other wording meanwhile."""
+    endpoint.control(text="overall: 4")
+    text = prompt_judge(tmp_path / "mine.txt", "Rate it")
+    first, second = version.systems.all()
+    start_judge_run(version, parse(text), [second], None, None)
+    outcomes = scoring.outcomes
+
+    def meanwhile(*arguments: Any) -> Any:
+        found = outcomes(*arguments)
+        other = {"metric": "judge", "metric_version": "1", "configuration": parse(text).text, "queue": "llm"}
+        ended = {"state": "done", "system_score": 4.0, "finished_at": timezone.now()}
+        MetricRun.objects.create(system=first, signature="metric:judge|prompt_sha256:abc|n:1", **ended, **other)
+        return found
+
+    monkeypatch.setattr(scoring, "outcomes", meanwhile)
+    compute(version)
+    assert MetricRun.objects.get(system=second).state == "failed"

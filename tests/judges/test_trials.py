@@ -391,9 +391,26 @@ def test_a_trial_that_makes_way_waits_again_and_has_used_up_no_attempt(monkeypat
     from workers.judging.book import Stopped
 
     monkeypatch.setattr(trial_work, "_results", lambda *_: (_ for _ in ()).throw(Stopped("a rater waits")))
+    paid = iter([3, 4])
+    monkeypatch.setattr(trial_work, "calls_paid_here", lambda: next(paid))
     trial = begun()
     assert not trial_work.compute(trial.pk)
     assert (read(trial).state, read(trial).attempts, read(trial).lease_token) == ("pending", 0, "")
+
+
+@pytest.mark.django_db
+def test_a_trial_that_comes_no_further_is_given_up(monkeypatch: pytest.MonkeyPatch, settings: Any) -> None:
+    """Given back each time, it would be begun for ever: an endpoint may keep it waiting until the task's time is up."""
+    from workers.judging.book import Stopped
+
+    settings.MAX_ATTEMPTS = 2
+    monkeypatch.setattr(trial_work, "_results", lambda *_: (_ for _ in ()).throw(Stopped("its time is up")))
+    trial = begun()
+    assert not trial_work.compute(trial.pk)
+    assert (read(trial).state, read(trial).attempts, read(trial).lease_token) == ("pending", 1, "")
+    assert not trial_work.compute(trial.pk)
+    assert read(trial).state == "failed"
+    assert read(trial).error == f"it made no progress before it had to stop: its time is up. {trials.NOTHING_LOST}"
 
 
 @pytest.mark.django_db

@@ -14,7 +14,7 @@ from secrets import token_hex
 from typing import Any, TypeVar
 
 from django.conf import settings
-from django.db import OperationalError, connection, transaction
+from django.db import InterfaceError, OperationalError, connection, transaction
 from django.utils import timezone
 
 from workers.judges.models import StoredAnswer
@@ -41,16 +41,18 @@ def calls_paid_here() -> int:
 
 
 def _again_where_in_the_way(method: Method) -> Method:
-    """A deadlock, which the order of locks leaves to coincidences, breaks a transaction off: it is done again."""
+    """A deadlock, which the order of locks leaves to coincidences, breaks a transaction off: it is done again. Over a
+    new connection where the old one broke: what an answer cost is paid, whatever became of the database meanwhile."""
 
     @wraps(method)
     def tried(*arguments: Any) -> Any:
         for _ in range(TRIES - 1):
             try:
                 return method(*arguments)
-            except OperationalError:
+            except (OperationalError, InterfaceError):
                 if connection.in_atomic_block:
                     raise
+                connection.close_if_unusable_or_obsolete()
         return method(*arguments)
 
     return tried  # type: ignore[return-value]

@@ -15,6 +15,7 @@ from annotations.estimates import Undefined
 from workers import scoring
 from workers.claims import Claim
 from workers.judges import trial_queries, trials
+from workers.judges.book import calls_paid_here
 from workers.judges.models import Trial
 from workers.judging.book import BudgetSpent, EndpointFailed, Stopped
 from workers.judging.desk import Payer
@@ -40,14 +41,15 @@ def compute(trial_id: int) -> bool:
     trial = Trial.objects.select_related("version__corpus").filter(pk=trial_id).first()
     if trial is None:
         return False
+    paid_before = calls_paid_here()
     try:
         with lease_kept(lambda: trials.keep(claim), f"trial {trial_id}"):
             return trials.finish(claim, _results(trial, claim))
     except NoLongerOurs:
         log.info("trial %s was stopped, deleted or taken over", trial_id)
         return False
-    except Stopped:
-        trials.give_back(claim)
+    except Stopped as pause:
+        _paused(claim, paid_before, pause)
         return False
     except (KeyboardInterrupt, SystemExit):
         trials.give_back(claim)
@@ -86,6 +88,16 @@ def results_of(scores: Sequence[Score], account: Account) -> list[dict[str, Any]
             }
         )
     return found
+
+
+def _paused(claim: Claim, paid_before: int, pause: Stopped) -> None:
+    """What was answered is kept. No attempt is used up, unless nothing came of this one: it would go on for ever."""
+    if calls_paid_here() > paid_before:
+        trials.give_back(claim)
+    elif claim.attempt < settings.MAX_ATTEMPTS:
+        trials.wait_again(claim)
+    else:
+        _fail(claim, f"it made no progress before it had to stop: {pause}")
 
 
 def _fail(claim: Claim, why: str) -> None:

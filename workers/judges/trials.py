@@ -175,6 +175,11 @@ def give_back(claim: Claim) -> bool:
     return claims.give_back(_owned(claim), State.PENDING, examples_done=0)
 
 
+def wait_again(claim: Claim) -> bool:
+    """As ``give_back``, but the attempt counts."""
+    return bool(_owned(claim).update(state=State.PENDING, **WAITS_ANEW, examples_done=0))
+
+
 def _owned(claim: Claim) -> QuerySet[Trial]:
     return Trial.objects.filter(pk=claim.row_id, state=State.RUNNING, lease_token=claim.token)
 

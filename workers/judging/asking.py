@@ -7,12 +7,12 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
-from urllib.parse import urlsplit
 
 from workers.judging.book import Book, BudgetSpent, EndpointFailed, Stopped
 from workers.judging.calls import Answer, Call, CallKey
 from workers.judging.costs import NO_PRICE, Price, estimate, likely_tokens, tokens_used
 from workers.judging.desk import Follow
+from workers.judging.endpoints import host_of
 from workers.judging.limits import Limits
 from workers.judging.line import Line
 from workers.judging.places import Places
@@ -239,7 +239,7 @@ class Asking:
 
     def _fail(self, why: str) -> None:
         """The first of several says it; the others' answers are put down before it is raised."""
-        self._failure = self._failure or f"endpoint {urlsplit(self.endpoint.base_url).netloc}: {why}"
+        self._failure = self._failure or f"endpoint {host_of(self.endpoint.base_url)}: {why}"
 
     # From answered to followed.
 

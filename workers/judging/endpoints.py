@@ -20,6 +20,7 @@ from workers.model_files import PACKAGED_LANGUAGE_MODEL, ModelError, model_files
 
 NO_KEY = "none"
 """What an endpoint that wants no key is sent: the client insists on sending something."""
+THIS_MACHINE = ("127.0.0.1", "localhost", "::1")
 LOCAL_DEVICE = "loopback, xllamacpp"
 
 
@@ -50,9 +51,9 @@ def endpoint_for(model: str, site: SiteEndpoint) -> Found:
     if is_local(model, site):
         return Found(_local.endpoint(), packaged_label(), LOCAL_DEVICE)
     endpoint = Endpoint(site.url, model, site.key or NO_KEY)
-    if model == PACKAGED_MODEL_NAME:
-        return Found(endpoint, packaged_label(), f"endpoint {host_of(site.url)}")
-    return Found(endpoint, model, f"endpoint {host_of(site.url)}")
+    # Of a server on this machine, which ``manage.py run`` starts; elsewhere the name may stand for other weights.
+    is_ours = model == PACKAGED_MODEL_NAME and urlsplit(site.url).hostname in THIS_MACHINE
+    return Found(endpoint, packaged_label() if is_ours else model, f"endpoint {host_of(site.url)}")
 
 
 def is_local(model: str, site: SiteEndpoint) -> bool:

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from urllib.parse import urlsplit
 
 from workers.judging.asking import Asking
 from workers.judging.book import Book, EndpointFailed
 from workers.judging.calls import Call
 from workers.judging.costs import NO_PRICE, Price
 from workers.judging.desk import Follow
+from workers.judging.endpoints import host_of
 from workers.judging.limits import Limits
 from workers.judging.rates import Pace
 from workers.judging.sender import Sender
@@ -57,7 +57,7 @@ class Engine:
 
     def __post_init__(self) -> None:
         self.model_label = self.model_label or self.endpoint.model
-        self.device_label = self.device_label or f"endpoint {urlsplit(self.endpoint.base_url).netloc}"
+        self.device_label = self.device_label or f"endpoint {host_of(self.endpoint.base_url)}"
 
     def ask(self, calls: Iterable[Call], follow: Follow, progress: Callable[[int], None] | None = None) -> None:
         """As ``Desk.ask``. A call that is the same as another of these calls is sent once, and ``follow`` is called for

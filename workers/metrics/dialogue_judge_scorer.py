@@ -19,7 +19,7 @@ from workers.judging.render import render_dialogue
 from workers.metrics.base import Account, Example, Progress, Score
 from workers.metrics.judge_options import Judge
 from workers.metrics.judge_samples import Reading, Samples
-from workers.metrics.judge_scorer import Asked, Texts, by_example, facts_of, of_both
+from workers.metrics.judge_scorer import PROMPT_DIGITS, Asked, Texts, by_example, facts_of, of_both
 from workers.metrics.judge_trace import JudgeTrace
 
 Dialogue = tuple[Example, ...]
@@ -42,6 +42,13 @@ class DialogueJudgeScorer:
     def account(self) -> Account:
         """Of the last call."""
         return self._account
+
+    def wording(self) -> dict[str, str]:
+        """What its two steps ask, as signatures tell it."""
+        return {
+            "prompt_sha256": self.judge.prompt.digest[:PROMPT_DIGITS],
+            "turn_prompt_sha256": self.turn_judge.prompt.digest[:PROMPT_DIGITS],
+        }
 
     def planned(self, examples: Sequence[Example]) -> Iterator[Call]:
         """The calls of the first step; then, for the second, one for each of a dialogue's samples with made-up scores:

@@ -62,6 +62,10 @@ class JudgeScorer:
         """Of the last call."""
         return self._account
 
+    def wording(self) -> dict[str, str]:
+        """What it asks, as signatures tell it: all scores of one configuration have it in common."""
+        return {"prompt_sha256": self.judge.prompt.digest[:PROMPT_DIGITS]}
+
     def planned(self, examples: Sequence[Example]) -> Iterator[Call]:
         """The calls that scoring begins with, in their order, each once. Asks nothing."""
         return Asked(self.judge).calls(examples)
