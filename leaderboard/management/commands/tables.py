@@ -42,7 +42,6 @@ class Command(ConsoleCommand):
         parser.add_argument(
             "--exclude",
             type=comma_list,
-            default=[],
             metavar="x,y",
             help="cpdscore: systems to leave out, wherever they are",
         )
@@ -76,7 +75,7 @@ class Command(ConsoleCommand):
         self.say(f"{here} of {len(cells)} cells are computed here. Published: {document['published']}")
 
     def _cpdscore(self, options: dict[str, Any], draws: dict[str, int]) -> None:
-        document = cpdscore_table(options["corpora"], options["model"], options["exclude"], **draws)
+        document = cpdscore_table(options["corpora"], options["model"], options["exclude"] or [], **draws)
         if not self.print_as(options["format"], document, tables_cpdscore.to_csv, tables_cpdscore.to_latex):
             for title, header, rows in tables_cpdscore.text_tables(document):
                 self.stdout.write(title)
