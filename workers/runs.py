@@ -23,6 +23,7 @@ from annotations.models import CorpusVersion, System
 from workers import claims
 from workers.claims import NO_OWNER, WAITS_ANEW, Claim
 from workers.hints import tell_workers
+from workers.judges.models import JudgeRun
 from workers.metrics.configuration import Configuration
 from workers.models import MetricRun
 from workers.signals import run_ended
@@ -91,9 +92,11 @@ def _computes(configurations: Sequence[Configuration]) -> Q:
 
 def retry_failed(version: CorpusVersion) -> int:
     """Give every failed run of the version a new set of attempts. Those of withheld systems are tried again with their
-    submission."""
+    submission, those of a judge that somebody stopped when it is let go on."""
     with transaction.atomic():
+        stopped = JudgeRun.objects.filter(version=version, stopped_at__isnull=False).values("configuration")
         failed = MetricRun.objects.filter(system__version=version, system__withheld=False, state=State.FAILED)
+        failed = failed.exclude(configuration__in=stopped)
         again = list(failed.order_by("pk").values_list("pk", "queue"))
         count = MetricRun.objects.filter(pk__in=[pk for pk, _ in again], state=State.FAILED).update(
             state=State.PENDING, attempts=0, error="", hinted_at=None, hints=0, examples_done=0, finished_at=None

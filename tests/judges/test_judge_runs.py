@@ -405,3 +405,15 @@ def test_a_prompt_file_that_was_changed_while_its_judge_was_at_work_gives_no_sco
     monkeypatch.setattr(scoring, "outcomes", meanwhile)
     compute(version)
     assert MetricRun.objects.get(system=second).state == "failed"
+
+
+def test_a_judge_that_was_stopped_is_not_begun_again_by_those_who_try_failed_runs_again(
+    version: CorpusVersion, endpoint: Loopback
+) -> None:
+    """The page of runs has one button for all that failed; a judge that was stopped goes on from its own page."""
+    run = start(version)
+    stop(run)
+    assert runs.retry_failed(version) == 0
+    assert [state for state, _ in states(version)] == ["failed"] * 2
+    JudgeRun.objects.update(stopped_at=None)
+    assert runs.retry_failed(version) == 2

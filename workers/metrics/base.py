@@ -114,6 +114,8 @@ class Metric:
     """What certain options need beyond ``needs``, given a value for every option: a prompt may show the reference."""
     queue: Queue = "cpu"
     value_range: tuple[float | None, float | None] = (0.0, 1.0)
+    range_of: Callable[[Mapping[str, OptionValue]], tuple[float | None, float | None] | None] | None = None
+    """The range under certain options, where it is another one: a prompt has a scale of its own. None: ``value_range``."""
     options: tuple[Option, ...] = field(default=())
     signature_facts: tuple[tuple[str, str], ...] = ()
     """Fixed facts that belong in every signature, e.g. ("smooth", "method1"), ("epsilon", "1e-12")."""

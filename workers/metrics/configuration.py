@@ -79,7 +79,9 @@ class Configuration:
 
     @property
     def value_range(self) -> tuple[float | None, float | None]:
-        return self.metric.value_range
+        """Least and greatest score with these options."""
+        own = self.metric.range_of(self.options) if self.metric.range_of is not None else None
+        return own or self.metric.value_range
 
     def signature(self, **facts: object) -> str:
         """``metric:bleu_4|version:1|normalize:true|smooth:method1|…``: all that makes a score comparable.

@@ -20,6 +20,7 @@ from workers.metrics.judge_options import (
     Judge,
     missing_judge,
     prompt_named,
+    range_of,
 )
 from workers.metrics.judge_words import EQUATIONS, HOW_IT_IS_READ, WHAT_A_SMALL_MODEL_IS_WORTH
 
@@ -52,6 +53,7 @@ def _declare(
         needs=needs,
         queue="llm",
         value_range=scale,
+        range_of=range_of,
         options=(MODEL, SCORING, SAMPLES, TEMPERATURE, SEED, PROMPT, INJECTIONS),
         missing=partial(missing_judge, own=own),
         resumable=True,

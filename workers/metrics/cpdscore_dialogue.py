@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import TYPE_CHECKING
 
 from workers.metrics.base import Metric, Need, Option, OptionValue
@@ -20,6 +21,7 @@ from workers.metrics.judge_options import (
     NoPrompt,
     missing_judge,
     prompt_named,
+    range_of,
 )
 from workers.metrics.judge_words import EQUATIONS, HOW_IT_IS_READ, WHAT_A_SMALL_MODEL_IS_WORTH
 
@@ -97,6 +99,7 @@ METRIC = Metric(
     needs_of=_needs,
     queue="llm",
     value_range=(1.0, 5.0),
+    range_of=partial(range_of, step="dialogue"),
     options=(MODEL, SCORING, SAMPLES, TEMPERATURE, SEED, TURNS, REPORT, PROMPT, TURN_PROMPT, INJECTIONS),
     missing=_missing,
     resumable=True,

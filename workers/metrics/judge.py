@@ -19,6 +19,7 @@ from workers.metrics.judge_options import (
     missing_judge,
     needs_of,
     prompt_named,
+    range_of,
 )
 from workers.metrics.judge_words import EQUATIONS, HOW_IT_IS_READ, WHAT_A_SMALL_MODEL_IS_WORTH
 
@@ -51,6 +52,7 @@ METRIC = Metric(
     needs_of=_needs,
     queue="llm",
     value_range=(None, None),
+    range_of=range_of,
     options=(MODEL, SCORING, SAMPLES, TEMPERATURE, SEED, OWN_PROMPT, INJECTIONS),
     missing=_missing,
     resumable=True,

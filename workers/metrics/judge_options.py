@@ -123,6 +123,17 @@ def missing_judge(options: Mapping[str, OptionValue], own: str, step: str = "tur
     return desk.at_hand().missing(str(options["model"]))
 
 
+def range_of(options: Mapping[str, OptionValue], step: str = "turn") -> tuple[float, float] | None:
+    """The scale of the prompt that is named; None where none is, or it is not there."""
+    if not options["prompt"]:
+        return None
+    try:
+        low, high = prompt_named(str(options["prompt"]), "", step).scale
+    except NoPrompt:
+        return None
+    return float(low), float(high)
+
+
 def needs_of(options: Mapping[str, OptionValue], own: str) -> frozenset[Need]:
     """What the prompt's placeholders ask for; nothing is known of a prompt that is not there."""
     try:
