@@ -115,7 +115,7 @@ class Metric:
     queue: Queue = "cpu"
     value_range: tuple[float | None, float | None] = (0.0, 1.0)
     range_of: Callable[[Mapping[str, OptionValue]], tuple[float | None, float | None] | None] | None = None
-    """The range under certain options, where it is another one: a prompt has a scale of its own. None: ``value_range``."""
+    """Under certain options, where it is another one: a prompt has a scale of its own. None: ``value_range``."""
     options: tuple[Option, ...] = field(default=())
     signature_facts: tuple[tuple[str, str], ...] = ()
     """Fixed facts that belong in every signature, e.g. ("smooth", "method1"), ("epsilon", "1e-12")."""

@@ -260,17 +260,12 @@ def test_other_options_are_other_requests_and_samples_of_one_are_not(at: At) -> 
     assert keys[0] == keys[-1] == keys[-2]
 
 
-@pytest.mark.parametrize(
-    ("name", "range_"),
-    [("judge", (1.0, 3.0)), ("cpdscore_detail", (1.0, 3.0)), ("cpdscore_simple_original", (1.0, 3.0))],
-)
-def test_the_range_of_scores_is_the_scale_of_the_prompt_that_is_named(
-    name: str, range_: tuple[float, float], tmp_path: Path
-) -> None:
-    """Held against people's 1 to 5 as if it were on the same scale, the best score of three would look like a middling one."""
+@pytest.mark.parametrize("name", ["judge", "cpdscore_detail", "cpdscore_simple_original"])
+def test_the_range_of_scores_is_the_scale_of_the_prompt_that_is_named(name: str, tmp_path: Path) -> None:
+    """Taken for one of people's 1 to 5, the best score of three would look like a middling one."""
     file = tmp_path / "three.txt"
     file.write_text("name: three\nstep: turn\nlabels: Fun\nscale: 1-3\n\n=== user\nB: {response}\nFun:\n")
     metric = all_metrics()[name]
-    assert Configuration.of(metric, prompt=str(file)).value_range == range_
+    assert Configuration.of(metric, prompt=str(file)).value_range == (1.0, 3.0)
     assert Configuration.of(metric).value_range == metric.value_range
     assert Configuration.of(metric, prompt=str(tmp_path / "none.txt")).value_range == metric.value_range
