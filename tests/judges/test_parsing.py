@@ -217,3 +217,11 @@ def test_a_megabyte_of_anything_is_read_in_no_time(answer, read_for):
     began = time.process_time()
     parse(answer, read_for)
     assert time.process_time() - began < 0.05
+
+
+@pytest.mark.parametrize(
+    ("written", "value"),
+    [("4 (out of 10)", None), ("4 (/10)", None), ("4 [out of 5]", 4.0), ("4 (of 10 people, 9 agree)", 4.0)],
+)
+def test_another_scale_in_brackets_is_another_scale_too(written: str, value: float | None) -> None:
+    assert parse(f"- Humanness: {written}", DETAIL)["Humanness"] == value

@@ -34,7 +34,7 @@ _MARKS = r"[*_`\"'“”]{0,4}"
 _START = rf"(?:^|[,;|{{]){_BLANK}(?:(?:[-*•>#–]{{1,4}}|\d{{1,2}}[.)]){_BLANK}){{0,3}}[_`\"'“”]{{0,4}}"
 _SEPARATOR = rf"{_MARKS}{_BLANK}[:：=–—-]{_BLANK}{_MARKS}{_BLANK}"
 _NUMBER = re.compile(r"(\d{1,3}(?:\.\d{1,6})?)(?![\d])", re.ASCII)
-_OF = re.compile(rf"{_BLANK}(?:/|out of|of){_BLANK}(\d{{1,4}}(?:\.0{{1,6}})?)", re.ASCII | re.IGNORECASE)
+_OF = re.compile(rf"{_BLANK}(?:[(\[]?(?:/|out of)|of){_BLANK}(\d{{1,4}}(?:\.0{{1,6}})?)", re.ASCII | re.IGNORECASE)
 _RANGE = re.compile(
     rf"{_BLANK}{_MARKS}{_BLANK}(?:[-–—~+*/×x=&]|to\b|or\b|and\b|through\b){_BLANK}[~]?\d", re.ASCII | re.IGNORECASE
 )
