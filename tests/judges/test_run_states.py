@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from types import SimpleNamespace
 
 import pytest
 from django.test import Client
@@ -38,12 +39,13 @@ def test_waiting(organiser: Client, version: CorpusVersion) -> None:
     assert f'hx-get="{reverse("judge-progress", args=["talks"])}?metric={DETAIL}&amp;version=1"' in html
 
 
-def test_running(organiser: Client, version: CorpusVersion) -> None:
-    """Two systems done of three, the third half: 15 of 18 responses."""
+def test_running(organiser: Client, version: CorpusVersion, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two systems done of three, the third half: 15 of 18 responses. The clock of the pace stands still."""
+    now = timezone.now()
+    monkeypatch.setattr("workers.pace.timezone", SimpleNamespace(now=lambda: now))
     started(version)
     finish(DETAIL, ["ann", "bob"], [3.0] * 6)
-    later = timezone.now() + timezone.timedelta(hours=1)
-    begun = timezone.now() - timezone.timedelta(seconds=10)
+    later, begun = now + timezone.timedelta(hours=1), now - timezone.timedelta(seconds=10)
     runs_of().filter(system__name="cy").update(
         state="running", lease_token="t", lease_expires_at=later, started_at=begun, examples_done=3, examples_total=6
     )
