@@ -159,7 +159,7 @@ def _on_corpus(
         "states": {"done": 0, "pending": 0, "running": 0, "failed": 0, **states},
         "runs": sum(states.values()),
         "parts": [
-            ("runs", "Runs", reverse("judge-runs", args=[slug]) + query),
+            ("runs", "All judges", reverse("judge-runs", args=[slug]) + query),
             ("inspect", "Responses", reverse("judge-inspector", args=[slug]) + query),
             ("hygiene", "Hygiene", reverse("judge-hygiene", args=[slug]) + query),
         ],

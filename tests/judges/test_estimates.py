@@ -163,7 +163,7 @@ def test_systems_without_responses_are_no_calls(version: CorpusVersion) -> None:
     ],
 )
 def test_in_words(calls: int, stored: int, cost: Decimal | None, said: str) -> None:
-    assert JudgeEstimate(1_485, 10_395, calls, stored, 0, 0, cost, None).in_words.startswith(said)
+    assert JudgeEstimate(99, 1_485, 10_395, calls, stored, 0, 0, cost, None).in_words.startswith(said)
 
 
 def test_small_costs_are_not_called_nothing() -> None:

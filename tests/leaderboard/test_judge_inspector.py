@@ -105,7 +105,7 @@ def test_a_row_says_score_people_difference_and_samples(client, version) -> None
     said = html.unescape(page(client))
     row = said.split(f'id="{ECHO_0}"')[1].split("</li>")[0]
     text = re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", row))
-    assert "judge 4.00 people 3.00 sd 1.41 of 2 difference +1.00 samples 5, 3, 4 sd 1.00" in text
+    assert "judge 4.00 people 3.00 sd 1.41, 2 ratings difference +1.00 samples 5, 3, 4 sd 1.00" in text
     assert "samples disagree" in text
 
 

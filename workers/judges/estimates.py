@@ -27,10 +27,11 @@ KEYS_AT_ONCE = 2_000
 
 @dataclass(frozen=True, slots=True)
 class JudgeEstimate:
-    """``dialogues`` and ``responses`` of all systems together. ``calls`` are the first asks, of which ``stored`` are
-    answered already; what cannot be read is asked again, and nobody knows how often. Tokens, ``cost`` in USD and
+    """``dialogues`` and ``responses`` of all ``systems`` together. ``calls`` are the first asks, of which ``stored``
+    are answered already; what cannot be read is asked again, and nobody knows how often. Tokens, ``cost`` in USD and
     ``seconds`` are of the calls that are left; None where the model has no price, or was never asked."""
 
+    systems: int
     dialogues: int
     responses: int
     calls: int
@@ -77,6 +78,7 @@ def estimate(configuration: Configuration, version: CorpusVersion, systems: Sequ
     left = [characters for key, characters in to_ask.items() if key not in stored]
     taken = _Taken.by(manner, sum(left), len(left))
     return JudgeEstimate(
+        systems=sum(bool(examples) for examples in said.values()),
         dialogues=sum(len({one.dialogue_id for one in examples}) for examples in said.values()),
         responses=sum(len(examples) for examples in said.values()),
         calls=len(known) + len(to_ask),

@@ -40,7 +40,7 @@ def money(amount: Decimal) -> str:
     """In USD: two decimals from a cent on, below it two significant digits, ``0`` where it is nothing."""
     if amount == 0:
         return "0"
-    return f"{amount:,.2f}" if abs(amount) >= CENT else f"{float(amount):.2g}"
+    return f"{amount:,.2f}" if abs(amount) >= CENT else f"{Decimal(f'{amount:.2g}'):f}"
 
 
 def _tokens_left(purse: Purse) -> str:

@@ -39,7 +39,7 @@ def estimated(found: JudgeEstimate, configuration: Configuration) -> Estimated:
     return Estimated(
         sentence=f"{found.in_words}.",
         figures=[
-            ("Dialogues", f"{found.dialogues:,}", f"{found.responses:,} responses"),
+            ("Dialogues", f"{found.dialogues:,}", _of_systems(found)),
             ("Calls", f"{found.calls:,}", _stored(found, to_ask)),
             ("Tokens", f"{found.input_tokens + found.output_tokens:,}", f"{found.output_tokens:,} of them in answers"),
             ("Cost", _usd(found.cost), "" if found.cost is not None else "the model has no price here"),
@@ -48,6 +48,10 @@ def estimated(found: JudgeEstimate, configuration: Configuration) -> Estimated:
         price=price_in_words(str(configuration.options["model"])),
         nothing_to_ask=to_ask == 0,
     )
+
+
+def _of_systems(found: JudgeEstimate) -> str:
+    return f"of {found.systems:,} systems, {found.responses:,} responses"
 
 
 def _stored(found: JudgeEstimate, to_ask: int) -> str:

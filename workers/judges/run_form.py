@@ -22,6 +22,7 @@ OWN = "judge"
 OF_FIELDS = ("model", "scoring", "samples", "temperature", "prompt")
 """Options that have a field of their own."""
 LONGEST_NAME = 200
+NO_ENDPOINT = "This site has no endpoint for other models: its operator sets DIALEVAL_LLM_URL."
 
 
 def judges() -> dict[str, Metric]:
@@ -80,6 +81,8 @@ class JudgeForm(forms.Form):
         super().__init__(data, initial=None if data is not None else _initial(chosen))
         self.fields["judge"].choices = _choices()
         self.fields["model"].choices = _models()
+        if not settings.LLM_URL:
+            self.fields["other_model"].help_text = NO_ENDPOINT
         for name in ("samples", "temperature"):
             bounds = _bounds(name)
             self.fields[name].widget.attrs.update(bounds)

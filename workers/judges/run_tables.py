@@ -18,6 +18,7 @@ COLUMNS = (
     Column("model", "Model", help="The one that is asked."),
     Column("state", "State"),
     Column("systems", "Systems done", help="Of all systems of this version."),
+    Column("responses", "Look inside", "link", help="What it was asked and answered, response by response."),
     Column("scored", "Scored", "number", decimals=3, help="Share of the responses of finished systems with a score."),
 )
 OF_MONEY = (
@@ -36,6 +37,12 @@ def address_of(version: CorpusVersion, configuration: str) -> str:
     return f"{reverse('judge-runs', args=[version.corpus.slug])}?{wish}"
 
 
+def inspector_of(version: CorpusVersion, configuration: str) -> str:
+    """The responses that it judged, with prompts and answers."""
+    wish = urlencode({"metric": configuration, "version": version.number})
+    return f"{reverse('judge-inspector', args=[version.corpus.slug])}?{wish}"
+
+
 def judges_table(version: CorpusVersion, lines: Sequence[JudgeLine], with_money: bool) -> Table:
     """A row a judge. What they cost is for organisers."""
     rows = tuple(Row(f"judge-{number}", _cells(version, one, with_money)) for number, one in enumerate(lines))
@@ -48,9 +55,16 @@ def _cells(version: CorpusVersion, line: JudgeLine, with_money: bool) -> dict[st
         "model": Cell(", ".join(line.models) or line.model or None, reason="not known here"),
         "state": Cell(line.state_word),
         "systems": Cell(f"{line.done} of {line.systems}"),
+        "responses": _responses(version, line),
         "scored": _coverage(line),
     }
     return cells | _money(line.purse) if with_money else cells
+
+
+def _responses(version: CorpusVersion, line: JudgeLine) -> Cell:
+    if not line.done:
+        return Cell(reason="no system is done")
+    return Cell("dialogues" if line.is_of_dialogues else "responses", href=inspector_of(version, line.configuration))
 
 
 def _coverage(line: JudgeLine) -> Cell:

@@ -13,7 +13,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from annotations.queries import select_systems
 from workers.judges import trial_queries, trials
-from workers.judges.budget_form import BudgetForm, plain
+from workers.judges.budget_form import BudgetForm
 from workers.judges.estimates import estimate
 from workers.judges.models import Trial
 from workers.judges.prompt_forms import TrialForm
@@ -94,7 +94,6 @@ def _context(trial: Trial, budget_form: BudgetForm | None = None) -> dict[str, A
         "under_way": under_way,
         "outcome": outcome,
         "agreement": (("Spearman's ρ", outcome.spearman), ("Pearson's r", outcome.pearson)),
-        "cost": plain(trial.purse.cost_spent),
         "human_scale": trial_queries.human_scale(trial),
         "judge_scale": trial_queries.judge_scale(trial),
         "waited": (timezone.now() - trial.created_at).total_seconds() if under_way else None,

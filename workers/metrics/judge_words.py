@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from workers.judging.worth import worth_of_model
-from workers.language_models.server import PACKAGED_MODEL_NAME
-
 EQUATIONS = r"""\text{scoring=expected:}\quad s = \frac{\sum_{i} i \, p(i)}{\sum_{i} p(i)}
 
 \text{scoring=answer:}\quad s = \frac{1}{|R|} \sum_{j \in R} x_j"""
@@ -20,7 +17,6 @@ samples=3,scoring=answer.
 The wording is the project's own: sections, scale, steps and form are the paper's, the sentences are not. Published
 figures belong to the published wording and its models; a file can hold that wording (prompt=FILE)."""
 
-WHAT_A_SMALL_MODEL_IS_WORTH = f"""What a judge is worth depends on the model. The packaged one is there so that all
-this can be tried with no network. {worth_of_model(PACKAGED_MODEL_NAME)}. The same model's PMI has r = .32 there, though
-nobody asks it for a judgement. ComperDial's figures were made with GPT-3.5 and GPT-4. Do not rank systems by the
-packaged judge."""
+WHAT_A_SMALL_MODEL_IS_WORTH = """What a judge is worth depends on the model. ComperDial's figures were made with GPT-3.5
+and GPT-4. The packaged model is there so that all this can be tried with no network, and is a weak judge: do not rank
+systems by it. Its PMI, for which nobody asks it for a judgement, has r = .32 on USR, more than its score as a judge."""
