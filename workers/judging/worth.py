@@ -13,13 +13,13 @@ from workers.language_models.server import PACKAGED_MODEL_NAME
 _WORTH = {
     PACKAGED_MODEL_NAME: (
         "A model of 135 million parameters is a weak judge. On USR its CPDScore-Detail agrees with people at r = .09 "
-        "(ρ = .09) and its CPDScore-Simple at r = .08 (ρ = .08), where the mere length of a response reaches r = .25 "
-        "and one rater with the others .67 to .80. Asked to write it answers 1 to almost every Detail prompt: only its "
-        "expected score orders anything"
+        "and its CPDScore-Simple at r = .08, with 95 % intervals that hold 0, where the mere length of a response "
+        "reaches r = .25 and one rater with the others .67 to .80. Asked to write it answers 1 to almost every Detail "
+        "prompt: only its expected score orders anything"
     )
 }
-"""By model. Turn level, 300 responses, the packaged weights behind llama.cpp, the project's own prompts (other wordings
-reached .14 and .21); no final stop, so that it can be joined to other remarks."""
+"""By model. Turn level, 300 responses, the packaged weights behind llama.cpp, the project's own prompts (ρ = .08, .07;
+with the reference r = .07, .01; other wordings reached .14, .21). No final stop: it is joined to other remarks."""
 SHORT = {PACKAGED_MODEL_NAME: "a weak judge: on USR r = .08 to .09, length alone .25"}
 """The same where there is room for a few words."""
 
