@@ -115,4 +115,4 @@ def test_a_form_without_the_reported_number_is_refused(monkeypatch: pytest.Monke
 def test_what_a_small_model_is_worth_stands_with_every_judge() -> None:
     for metric in all_metrics().values():
         if metric.queue == "llm":
-            assert "135 million" in metric.description
+            assert "a weak judge" in metric.description.replace("\n", " ")
