@@ -248,6 +248,7 @@ def test_deleting_twice_is_no_error() -> None:
         ("judge[prompt=kind@1]", [("kind", 1)]),
         ("judge[model=m,prompt=kind@12,samples=3]", [("kind", 12)]),
         ('cpdscore_detail[prompt="kind@1"]', [("kind", 1)]),
+        ("cpdscore_dialogue[prompt=whole@2,turn_prompt=kind@1]", [("whole", 2), ("kind", 1)]),
         ("judge[prompt=/srv/kind@1.txt]", []),
         ("judge[prompt=kind@01]", []),
         ("judge[otherprompt=kind@1]", []),

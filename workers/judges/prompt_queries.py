@@ -17,7 +17,7 @@ from workers.judges.models import JudgePrompt, JudgeRun, PromptVersion
 from workers.models import MetricRun
 
 _NAME = re.compile(r"([a-z0-9_-]{1,60})@([1-9][0-9]{0,8})")
-_OPTION = re.compile(r"[\[,]\s*prompt=\"?([a-z0-9_-]{1,60})@([1-9][0-9]{0,8})\"?\s*(?=[\],])")
+_OPTION = re.compile(r"[\[,]\s*(?:turn_)?prompt=\"?([a-z0-9_-]{1,60})@([1-9][0-9]{0,8})\"?\s*(?=[\],])")
 
 
 # --- the shelf -------------------------------------------------------------------------------------------------
