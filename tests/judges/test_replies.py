@@ -11,8 +11,9 @@ from tests.judges.calls import call_for
 from workers.judging.calls import TokenChance
 from workers.judging.engine import body_of
 from workers.judging.replies import answer_of
-from workers.language_models.asynchronous import LONGEST_TEXT, UnreadableReply, reply_of
+from workers.language_models.asynchronous import LONGEST_TEXT, Reply, UnreadableReply, reply_of
 from workers.language_models.client import Endpoint
+from workers.language_models.refusals import REMOVED
 
 ENDPOINT = Endpoint("https://api.example.org/v1", "m", "sk-secret-123")
 
@@ -132,3 +133,11 @@ def test_a_request_without_a_seed_is_sent_none() -> None:
 
 def test_a_lone_surrogate_can_be_asked() -> None:
     assert json.loads(body_of(call_for("a\ud800b")))["messages"][0]["content"] == "rate a?b"
+
+
+def test_a_key_that_comes_back_in_pieces_is_in_no_token_either() -> None:
+    endpoint = Endpoint("http://127.0.0.1:9/v1", "judge-a", "sk-very-secret")
+    places = tuple((token, ((token, -0.1),)) for token in ("sk-very", "-secret"))
+    answer = answer_of(Reply("sk-very-secret", "sk-very-secret", "judge-a", 1, 1, places), endpoint, 0.1, 1)
+    assert answer.text == REMOVED
+    assert "sk-very" not in f"{answer.chances} {answer.finish_reason}"

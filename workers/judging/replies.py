@@ -9,11 +9,14 @@ from workers.language_models.refusals import without_key
 
 
 def answer_of(reply: Reply, endpoint: Endpoint, seconds: float, attempts: int) -> Answer:
+    text = without_key(reply.text, endpoint)
     chances = None if reply.chances is None else tuple(TokenChance(token, top) for token, top in reply.chances)
+    if text != reply.text:  # its tokens are the key in pieces
+        chances = None
     return Answer(
         "answered",
-        text=without_key(reply.text, endpoint),
-        finish_reason=reply.finish_reason,
+        text=text,
+        finish_reason=without_key(reply.finish_reason, endpoint),
         reported_model=without_key(reply.reported_model, endpoint),
         chances=chances,
         input_tokens=reply.input_tokens,
