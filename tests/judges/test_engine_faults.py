@@ -49,7 +49,7 @@ def paid_by_request(server: Loopback) -> Counter[str]:
 def test_after_a_failure_that_passes_the_call_is_asked_again(loopback: Loopback, step: dict[str, Any]) -> None:
     """Two failures for six calls: eight requests, six of them paid, each call once."""
     loopback.control(script=[step, step])
-    seconds = 0.3 if step["do"] in ("hang", "drip") else 5.0
+    seconds = 1.5 if step["do"] in ("hang", "drip") else 5.0
     came = ask_all(engine_for(loopback.endpoint(), seconds=seconds), [call_for(number) for number in range(6)])
     assert len(came) == 6
     assert sum(answer.attempts for _, answer in came) == len(loopback.log()) == 8
