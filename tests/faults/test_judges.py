@@ -157,6 +157,7 @@ def test_a_worker_that_was_asleep_when_another_took_over_writes_over_nothing(jud
     server.control(default={"do": "answer"})
     judged.start_worker()
     told = wait_for(judged, "done")
+    wait_until(lambda: sum(times_asked(server).values()) > CALLS, 60, "what the sleeper asked is answered, too")
     before = judged.python(TEXTS)
     os.killpg(first.pid, signal.SIGCONT)
     wait_until(lambda: found(judged)["held"] == 0, 60, "the first worker has put down what it had")
