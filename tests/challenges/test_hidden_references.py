@@ -205,6 +205,9 @@ def _payloads(name: str, stage: Stage) -> Iterator[tuple[Any, str | None]]:
         "sign-up": {"username": "new", "password1": "correct horse battery", "password2": "correct horse battery"},
         "rating-submit": {"score": "3", "key": "a-key"},
         "rating-skip": {"reason": "cannot be judged"},
+        "judge-stop": {"metric": "cpdscore_detail_ref"},
+        "judge-resume": {"metric": "cpdscore_detail_ref"},
+        "judge-budget": {"metric": "cpdscore_detail_ref", "tokens": "1000"},
     }
     if name in filled:
         yield filled[name], None

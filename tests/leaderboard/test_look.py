@@ -54,9 +54,14 @@ def test_templates_have_no_inline_style_or_handler() -> None:
     found = [
         f"{path.relative_to(PROJECT)}: {match.group()}"
         for path in (PROJECT / "templates").rglob("*.html")
-        for match in re.finditer(r"<style|\sstyle=|\son\w+=|<script(?![^>]*\ssrc=)|javascript:", path.read_text())
+        for match in re.finditer(r"<style|\sstyle=|\son\w+=|<script(?![^>]*\ssrc=)|javascript:", _markup(path))
     ]
     assert found == []
+
+
+def _markup(template: Path) -> str:
+    """Without what stands in tags of the template language: ``{% query only=None %}`` is no attribute."""
+    return re.sub(r"{%.*?%}", "{}", template.read_text())
 
 
 def test_the_map_style_that_plotly_is_told_to_leave_out_is_the_one_it_carries() -> None:
