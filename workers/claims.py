@@ -7,12 +7,13 @@ lease can no longer write to the row, because every write asks for the token.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from secrets import token_hex
 from typing import Any
 
+from django.conf import settings
 from django.db import transaction
 from django.db.models import F, Q, QuerySet
 from django.utils import timezone
@@ -73,6 +74,33 @@ def keep(owned: QuerySet, **changes: Any) -> bool:
 def give_back(owned: QuerySet, state: str, **changes: Any) -> bool:
     """Leave the row to whoever takes it next, as if it had not been begun."""
     return bool(owned.update(state=state, attempts=F("attempts") - 1, **WAITS_ANEW, **changes))
+
+
+@dataclass(frozen=True, slots=True)
+class Swept:
+    given_back: int
+    given_up: int
+    hinted: int
+
+
+def sweep(
+    rows: QuerySet,
+    pending: str,
+    running: str,
+    failed: str,
+    error: str,
+    send_hints: Callable[[list[int]], int],
+    **anew: Any,
+) -> Swept:
+    """Give back the rows of silent workers, give up those that were tried too often, with the ``error``, and tell
+    workers of those that wait. ``anew``: what else a row that is given back has."""
+    now = timezone.now()
+    silent = rows.filter(state=running, lease_expires_at__lt=now)
+    tried_out = silent.filter(attempts__gte=settings.MAX_ATTEMPTS)
+    given_up = tried_out.update(state=failed, finished_at=now, **NO_OWNER, error=error)
+    given_back = silent.update(state=pending, **WAITS_ANEW, **anew)
+    waiting = to_hint(rows.filter(state=pending), now, "pk")
+    return Swept(given_back, given_up, send_hints([pk for (pk,) in waiting]))
 
 
 def to_hint(waiting: QuerySet, now: datetime, *columns: str) -> list[tuple[Any, ...]]:

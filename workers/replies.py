@@ -6,7 +6,6 @@ Chats belong to ``annotations.campaigns``; here their waiting messages become wo
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from django.conf import settings
 from django.db import transaction
@@ -17,7 +16,7 @@ from annotations.campaigns.actions import chat
 from annotations.campaigns.actions.chat import Said
 from annotations.campaigns.models import ChatSystem, Conversation, Message
 from workers import claims
-from workers.claims import NO_OWNER, WAITS_ANEW, Claim
+from workers.claims import NO_OWNER, WAITS_ANEW, Claim, Swept
 from workers.hints import tell_workers
 
 REPLY_TASK = "workers.tasks.reply"
@@ -120,23 +119,7 @@ def _owned(claim: Claim):
 # --- looking after them ----------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Swept:
-    given_back: int
-    given_up: int
-    hinted: int
-
-
 def sweep() -> Swept:
     """Give back the answers of silent workers, give up those tried too often, tell workers of those waited for."""
-    now = timezone.now()
-    silent = Message.objects.filter(state=State.RUNNING, lease_expires_at__lt=now)
-    given_up = silent.filter(attempts__gte=settings.MAX_ATTEMPTS).update(
-        state=State.FAILED,
-        finished_at=now,
-        **NO_OWNER,
-        error=f"the worker stopped without a word {settings.MAX_ATTEMPTS} times",
-    )
-    given_back = silent.update(state=State.PENDING, **WAITS_ANEW)
-    waiting = Message.objects.filter(state=State.PENDING)
-    return Swept(given_back, given_up, send_hints(pk for (pk,) in claims.to_hint(waiting, now, "pk")))
+    error = f"the worker stopped without a word {settings.MAX_ATTEMPTS} times"
+    return claims.sweep(Message.objects.all(), State.PENDING, State.RUNNING, State.FAILED, error, send_hints)

@@ -21,7 +21,7 @@ from django.utils import timezone
 from annotations.actions import data_changed
 from annotations.models import CorpusVersion, System
 from workers import claims
-from workers.claims import NO_OWNER, WAITS_ANEW, Claim
+from workers.claims import NO_OWNER, WAITS_ANEW, Claim, Swept
 from workers.hints import tell_workers
 from workers.judges.models import JudgeRun
 from workers.metrics.configuration import Configuration
@@ -272,13 +272,6 @@ def _say_on_commit(run_ids: list[int]) -> None:
 
 
 # --- looking after it ------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class Swept:
-    given_back: int
-    given_up: int
-    hinted: int
 
 
 def sweep() -> Swept:

@@ -17,7 +17,7 @@ from django.utils.translation import gettext as _
 from annotations import audit
 from annotations.models import CorpusVersion
 from workers import claims
-from workers.claims import NO_OWNER, WAITS_ANEW, Claim
+from workers.claims import NO_OWNER, WAITS_ANEW, Claim, Swept
 from workers.hints import tell_workers
 from workers.judges import trial_queries
 from workers.judges.models import PromptVersion, Purse, Trial
@@ -187,23 +187,9 @@ def _owned(claim: Claim) -> QuerySet[Trial]:
 # --- looking after them ----------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Swept:
-    given_back: int
-    given_up: int
-    hinted: int
-
-
 def sweep() -> Swept:
     """Give back the trials of silent workers, give up those tried too often, tell workers of those that wait."""
-    now = timezone.now()
-    silent = Trial.objects.filter(state=State.RUNNING, lease_expires_at__lt=now)
-    given_up = silent.filter(attempts__gte=settings.MAX_ATTEMPTS).update(
-        state=State.FAILED,
-        finished_at=now,
-        **NO_OWNER,
-        error=f"the worker stopped without a word {settings.MAX_ATTEMPTS} times. {NOTHING_LOST}",
+    error = f"the worker stopped without a word {settings.MAX_ATTEMPTS} times. {NOTHING_LOST}"
+    return claims.sweep(
+        Trial.objects.all(), State.PENDING, State.RUNNING, State.FAILED, error, send_hints, examples_done=0
     )
-    given_back = silent.update(state=State.PENDING, **WAITS_ANEW, examples_done=0)
-    waiting = Trial.objects.filter(state=State.PENDING)
-    return Swept(given_back, given_up, send_hints(pk for (pk,) in claims.to_hint(waiting, now, "pk")))
