@@ -14,11 +14,8 @@ from playwright.sync_api import Browser, Page, sync_playwright
 
 from tests.browser.chromium import find_chromium, must_not_skip, options
 from tests.browser.stage import Stage, set_up
-from tests.browser.visit import Visit
+from tests.browser.visit import Visit, visitors
 from tests.conftest import made_site
-
-WIDE, NARROW = 1440, 390
-PASSWORDS = {"organiser": "demo-organiser", "rater": "demo-rater", "participant": "demo-participant"}
 
 
 @pytest.fixture(scope="package")
@@ -43,30 +40,9 @@ def stage(chromium: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterat
 
 @pytest.fixture
 def visit(chromium: Browser, stage: Stage) -> Iterator[Callable[..., Visit]]:
-    """A new visitor: ``visit(width=390, scheme="dark", role="organiser", script=False)``. At the end of the test no
-    page that a visitor saw may have complained."""
-    visits: list[Visit] = []
-
-    def begin(width: int = WIDE, scheme: str = "light", role: str = "", script: bool = True) -> Visit:
-        context = chromium.new_context(
-            base_url=stage.address,
-            viewport={"width": width, "height": 900},
-            color_scheme=scheme,  # type: ignore[arg-type]
-            java_script_enabled=script,
-            has_touch=width < 600,
-        )
-        context.set_default_timeout(20_000)
-        one = Visit(context.new_page(), stage.address, script)
-        visits.append(one)
-        if role:
-            one.log_in(role, PASSWORDS[role])
-        return one
-
-    yield begin
-    complaints = [complaint for one in visits for complaint in one.complaints]
-    for one in visits:
-        one.page.context.close()
-    assert complaints == []
+    """See ``visitors``."""
+    with visitors(chromium, stage.address) as begin:
+        yield begin
 
 
 @pytest.fixture

@@ -6,8 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from tests.browser.conftest import NARROW, WIDE
-from tests.browser.visit import Visit
+from tests.browser.visit import NARROW, WIDE, Visit
 
 PARTS = ("", "metrics/", "metrics/plots/", "systems/", "agreement/", "dialogues/", "dialogues/0/", "runs/", "judges/")
 CHALLENGE = "/challenges/demo-challenge/"

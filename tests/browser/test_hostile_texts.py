@@ -6,9 +6,8 @@ from collections.abc import Callable
 
 import pytest
 
-from tests.browser.conftest import NARROW, WIDE
 from tests.browser.stage import HOSTILE_TEXTS
-from tests.browser.visit import Visit
+from tests.browser.visit import NARROW, WIDE, Visit
 
 
 @pytest.mark.parametrize("turn", range(len(HOSTILE_TEXTS)))

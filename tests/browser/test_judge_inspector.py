@@ -7,9 +7,8 @@ from collections.abc import Callable, Iterator
 import pytest
 from playwright.sync_api import Browser, expect
 
-from tests.browser.conftest import NARROW, PASSWORDS, WIDE
 from tests.browser.stage import HOSTILE_TEXTS, write_hostile_corpus
-from tests.browser.visit import Visit
+from tests.browser.visit import NARROW, WIDE, Visit, visitors
 from tests.conftest import made_site
 
 LIST, HYGIENE = "/corpora/hostile/judges/inspect/", "/corpora/hostile/judges/hygiene/"
@@ -44,27 +43,8 @@ def address(chromium: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iter
 
 @pytest.fixture
 def visit(chromium: Browser, address: str) -> Iterator[Callable[..., Visit]]:
-    visits: list[Visit] = []
-
-    def begin(width: int = WIDE, scheme: str = "light", role: str = "", script: bool = True) -> Visit:
-        context = chromium.new_context(
-            base_url=address,
-            viewport={"width": width, "height": 900},
-            color_scheme=scheme,  # type: ignore[arg-type]
-            java_script_enabled=script,
-        )
-        context.set_default_timeout(20_000)
-        one = Visit(context.new_page(), address, script)
-        visits.append(one)
-        if role:
-            one.log_in(role, PASSWORDS[role])
-        return one
-
-    yield begin
-    complaints = [complaint for one in visits for complaint in one.complaints]
-    for one in visits:
-        one.page.context.close()
-    assert complaints == []
+    with visitors(chromium, address) as begin:
+        yield begin
 
 
 def test_a_row_opens_to_its_prompt_and_answers_where_it_stands(visit: Callable[..., Visit]) -> None:

@@ -10,9 +10,8 @@ from dataclasses import dataclass
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from tests.browser.conftest import NARROW, PASSWORDS, WIDE
 from tests.browser.stage import write_hostile_corpus
-from tests.browser.visit import Visit
+from tests.browser.visit import NARROW, WIDE, Visit, visitors
 from tests.conftest import made_site
 from tests.judges.loopback_server import KEY, Loopback, loopback_server
 from tests.site import Site
@@ -51,27 +50,9 @@ def judged(chromium: Browser, tmp_path_factory: pytest.TempPathFactory) -> Itera
 
 @pytest.fixture
 def visit(chromium: Browser, judged: JudgedSite) -> Iterator[Callable[..., Visit]]:
-    visits: list[Visit] = []
-
-    def begin(width: int = WIDE, scheme: str = "light", role: str = "organiser", script: bool = True) -> Visit:
-        context = chromium.new_context(
-            base_url=judged.address,
-            viewport={"width": width, "height": 900},
-            color_scheme=scheme,  # type: ignore[arg-type]
-            java_script_enabled=script,
-        )
-        context.set_default_timeout(20_000)
-        one = Visit(context.new_page(), judged.address, script)
-        visits.append(one)
-        if role:
-            one.log_in(role, PASSWORDS[role])
-        return one
-
-    yield begin
-    complaints = [complaint for one in visits for complaint in one.complaints]
-    for one in visits:
-        one.page.context.close()
-    assert complaints == []
+    """Organisers, where a test does not say who."""
+    with visitors(chromium, judged.address) as begin:
+        yield lambda **who: begin(**{"role": "organiser", **who})
 
 
 def estimate(page: Page, seed: int) -> Locator:

@@ -8,9 +8,8 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Page
 
-from tests.browser.conftest import NARROW, WIDE
 from tests.browser.stage import Stage
-from tests.browser.visit import Visit
+from tests.browser.visit import NARROW, WIDE, Visit
 
 WORKED = """
 from workers.judges.models import Trial

@@ -7,7 +7,6 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.conftest import NARROW, WIDE
 from tests.browser.rating_stage import (
     campaign_for_rater,
     expect_nothing_waits,
@@ -17,7 +16,7 @@ from tests.browser.rating_stage import (
     stored_ratings,
 )
 from tests.browser.stage import Stage
-from tests.browser.visit import Visit
+from tests.browser.visit import NARROW, WIDE, Visit
 
 
 def test_a_session_with_axes_below_the_threshold(visit: Callable[..., Visit], stage: Stage) -> None:

@@ -6,7 +6,6 @@ from collections.abc import Callable
 
 from playwright.sync_api import expect
 
-from tests.browser.conftest import NARROW
 from tests.browser.rating_stage import (
     campaign_for_rater,
     expect_nothing_waits,
@@ -16,7 +15,7 @@ from tests.browser.rating_stage import (
     stored_ratings,
 )
 from tests.browser.stage import Stage
-from tests.browser.visit import Visit
+from tests.browser.visit import NARROW, Visit
 
 
 def test_a_whole_session_by_keyboard_only(visit: Callable[..., Visit], stage: Stage) -> None:

@@ -10,8 +10,7 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Locator, Page
 
-from tests.browser.conftest import NARROW
-from tests.browser.visit import Visit
+from tests.browser.visit import NARROW, Visit
 
 BOARD = "/corpora/demo/metrics/"
 

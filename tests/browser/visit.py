@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
-from playwright.sync_api import ConsoleMessage, Page, Response
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from playwright.sync_api import Browser, ConsoleMessage, Page, Response
+
+WIDE, NARROW = 1440, 390
+PASSWORDS = {"organiser": "demo-organiser", "rater": "demo-rater", "participant": "demo-participant"}
 
 
 class Visit:
@@ -49,3 +55,31 @@ class Visit:
 
     def scroll_width(self) -> int:
         return int(self.page.evaluate("document.documentElement.scrollWidth"))
+
+
+@contextmanager
+def visitors(chromium: Browser, address: str) -> Iterator[Callable[..., Visit]]:
+    """Yields what brings a new visitor: ``visit(width=390, scheme="dark", role="organiser", script=False)``. At the end
+    no page that a visitor saw may have complained."""
+    visits: list[Visit] = []
+
+    def begin(width: int = WIDE, scheme: str = "light", role: str = "", script: bool = True) -> Visit:
+        context = chromium.new_context(
+            base_url=address,
+            viewport={"width": width, "height": 900},
+            color_scheme=scheme,  # type: ignore[arg-type]
+            java_script_enabled=script,
+            has_touch=width < 600,
+        )
+        context.set_default_timeout(20_000)
+        one = Visit(context.new_page(), address, script)
+        visits.append(one)
+        if role:
+            one.log_in(role, PASSWORDS[role])
+        return one
+
+    yield begin
+    complaints = [complaint for one in visits for complaint in one.complaints]
+    for one in visits:
+        one.page.context.close()
+    assert complaints == []
