@@ -15,7 +15,7 @@ from annotations.campaigns.models import Campaign
 from annotations.campaigns.queries.ratings import OVERALL
 from annotations.tables import Cell, Column, Row, Table
 from annotations.tables.numerals import band_letter
-from leaderboard.board_tables import agreement_tables
+from leaderboard.agreement_tables import agreement_tables
 from leaderboard.estimate_cells import cell_of
 
 WEIGHTINGS = ("quadratic", "linear", "unweighted")

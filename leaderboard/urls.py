@@ -1,12 +1,12 @@
 from django.urls import include, path
 
-from leaderboard import campaign_views, judge_pages, metric_pages, views
+from leaderboard import campaign_views, judge_pages, metric_board_pages, metric_pages, system_board_pages, views
 
 urlpatterns = [
     path("metrics/<str:name>/", metric_pages.metric, name="metric"),
-    path("corpora/<slug:slug>/metrics/", views.metrics, name="metric-leaderboard"),
-    path("corpora/<slug:slug>/metrics/plots/", views.scatter, name="scatter"),
-    path("corpora/<slug:slug>/systems/", views.systems, name="system-leaderboard"),
+    path("corpora/<slug:slug>/metrics/", metric_board_pages.metrics, name="metric-leaderboard"),
+    path("corpora/<slug:slug>/metrics/plots/", metric_board_pages.scatter, name="scatter"),
+    path("corpora/<slug:slug>/systems/", system_board_pages.systems, name="system-leaderboard"),
     path("corpora/<slug:slug>/agreement/", views.agreement, name="agreement"),
     path("corpora/<slug:slug>/dialogues/<int:position>/", views.dialogue, name="dialogue"),
     path("corpora/<slug:slug>/judges/inspect/", judge_pages.inspector, name="judge-inspector"),

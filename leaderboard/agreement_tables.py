@@ -1,0 +1,135 @@
+"""The tables of how far raters agree, made from a stored answer (JSON)."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from annotations.tables import Cell, Column, Row, Table
+from leaderboard.board_words import board_signature
+from leaderboard.estimate_cells import (
+    COEFFICIENT_NAMES,
+    cell_of,
+)
+
+
+def agreement_tables(
+    document: dict[str, Any], updated: datetime, pseudonyms: dict[str, str], pairs_shown: int | None = None
+) -> list[Table]:
+    """The coefficients; Cohen's κ of every pair of raters, or of the ``pairs_shown`` that have most items in common.
+    Raters stand under pseudonyms."""
+    signature = f"{board_signature(document)}|level:{document['level']}"
+    return [
+        Table(
+            id="agreement",
+            caption=f"Agreement of raters, {document['corpus']}, aspect {document['aspect']}, "
+            f"{document['level']} level",
+            columns=(
+                Column("coefficient", "Coefficient"),
+                Column("variant", "Variant"),
+                Column("value", "Value", "estimate"),
+                Column("says", "What it says", detail=True),
+            ),
+            rows=tuple(_agreement_rows(document)),
+            signature=signature,
+            updated=updated,
+        ),
+        _pair_table(document, pseudonyms, signature, updated, pairs_shown),
+    ]
+
+
+_SAYS = {
+    "alpha": "Agreement beyond chance among any raters, with missing ratings; 1 is perfect, 0 is chance.",
+    "kappa": "Mean over pairs of raters of agreement beyond chance on the items that both judged.",
+    "fleiss": "Agreement beyond chance where items have equally many ratings.",
+    "icc2_1": "Reliability of one rater's score.",
+    "icc2_k": "Reliability of the mean of an item's raters.",
+    "leave_one_out": "One rater against the mean of the others: the human ceiling.",
+}
+
+
+def _agreement_rows(document: dict[str, Any]) -> list[Row]:
+    rows = []
+
+    def add(coefficient: str, variant: str, estimate: dict[str, Any], says: str) -> None:
+        rows.append(
+            Row(
+                f"{coefficient}-{variant}".lower().replace(" ", "-"),
+                {
+                    "coefficient": Cell(coefficient),
+                    "variant": Cell(variant),
+                    "value": cell_of(estimate),
+                    "says": Cell(says),
+                },
+            )
+        )
+
+    for variant in ("ordinal", "interval", "nominal", "ratio"):
+        add("Krippendorff's α", variant, document["krippendorff_alpha"][variant], _SAYS["alpha"])
+    for variant, kappa in document["cohen_kappa"].items():
+        add("Cohen's κ", f"{variant}, mean of pairs", _mean_of(kappa), _SAYS["kappa"])
+    add("Fleiss' κ", "", document["fleiss_kappa"], _SAYS["fleiss"])
+    for variant, label in (("icc2_1", "ICC(2,1)"), ("icc2_k", "ICC(2,k)")):
+        add(label, "two-way random, absolute", document["icc"][variant], _SAYS[variant])
+    for name, estimate in document["leave_one_out"].items():
+        if name in COEFFICIENT_NAMES:
+            add("Leave-one-out", COEFFICIENT_NAMES[name], estimate, _SAYS["leave_one_out"])
+    return rows
+
+
+def _mean_of(kappa: dict[str, Any]) -> dict[str, Any]:
+    """κ's mean carries its interval beside it; an undefined κ is its own document."""
+    if "mean" not in kappa:
+        return kappa
+    mean = kappa["mean"]
+    if isinstance(mean, dict):
+        return mean
+    if mean is None:
+        return {"value": None, "reason": kappa.get("reason", "no pair of raters judged the same items")}
+    return {"value": mean, **{key: kappa[key] for key in ("ci", "ci_reason") if key in kappa}}
+
+
+def _pair_table(
+    document: dict[str, Any], pseudonyms: dict[str, str], signature: str, updated: datetime, shown: int | None
+) -> Table:
+    by_pair: dict[tuple[str, str], dict[str, Any]] = {}
+    for variant, kappa in document["cohen_kappa"].items():
+        for pair in kappa.get("pairs", ()):
+            by_pair.setdefault((pair["raters"][0], pair["raters"][1]), {})[variant] = pair
+    columns = (
+        Column("pair", "Raters"),
+        Column("items", "Items both judged", "number", decimals=0, detail=True),
+        *(Column(variant, variant, "estimate", group="Cohen's κ") for variant in document["cohen_kappa"]),
+    )
+    rows = tuple(
+        Row(
+            f"pair-{number}",
+            {
+                "pair": Cell(f"{pseudonyms.get(first, first)} and {pseudonyms.get(second, second)}"),
+                "items": Cell(next(iter(found.values()))["items"]),
+                **{variant: cell_of(pair) for variant, pair in found.items()},
+            },
+        )
+        for number, ((first, second), found) in _with_most_items(by_pair, shown)
+    )
+    note = f"The {len(rows)} pairs with most items in common; all {len(by_pair):,} are in the download."
+    return Table(
+        "rater-pairs",
+        "Agreement of each pair of raters",
+        columns,
+        rows,
+        notes=(note,) if len(rows) < len(by_pair) else (),
+        signature=signature,
+        updated=updated,
+    )
+
+
+def _with_most_items(
+    by_pair: dict[tuple[str, str], dict[str, Any]], shown: int | None
+) -> list[tuple[int, tuple[tuple[str, str], dict[str, Any]]]]:
+    """The pairs, numbered; where only some are shown, those with most items, still in their order."""
+    numbered = list(enumerate(by_pair.items()))
+    if shown is None or len(numbered) <= shown:
+        return numbered
+    numbered.sort(key=lambda one: -next(iter(one[1][1].values()))["items"])
+    return sorted(numbered[:shown], key=lambda one: one[0])

@@ -1,0 +1,10 @@
+"""Statistics as stored rows: pages look at what is there, workers compute what is missing or out of date.
+
+A ``Kind`` of statistic says how it is computed from a corpus version and parameters, and which data it depends on. A
+page calls ``look``: it gets the newest stored answer, and whether it is of the present data; it never computes.
+"""
+
+from leaderboard.analyses.kinds import Kind, all_kinds, register
+from leaderboard.analyses.look import Look, look
+
+__all__ = ["Kind", "Look", "all_kinds", "look", "register"]

@@ -1,0 +1,25 @@
+"""What the leaderboards of metrics and of systems say alike."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+def who_handed_in(submitted: dict[str, str]) -> str:
+    described = f" Described at {submitted['link']}." if submitted["link"] else ""
+    return (
+        f"Computed elsewhere; its scores of {submitted['level']}s were handed in by {submitted['by']}.{described} "
+        f"SHA-256 of the file: {submitted['file_sha256'][:12]}…"
+    )
+
+
+def board_signature(document: dict[str, Any]) -> str:
+    return (
+        f"corpus:{document['corpus']}|corpus_version:{document['corpus_version']}|aspect:{document['aspect']}"
+        f"|ci:percentile95-bootstrap-over-dialogues|resamples:{document['resamples']}|seed:{document['seed']}"
+    )
+
+
+def is_unmarked(metric: dict[str, Any]) -> bool:
+    """A name that a built-in metric has taken since says that it was submitted already."""
+    return "submitted" in metric and not metric["metric"].endswith("(submitted)")

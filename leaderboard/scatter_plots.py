@@ -1,0 +1,116 @@
+"""From scores and stored answers to the scatter plots of one metric."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from annotations.estimates import Estimate
+from annotations.models import CorpusVersion, Response
+from annotations.queries import select_systems
+from leaderboard import queries
+from leaderboard.estimate_cells import coverage_words
+from leaderboard.figures import Figure, Point, metric_vs_human_scatter
+from leaderboard.plots import ceiling_of, estimate_of
+
+
+def scatter_figures(
+    version: CorpusVersion, aspect: str, metric: str, document: dict[str, Any], standing: dict[str, Any]
+) -> list[Figure]:
+    """Metric against human scores at each level where both exist. ``standing`` is the system leaderboard's answer."""
+    systems = select_systems(version)
+    human = queries.human_side(version, aspect, systems)
+    scores = queries.chosen_metrics(queries.compared_scores(version, systems, human.order, [metric]), [metric])
+    points = {
+        "turn": _turn_points(version, human, scores),
+        "dialogue": _dialogue_points(human, scores),
+        "system": _system_points(human, scores, _human_means(standing)),
+    }
+    rows = {row["level"]: row for row in document["rows"] if row["metric"] == metric}
+    return [
+        metric_vs_human_scatter(
+            points[level],
+            figure_id=f"scatter-{level}",
+            level=level,
+            metric=metric,
+            correlation=estimate_of(row["pearson"]),
+            human_ceiling=ceiling_of(document, level),
+            higher_is_better=row["higher_is_better"],
+            aspect=aspect,
+            signature=row["signature"],
+            remark=_remark(row),
+        )
+        for level, row in rows.items()
+    ]
+
+
+def _remark(row: dict[str, Any]) -> str:
+    """What the plot must not hide: what is not on it, and what the judge is worth."""
+    return " ".join(f"{part}." for part in (coverage_words(row), row.get("worth", "")) if part)
+
+
+def _human_means(standing: dict[str, Any]) -> dict[str, Estimate]:
+    return {system["system"]: estimate_of(system["human"]) for system in standing["systems"]}
+
+
+def _turn_points(version: CorpusVersion, human: queries.HumanSide, scores: queries.MetricScores) -> list[Point]:
+    items = human.at("turn")
+    if items is None:
+        return []
+    means = items.human_means()
+    metric = scores.turn[0, items.system, items.turn]
+    texts = {
+        (system, turn): text
+        for system, turn, text in Response.objects.filter(system__version=version, system__withheld=False).values_list(
+            "system_id", "turn_id", "text"
+        )
+    }
+    order = human.order
+    return [
+        Point(
+            system=human.systems[items.system[item]].name,
+            human=float(means[item]),
+            metric=float(metric[item]),
+            swatch=human.systems[items.system[item]].position,
+            item=f"dialogue {order.dialogue_ids[items.dialogue[item]]}, turn {order.numbers[items.turn[item]]}",
+            hover=texts.get((human.systems[items.system[item]].pk, int(order.turn_pks[items.turn[item]])), ""),
+        )
+        for item in np.flatnonzero(np.isfinite(means) & np.isfinite(metric))
+    ]
+
+
+def _dialogue_points(human: queries.HumanSide, scores: queries.MetricScores) -> list[Point]:
+    grid = queries.human_grid(human)
+    if grid is None:
+        return []
+    metric = queries.metric_grid(human, scores).scores[0]
+    return [
+        Point(
+            system=human.systems[grid.system[place]].name,
+            human=float(grid.scores[0, place]),
+            metric=float(metric[place]),
+            swatch=human.systems[grid.system[place]].position,
+            item=f"dialogue {human.order.dialogue_ids[grid.dialogue[place]]}",
+        )
+        for place in np.flatnonzero(np.isfinite(grid.scores[0]) & np.isfinite(metric))
+    ]
+
+
+def _system_points(
+    human: queries.HumanSide, scores: queries.MetricScores, human_means: dict[str, Estimate]
+) -> list[Point]:
+    """``human_means`` are the stored ones of the system leaderboard: drawing a chart redraws no dialogues for them."""
+    metric_means = queries.metric_means(human, scores)
+    return [
+        Point(
+            system=system.name,
+            human=mean.value,
+            metric=float(scores.system[0, number]),
+            swatch=system.position,
+            human_ci=mean.ci,
+            metric_ci=metric_means[number].ci,
+        )
+        for number, system in enumerate(human.systems)
+        if (mean := human_means[system.name]).value is not None and np.isfinite(scores.system[0, number])
+    ]
