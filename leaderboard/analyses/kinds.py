@@ -54,7 +54,7 @@ def _of(path: str) -> Compute:
 
 
 for _name, _path in {
-    "correlations": "leaderboard.queries.correlations:meta_evaluation",
+    "correlations": "leaderboard.queries.metric_leaderboard:metric_leaderboard",
     "systems": "leaderboard.queries.standing:system_standing",
     "agreement": "leaderboard.queries.standing:agreement",
     "score-spread": "leaderboard.queries.score_spread:score_spread",

@@ -9,7 +9,10 @@ class ChallengesConfig(AppConfig):
         from leaderboard.challenges import signals  # noqa: F401  connects them
         from leaderboard.challenges.actions import judge_budget
         from leaderboard.challenges.queries.named_judges import rounds_naming
+        from leaderboard.challenges.queries.system_choices import of_rounds_and_tracks
+        from leaderboard.queries import system_choice
         from workers.judges import prompt_uses, purses
 
         purses.register(judge_budget.pays_for)
         prompt_uses.register(rounds_naming)
+        system_choice.register(of_rounds_and_tracks)

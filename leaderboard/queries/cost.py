@@ -1,0 +1,118 @@
+"""What a metric costs: time, and of judges tokens and money, for a thousand responses."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from django.db.models import Max, Sum
+
+from annotations.estimates import Estimate
+from annotations.models import CorpusVersion, System
+from workers.judges.models import JudgeRun, Purse
+from workers.metrics.registry import all_metrics
+from workers.models import MetricRun
+
+NO_JUDGE = "it asks no language model"
+ELSEWHERE = "its scores were computed elsewhere"
+
+
+@dataclass
+class _Work:
+    responses: int = 0
+    spans: list[tuple[datetime, datetime]] = field(default_factory=list)
+    devices: set[str] = field(default_factory=set)
+
+
+def costs(version: CorpusVersion, systems: Sequence[System], metrics: Iterable[str]) -> dict[str, dict[str, Any]]:
+    """``{metric: {"seconds_per_1000", "tokens_per_1000", "usd_per_1000": estimates as JSON, "device", "responses"}}``.
+
+    Seconds are those in which a worker was at it, from the claim to the stored score, the loading of a model included;
+    runs that went at the same time count once, so two workers halve them. Tokens and USD are what the judge's purse paid
+    on this corpus version: answers that came from the store cost nothing again. Both divided by the responses of the
+    finished runs and times 1,000. Undefined, with the reason, where nothing was recorded.
+    """
+    work = _work(systems)
+    purses = {
+        one.configuration: one.purse for one in JudgeRun.objects.filter(version=version).select_related("purse")
+    }
+    return {metric: _document(metric, work.get(metric), purses.get(metric)) for metric in dict.fromkeys(metrics)}
+
+
+def _work(systems: Sequence[System]) -> dict[str, _Work]:
+    groups = (
+        MetricRun.objects.filter(system__in=systems, state=MetricRun.State.DONE)
+        .order_by("configuration", "started_at")
+        .values_list("configuration", "device", "started_at")
+        .annotate(Sum("examples_total"), Max("finished_at"))
+    )
+    found: dict[str, _Work] = {}
+    for configuration, device, started_at, responses, finished_at in groups:
+        one = found.setdefault(configuration, _Work())
+        one.responses += responses or 0
+        one.devices.add(device)
+        if started_at is not None and finished_at is not None:
+            one.spans.append((started_at, finished_at))
+    return found
+
+
+def _document(metric: str, work: _Work | None, purse: Purse | None) -> dict[str, Any]:
+    known = all_metrics().get(metric.partition("[")[0])
+    if work is None:
+        nothing = Estimate.undefined(ELSEWHERE).as_json()
+        return {
+            "seconds_per_1000": nothing,
+            "tokens_per_1000": nothing,
+            "usd_per_1000": nothing,
+            "device": "",
+            "responses": 0,
+        }
+    if known is not None and known.queue == "llm":
+        tokens, usd = _paid(work.responses, purse)
+    else:
+        tokens = usd = Estimate.undefined(NO_JUDGE)
+    return {
+        "seconds_per_1000": _seconds(work).as_json(),
+        "tokens_per_1000": tokens.as_json(),
+        "usd_per_1000": usd.as_json(),
+        "device": ", ".join(sorted(device or "cpu" for device in work.devices)),
+        "responses": work.responses,
+    }
+
+
+def _seconds(work: _Work) -> Estimate:
+    if not work.responses:
+        return Estimate.undefined("how many responses it scored was not recorded")
+    if not work.spans:
+        return Estimate.undefined("when its runs began was not recorded")
+    return Estimate(1000.0 * covered_seconds(work.spans) / work.responses)
+
+
+def covered_seconds(spans: Iterable[tuple[datetime, datetime]]) -> float:
+    """The length of the union of the spans."""
+    total, until = 0.0, None
+    for begin, end in sorted(spans):
+        if until is None or begin > until:
+            total += max((end - begin).total_seconds(), 0.0)
+            until = end
+        elif end > until:
+            total += (end - until).total_seconds()
+            until = end
+    return total
+
+
+def _paid(responses: int, purse: Purse | None) -> tuple[Estimate, Estimate]:
+    if purse is None or not purse.calls:
+        reason = "no call was paid here: its answers came from the store of answers"
+        return Estimate.undefined(reason), Estimate.undefined(reason)
+    if not responses:
+        reason = "how many responses it scored was not recorded"
+        return Estimate.undefined(reason), Estimate.undefined(reason)
+    tokens = Estimate(1000.0 * purse.tokens_spent / responses)
+    if purse.unpriced_calls:
+        priceless = purse.unpriced_calls == purse.calls
+        said = "its model has no price" if priceless else f"{purse.unpriced_calls:,} of its calls have no known price"
+        return tokens, Estimate.undefined(said)
+    return tokens, Estimate(1000.0 * float(purse.cost_spent) / responses)
