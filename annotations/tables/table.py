@@ -93,6 +93,8 @@ class Row:
     swatch: int | None = None
     signature: str = ""
     """How this row's numbers were made, where the table's own signature does not say all of it. In downloads."""
+    pick: str = ""
+    """What ticking the row sends as ``pick`` with the table's ``pick_form``; "" for a row that cannot be ticked."""
 
     def cell(self, key: str) -> Cell:
         return self.cells.get(key, NOTHING)
@@ -114,6 +116,8 @@ class Table:
     notes: tuple[str, ...] = field(default=())
     signature: str = ""
     updated: datetime | None = None
+    pick_form: str = ""
+    """The id of a form on the page that takes ticked rows, e.g. to compare two; "" where rows are not ticked."""
 
     def __post_init__(self) -> None:
         keys = [column.key for column in self.columns]

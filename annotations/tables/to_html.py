@@ -115,8 +115,16 @@ def _name_cell(column: Column, row: Row, drawing: _Drawing) -> str:
     swatch = "" if row.swatch is None else swatch_svg(row.swatch)
     badges = "".join(f' <span class="badge {_class_name(badge)}">{escape(badge)}</span>' for badge in row.badges)
     cell = row.cell(column.key)
-    content = _content(column, cell, drawing)
-    return f'<th scope="row" data-v="{_sort_value(cell)}"><span class="name">{swatch}{content}</span>{badges}</th>'
+    content = _pick(row, cell, drawing.table) + swatch + _content(column, cell, drawing)
+    return f'<th scope="row" data-v="{_sort_value(cell)}"><span class="name">{content}</span>{badges}</th>'
+
+
+def _pick(row: Row, name: Cell, table: Table) -> str:
+    if not row.pick or not table.pick_form:
+        return ""
+    label = f"Compare {name.value}"
+    form = f'form="{escape(table.pick_form)}" aria-label="{escape(label)}"'
+    return f'<input type="checkbox" class="pick" name="pick" value="{escape(row.pick)}" {form} autocomplete="off">'
 
 
 def _class_name(word: str) -> str:
