@@ -1,12 +1,14 @@
 """From rows to figures: plotly dictionaries with a caption, a text alternative and the data. Pure; draws nothing.
 
-One file a figure: ``scatter`` (with its points, names, lines and tables), ``system_means``, ``metric_correlations``,
-``score_spread``, ``precision_recall``.
+One file a figure: ``scatter`` (with its points, names, lines and tables), ``forest`` and, made of it,
+``metric_correlations``, ``rank_intervals``, ``system_means``, ``score_spread``, ``precision_recall``.
 All are made of ``figure`` and ``drawing``.
 """
 
 from leaderboard.figures.figure import CorrelationName, Figure, Level, Point, SystemMean
+from leaderboard.figures.forest import ForestRow, forest
 from leaderboard.figures.metric_correlations import metric_correlations
+from leaderboard.figures.rank_intervals import RankRow, rank_intervals
 from leaderboard.figures.scatter import metric_vs_human_scatter
 from leaderboard.figures.scatter_names import SYSTEMS_NAMED
 from leaderboard.figures.scatter_points import POINTS_DRAWN
@@ -20,11 +22,15 @@ __all__ = [
     "SYSTEMS_NAMED",
     "CorrelationName",
     "Figure",
+    "ForestRow",
     "Level",
     "Point",
+    "RankRow",
     "SystemMean",
+    "forest",
     "metric_correlations",
     "metric_vs_human_scatter",
+    "rank_intervals",
     "score_histogram",
     "system_means",
     "system_scores",

@@ -12,9 +12,10 @@ from typing import Any
 
 from annotations.estimates import Estimate
 from annotations.tables.markers import colour, colour_number, shape
-from annotations.tables.numerals import written, written_interval
+from annotations.tables.numerals import band_letter, written, written_interval
 
 GREY = "#57606a"
+PALE = "#f3f6fa"
 
 
 def chart_layout(across: str, up: str) -> dict[str, Any]:
@@ -35,6 +36,97 @@ def list_layout(across: str, names: Sequence[str]) -> dict[str, Any]:
     layout["yaxis"] |= {"type": "category", "categoryorder": "array", "categoryarray": names, "showgrid": False}
     layout["height"] = 96 + 24 * len(names)
     return layout
+
+
+def rows_layout(across: str, names: Sequence[str], row_height: int = 24) -> dict[str, Any]:
+    """One row a name, the first at the bottom, row 0. ``meta.rows`` tells the page that names may stand above their
+    rows where the window is too narrow for them at the side."""
+    layout = chart_layout(across, "")
+    layout["yaxis"] |= {
+        "tickmode": "array",
+        "tickvals": list(range(len(names))),
+        "ticktext": [escaped_words(shortened(name)) for name in names],
+        "range": [-0.6, len(names) - 0.4],
+        "showgrid": False,
+    }
+    layout["height"] = 96 + row_height * len(names)
+    layout["meta"] = {"rows": len(names)}
+    return layout
+
+
+def shortened(name: str, letters: int = 44) -> str:
+    """What fits beside a row; the text under the pointer and the data have the whole name."""
+    return name if len(name) <= letters else f"{name[: letters - 1]}…"
+
+
+def uprights(lines: Sequence[tuple[str, float]], middle: float) -> dict[str, Any]:
+    """Labelled upright lines for a layout: shapes, labels above the drawing (the second above the first, so that two
+    close ones can be read), and the room that these need. Labels lean towards the middle of the chart."""
+    ordered = sorted(lines, key=lambda line: line[1])
+    return {
+        "shapes": [upright(value) for _, value in ordered],
+        "annotations": [
+            {
+                "x": value,
+                "y": 1,
+                "xref": "x",
+                "yref": "paper",
+                "yshift": 15 * place,
+                "text": escaped_words(f"{label} {written(value, 2)}"),
+                "showarrow": False,
+                "xanchor": "right" if value > middle else "left",
+                "yanchor": "bottom",
+            }
+            for place, (label, value) in enumerate(ordered)
+        ],
+        "top": 28 + 15 * max(len(ordered) - 1, 0),
+    }
+
+
+def upright(value: float) -> dict[str, Any]:
+    ends = {"xref": "x", "yref": "paper", "x0": value, "x1": value, "y0": 0, "y1": 1}
+    return {"type": "line", **ends, "line": {"color": GREY, "width": 1.5, "dash": "dash"}}
+
+
+def band_marks(bands: Sequence[int | None]) -> dict[str, list[dict[str, Any]]]:
+    """Bands of rows that cannot be told apart, the first row at the bottom: the letter of each at the right edge, and
+    a pale ground behind every other run of rows with one band. ``name`` is what the page colours the ground by."""
+    letters = [
+        {
+            "x": 1,
+            "xref": "paper",
+            "xanchor": "left",
+            "xshift": 8,
+            "y": row,
+            "yref": "y",
+            "text": band_letter(band - 1),
+            "showarrow": False,
+        }
+        for row, band in enumerate(bands)
+        if band is not None
+    ]
+    grounds, start = [], 0
+    for row in range(1, len(bands) + 1):
+        if row < len(bands) and bands[row] == bands[start]:
+            continue
+        band = bands[start]
+        if band is not None and band % 2:
+            grounds.append(
+                {
+                    "type": "rect",
+                    "name": "band",
+                    "layer": "below",
+                    "xref": "paper",
+                    "x0": 0,
+                    "x1": 1,
+                    "y0": start - 0.5,
+                    "y1": row - 0.5,
+                    "fillcolor": PALE,
+                    "line": {"width": 0},
+                }
+            )
+        start = row
+    return {"annotations": letters, "shapes": grounds}
 
 
 def dot_and_whisker(name: str, swatch: int, estimate: Estimate) -> dict[str, Any]:

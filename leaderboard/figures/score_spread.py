@@ -9,7 +9,7 @@ from annotations.estimates import Estimate
 from annotations.tables.markers import colour, colour_number
 from annotations.tables.numerals import written
 from annotations.tables.table import Cell, Column, Row, Table
-from leaderboard.figures.drawing import chart_layout, dot_and_whisker, escaped_words, list_layout
+from leaderboard.figures.drawing import chart_layout, dot_and_whisker, escaped_words, list_layout, upright
 from leaderboard.figures.figure import Figure
 
 HistogramBin = tuple[float, float, int]
@@ -59,7 +59,7 @@ def score_histogram(
     layout["bargap"] = 0.04
     middle = ""
     if mean is not None:
-        layout["shapes"] = [_upright(mean)]
+        layout["shapes"] = [upright(mean)]
         layout["annotations"] = [_label(mean, f"mean {written(mean, 3)}", _leans_left(mean, bins))]
         middle = f" Mean {written(mean, 3)}" + (f", median {written(median, 3)}." if median is not None else ".")
     low, high = bins[0][0], bins[-1][1]
@@ -89,11 +89,6 @@ def _bars(bins: Sequence[HistogramBin]) -> dict[str, Any]:
         "hovertext": [f"{low:.6g} to {high:.6g}<br>{written(count, 0)} responses" for low, high, count in bins],
         "hoverinfo": "text",
     }
-
-
-def _upright(value: float) -> dict[str, Any]:
-    ends = {"xref": "x", "yref": "paper", "x0": value, "x1": value, "y0": 0, "y1": 1}
-    return {"type": "line", **ends, "line": {"color": "#57606a", "width": 1.5, "dash": "dash"}}
 
 
 def _label(value: float, text: str, leans_left: bool) -> dict[str, Any]:

@@ -1,0 +1,165 @@
+"""Estimates one above the other, each with its interval: a forest plot."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from annotations.estimates import Estimate
+from annotations.tables.markers import colour, colour_number, shape
+from annotations.tables.numerals import band_letter, written, written_interval
+from annotations.tables.table import Cell, Column, Row, Table, estimate_cell
+from leaderboard.figures.drawing import band_marks, escaped_words, rows_layout, uprights, whiskers
+from leaderboard.figures.figure import Figure
+
+NAMED_AS_UNDEFINED = 6
+"""More names than this stand in the data, not in the caption."""
+
+
+@dataclass(frozen=True, slots=True)
+class ForestRow:
+    """``band``: from 1, equal where estimates cannot be told apart. ``swatch``: the number that fixes colour and
+    marker; None where rows have none of their own. ``note`` stands under the pointer and in the data."""
+
+    name: str
+    estimate: Estimate
+    band: int | None = None
+    swatch: int | None = None
+    note: str = ""
+
+
+def forest(
+    rows: Sequence[ForestRow],
+    *,
+    figure_id: str,
+    title: str,
+    across: str,
+    what: str = "metric",
+    ceilings: Sequence[tuple[str, float]] = (),
+    remark: str = "",
+    interval: str = "95 % interval",
+    higher_is_better: bool | None = True,
+    ordered: bool = True,
+    signature: str = "",
+) -> Figure:
+    """Every row's estimate as dot and whisker. ``ceilings`` are (label, value) of upright lines.
+
+    The greatest stands on top, or, where ``ordered`` is false, the first of ``rows``. What is undefined is named in
+    the caption and keeps its reason in the data. ``title`` begins the caption, ``across`` names the axis, ``what`` is
+    what a row is, ``remark`` is what the caption also says, a sentence or more.
+    """
+    table = _table(rows, figure_id, title, what, higher_is_better, ordered, signature)
+    defined = [(row, row.estimate.value) for row in rows if row.estimate.value is not None]
+    missing = [row for row in rows if row.estimate.value is None]
+    if not defined:
+        reason = f"No {what} has a value to draw yet."
+        if missing:
+            reason = f"No {what} has a value to draw: {missing[0].estimate.reason}."
+        return Figure(figure_id, reason, reason, table, signature=signature, empty_reason=reason)
+    defined = sorted(defined, key=lambda pair: pair[1]) if ordered else defined[::-1]
+    shown = [row for row, _ in defined]
+    layout = rows_layout(across, [row.name for row in shown])
+    layout["xaxis"] |= {"zeroline": True}
+    ends = _ends(shown, ceilings)
+    lines = uprights(ceilings, sum(ends) / 2)
+    bands = band_marks([row.band for row in shown])
+    layout["shapes"] = [*bands["shapes"], *lines["shapes"]]
+    layout["annotations"] = [*lines["annotations"], *bands["annotations"]]
+    layout["margin"]["t"] = lines["top"]
+    layout["margin"]["r"] = 32 if bands["annotations"] else layout["margin"]["r"]
+    low, high = min(defined, key=lambda pair: pair[1]), max(defined, key=lambda pair: pair[1])
+    said = " ".join(f"{_sentence(label)}: {written(value, 2)}." for label, value in ceilings)
+    return Figure(
+        id=figure_id,
+        caption=" ".join(
+            part
+            for part in (
+                f"{title}, with {interval}, n = {len(defined)} {what}s.",
+                said,
+                remark,
+                "The same letter: cannot be told apart." if bands["annotations"] else "",
+                _undefined_words(missing),
+            )
+            if part
+        ),
+        alternative=f"Dot plot of {len(defined)} {what}s. Highest: {high[0].name}, {written(high[1], 2)}; lowest: "
+        f"{low[0].name}, {written(low[1], 2)}. {said}".strip(),
+        points=table,
+        data=[_trace(row, value, place) for place, (row, value) in enumerate(defined)],
+        layout=layout,
+        signature=signature,
+    )
+
+
+def _trace(row: ForestRow, value: float, place: int) -> dict[str, Any]:
+    swatch = row.swatch or 0
+    interval = f" [{written_interval(row.estimate.ci, 3)}]" if row.estimate.ci else ""
+    lines = [row.name, f"{written(value, 3)}{interval}", *([row.note] if row.note else [])]
+    return {
+        "type": "scatter",
+        "mode": "markers",
+        "name": escaped_words(row.name),
+        "x": [value],
+        "y": [place],
+        "marker": {"color": colour(swatch), "symbol": shape(swatch), "size": 9},
+        "meta": {"series": colour_number(swatch)},
+        "hovertext": ["<br>".join(map(escaped_words, lines))],
+        "hoverinfo": "text",
+    } | whiskers("error_x", [(value, row.estimate.ci)])
+
+
+def _ends(rows: Sequence[ForestRow], ceilings: Sequence[tuple[str, float]]) -> tuple[float, float]:
+    """The least and the greatest of what is drawn."""
+    values = [value for _, value in ceilings]
+    for row in rows:
+        assert row.estimate.value is not None
+        values += [row.estimate.value, *(row.estimate.ci or ())]
+    return min(values), max(values)
+
+
+def _sentence(label: str) -> str:
+    return label[:1].upper() + label[1:]
+
+
+def _undefined_words(missing: Sequence[ForestRow]) -> str:
+    if not missing:
+        return ""
+    names = ", ".join(row.name for row in missing[:NAMED_AS_UNDEFINED])
+    rest = len(missing) - NAMED_AS_UNDEFINED
+    return f"Undefined: {names}{f' and {rest} more' if rest > 0 else ''}; the reasons are in the data."
+
+
+def _table(
+    rows: Sequence[ForestRow],
+    figure_id: str,
+    title: str,
+    what: str,
+    higher_is_better: bool | None,
+    ordered: bool,
+    signature: str,
+) -> Table:
+    banded, noted = any(row.band is not None for row in rows), any(row.note for row in rows)
+    columns = [Column("name", what), Column("value", "value", "estimate", higher_is_better=higher_is_better)]
+    columns += [Column("band", "band")] if banded else []
+    columns += [Column("note", "note")] if noted else []
+    return Table(
+        id=f"{figure_id}-data",
+        caption=title,
+        columns=tuple(columns),
+        rows=tuple(
+            Row(
+                f"{row.name}-{number}",
+                {
+                    "name": Cell(row.name),
+                    "value": estimate_cell(row.estimate),
+                    "band": Cell(None if row.band is None else band_letter(row.band - 1), reason="in no band"),
+                    "note": Cell(row.note),
+                },
+                swatch=row.swatch,
+            )
+            for number, row in enumerate(rows)
+        ),
+        sort=("value", True) if ordered else None,
+        signature=signature,
+    )

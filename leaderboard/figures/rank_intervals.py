@@ -1,0 +1,151 @@
+"""The place of every system, and the places that it may as well have."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from annotations.estimates import Estimate
+from annotations.tables.markers import colour, colour_number, shape
+from annotations.tables.numerals import band_letter, written, written_interval
+from annotations.tables.table import Cell, Column, Row, Table, estimate_cell
+from leaderboard.figures.drawing import band_marks, escaped_words, rows_layout
+from leaderboard.figures.figure import Figure
+
+ROW_HEIGHT = 22
+
+
+@dataclass(frozen=True, slots=True)
+class RankRow:
+    """``rank`` to ``worst_rank``: the places that the mean's interval leaves open, from 1; None where the system is
+    not ranked. ``band``: from 1, equal where systems cannot be told apart."""
+
+    name: str
+    swatch: int
+    rank: int | None
+    worst_rank: int | None
+    mean: Estimate
+    band: int | None = None
+
+
+def rank_intervals(
+    rows: Sequence[RankRow],
+    *,
+    figure_id: str,
+    aspect: str = "overall",
+    remark: str = "",
+    signature: str = "",
+) -> Figure:
+    """One row a system, the best mean on top: a marker at its place by mean, a bar over the places it may have."""
+    table = _table(rows, figure_id, aspect, signature)
+    ranked = [(row, row.mean.value) for row in rows if row.rank is not None and row.mean.value is not None]
+    if not ranked:
+        reason = "No system is ranked yet: a rank needs a mean with an interval."
+        return Figure(figure_id, reason, reason, table, signature=signature, empty_reason=reason)
+    ranked.sort(key=lambda pair: pair[1])
+    shown = [row for row, _ in ranked]
+    means = [mean for _, mean in ranked]
+    layout = rows_layout("rank, 1 is best", [row.name for row in shown], ROW_HEIGHT)
+    layout["xaxis"] |= {"range": [0.5, len(shown) + 0.5], "tick0": 1, "dtick": _step(len(shown)), "tickformat": "d"}
+    layout["margin"]["r"] = 32
+    layout |= band_marks([row.band for row in shown])
+    not_ranked = [row.name for row in rows if row.rank is None or row.mean.value is None]
+    best, sure = shown[-1], sum(row.rank == row.worst_rank for row in shown)
+    letters = "The same letter: cannot be told apart." if layout["annotations"] else ""
+    return Figure(
+        id=figure_id,
+        caption=" ".join(
+            part
+            for part in (
+                f"Ranks of {len(shown)} systems by mean human score ({aspect}). Marker: place by mean; bar: the places "
+                "that its 95 % interval leaves open.",
+                letters,
+                remark,
+                f"Not ranked: {', '.join(not_ranked)}." if not_ranked else "",
+            )
+            if part
+        ),
+        alternative=f"Ranks of {len(shown)} systems, {sure} of them with one possible place. On top: {best.name}, "
+        f"place {_places(best)}; at the bottom: {shown[0].name}, place {_places(shown[0])}.",
+        points=table,
+        data=[_trace(row, row_number, _place(mean, means)) for row_number, (row, mean) in enumerate(ranked)],
+        layout=layout,
+        signature=signature,
+    )
+
+
+def _place(mean: float, means: Sequence[float]) -> int:
+    """1 + the number of greater means; equal means share the better place."""
+    return 1 + sum(other > mean for other in means)
+
+
+def _places(row: RankRow) -> str:
+    return str(row.rank) if row.rank == row.worst_rank else f"{row.rank} to {row.worst_rank}"
+
+
+def _trace(row: RankRow, row_number: int, place: int) -> dict[str, Any]:
+    assert row.rank is not None
+    assert row.mean.value is not None
+    worst = row.worst_rank if row.worst_rank is not None else row.rank
+    interval = f" [{written_interval(row.mean.ci, 2)}]" if row.mean.ci else ""
+    lines = [row.name, f"place {place} by mean, may be {_places(row)}", f"mean {written(row.mean.value, 2)}{interval}"]
+    return {
+        "type": "scatter",
+        "mode": "markers",
+        "name": escaped_words(row.name),
+        "x": [place],
+        "y": [row_number],
+        "marker": {"color": colour(row.swatch), "symbol": shape(row.swatch), "size": 9},
+        "meta": {"series": colour_number(row.swatch)},
+        "hovertext": ["<br>".join(map(escaped_words, lines))],
+        "hoverinfo": "text",
+        "error_x": {
+            "type": "data",
+            "symmetric": False,
+            "array": [max(worst - place, 0)],
+            "arrayminus": [max(place - row.rank, 0)],
+            "thickness": 3,
+            "width": 0,
+        },
+    }
+
+
+def _step(count: int) -> int:
+    """Whole ranks on the axis, some 10 of them."""
+    return next(step for step in (1, 2, 5, 10, 20, 50, 100, 1000, 10**6) if count / step <= 12)
+
+
+def _table(rows: Sequence[RankRow], figure_id: str, aspect: str, signature: str) -> Table:
+    return Table(
+        id=f"{figure_id}-data",
+        caption=f"Ranks of the systems by mean human score ({aspect})",
+        columns=(
+            Column("system", "system"),
+            Column("rank", "rank", "rank", higher_is_better=False),
+            Column("mean", "human mean", "estimate", decimals=2, higher_is_better=True),
+            Column("band", "band"),
+        ),
+        rows=tuple(
+            Row(
+                row.name,
+                {
+                    "system": Cell(row.name),
+                    "rank": _rank_cell(row),
+                    "mean": estimate_cell(row.mean),
+                    "band": Cell(None if row.band is None else band_letter(row.band - 1), reason="in no band"),
+                },
+                swatch=row.swatch,
+            )
+            for row in rows
+        ),
+        sort=("mean", True),
+        signature=signature,
+    )
+
+
+def _rank_cell(row: RankRow) -> Cell:
+    if row.rank is None:
+        return Cell(reason=row.mean.reason or "not ranked")
+    worst = row.worst_rank if row.worst_rank is not None else row.rank
+    return Cell(row.rank, ci=(row.rank, worst))

@@ -1,0 +1,139 @@
+"""Figures with a row for each metric or system: forest plots and rank intervals."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from annotations.estimates import Estimate
+from leaderboard.figures import Figure, ForestRow, RankRow, forest, rank_intervals
+
+THREE = [
+    ForestRow("bleu_4", Estimate(0.1, ci=(0.0, 0.25)), band=2, note="12 s per 1,000 responses"),
+    ForestRow("usr", Estimate(0.5, ci=(0.4, 0.625)), band=1),
+    ForestRow("constant", Estimate.undefined("all scores are equal")),
+]
+
+
+def correlations(rows: list[ForestRow], **more: object) -> Figure:
+    return forest(rows, figure_id="f", title="Pearson r", across="r", **more)  # type: ignore[arg-type]
+
+
+def ranks(rows: list[RankRow]) -> Figure:
+    return rank_intervals(rows, figure_id="r")
+
+
+def test_the_greatest_estimate_stands_on_top_whatever_the_order_given() -> None:
+    figure = correlations(THREE)
+    assert [(one["name"], one["y"][0]) for one in figure.data] == [("bleu_4", 0), ("usr", 1)]
+    assert figure.layout["yaxis"]["ticktext"] == ["bleu_4", "usr"]
+
+
+def test_an_order_of_their_own_is_kept_from_the_top() -> None:
+    figure = correlations(THREE, ordered=False)
+    assert [(one["name"], one["y"][0]) for one in figure.data] == [("usr", 0), ("bleu_4", 1)]
+    assert figure.points.sort is None
+
+
+def test_whiskers_reach_the_ends_of_the_interval() -> None:
+    whisker = correlations(THREE).data[1]["error_x"]
+    assert (whisker["arrayminus"], whisker["array"]) == ([pytest.approx(0.1)], [0.125])
+
+
+def test_what_is_undefined_is_named_and_keeps_its_reason() -> None:
+    figure = correlations(THREE)
+    assert "Undefined: constant; the reasons are in the data." in figure.caption
+    assert figure.points.rows[2].cell("value").reason == "all scores are equal"
+
+
+def test_many_undefined_rows_are_counted_rather_than_named() -> None:
+    nothing = [ForestRow(f"m{number}", Estimate.undefined("constant")) for number in range(9)]
+    assert "Undefined: m0, m1, m2, m3, m4, m5 and 3 more;" in correlations([THREE[0], *nothing]).caption
+
+
+def test_nothing_defined_says_why() -> None:
+    figure = correlations([THREE[2]])
+    assert (figure.is_empty, figure.empty_reason) == (True, "No metric has a value to draw: all scores are equal.")
+
+
+def test_each_ceiling_has_its_line_and_its_label_above_the_other() -> None:
+    figure = correlations([THREE[1]], ceilings=[("one rater", 0.7), ("split half", 0.8)])
+    lines = [shape["x0"] for shape in figure.layout["shapes"]]
+    assert lines == [0.7, 0.8]
+    assert [(label["text"], label["yshift"]) for label in figure.layout["annotations"][:2]] == [
+        ("one rater 0.70", 0),
+        ("split half 0.80", 15),
+    ]
+    assert "One rater: 0.70. Split half: 0.80." in figure.caption
+
+
+def test_a_band_is_a_letter_at_the_edge_of_its_row_and_in_the_data() -> None:
+    figure = correlations(THREE)
+    assert [(label["y"], label["text"]) for label in figure.layout["annotations"]] == [(0, "b"), (1, "a")]
+    assert [row.cell("band").value for row in figure.points.rows] == ["b", "a", None]
+
+
+def test_neighbours_of_one_band_share_a_ground() -> None:
+    rows = [ForestRow(name, Estimate(value), band) for name, value, band in (("a", 3, 1), ("b", 2, 1), ("c", 1, 2))]
+    grounds = correlations(rows).layout["shapes"]
+    # The first band are the two upper rows, 1 and 2 from the bottom.
+    assert [(ground["y0"], ground["y1"]) for ground in grounds] == [(0.5, 2.5)]
+
+
+def test_two_rows_of_one_name_are_two_rows() -> None:
+    figure = correlations([ForestRow("usr", Estimate(0.1)), ForestRow("usr", Estimate(0.2))])
+    assert [one["y"] for one in figure.data] == [[0], [1]]
+
+
+def test_a_hostile_name_is_text_everywhere_that_plotly_reads() -> None:
+    name = "<b>bold</b> & <a href='https://example.org'>here</a>"
+    drawn = json.dumps([correlations([ForestRow(name, Estimate(0.1))]).data, correlations(THREE).layout])
+    assert "<b>" not in drawn
+    assert "<a " not in drawn
+
+
+def test_a_long_name_is_cut_beside_its_row_and_whole_under_the_pointer() -> None:
+    figure = correlations([ForestRow("m" * 60, Estimate(0.1))])
+    assert figure.layout["yaxis"]["ticktext"] == ["m" * 43 + "…"]
+    assert figure.data[0]["hovertext"][0].startswith("m" * 60)
+
+
+RANKED = [
+    RankRow("low", 0, 3, 3, Estimate(1.0, ci=(0.5, 1.5)), band=2),
+    RankRow("high", 1, 1, 2, Estimate(4.0, ci=(3.5, 4.5)), band=1),
+    RankRow("middle", 2, 1, 2, Estimate(3.75, ci=(3.25, 4.25)), band=1),
+    RankRow("once", 3, None, None, Estimate(5.0, reason="an interval needs at least 2 rated dialogues")),
+]
+
+
+def test_a_system_stands_at_its_place_by_mean_with_a_bar_over_the_places_left_open() -> None:
+    found = {
+        one["name"]: (one["x"][0], one["error_x"]["arrayminus"][0], one["error_x"]["array"][0])
+        for one in ranks(RANKED).data
+    }
+    # (place, places above, places below): high 1 of 1 to 2, middle 2 of 1 to 2, low 3 alone.
+    assert found == {"high": (1, 0, 1), "middle": (2, 1, 0), "low": (3, 0, 0)}
+
+
+def test_equal_means_share_the_better_place() -> None:
+    figure = ranks([RankRow(name, 0, 1, 2, Estimate(2.0, ci=(1, 3))) for name in "ab"])
+    assert [one["x"] for one in figure.data] == [[1], [1]]
+
+
+def test_who_is_not_ranked_is_named_not_drawn() -> None:
+    figure = ranks(RANKED)
+    assert len(figure.data) == 3
+    assert "Not ranked: once." in figure.caption
+    assert figure.points.rows[3].cell("rank").reason == "an interval needs at least 2 rated dialogues"
+
+
+def test_no_rank_at_all_is_an_empty_figure() -> None:
+    assert ranks(RANKED[3:]).empty_reason.startswith("No system is ranked yet")
+    assert ranks([]).is_empty
+
+
+def test_ninety_nine_systems_get_ninety_nine_rows_of_height_and_some_ten_ticks() -> None:
+    figure = ranks([RankRow(f"s{n}", n, n + 1, n + 1, Estimate(-n, ci=(-n, -n))) for n in range(99)])
+    assert figure.layout["height"] == 96 + 99 * 22
+    assert figure.layout["xaxis"]["dtick"] == 10
