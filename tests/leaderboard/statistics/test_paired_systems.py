@@ -1,0 +1,101 @@
+"""Two systems on the same items, against hand-worked figures and scipy."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from leaderboard.statistics.paired_systems import compare_systems
+
+
+def test_one_item_a_dialogue_is_the_paired_t_interval() -> None:
+    random = np.random.default_rng(3)
+    first, second = random.normal(3, 1, 40), random.normal(2.5, 1, 40)
+    found = compare_systems(first, second, np.arange(40))
+    expected = stats.ttest_rel(first, second).confidence_interval()
+    assert found.difference.value == pytest.approx((first - second).mean())
+    assert found.difference.ci == pytest.approx((expected.low, expected.high))
+
+
+def test_items_of_one_dialogue_count_as_one_draw() -> None:
+    """Each difference seven times over in its dialogue says as much as once."""
+    random = np.random.default_rng(4)
+    once = random.normal(0.3, 1, 12)
+    alone = compare_systems(once, np.zeros(12), np.arange(12))
+    repeated = compare_systems(np.repeat(once, 7), np.zeros(84), np.repeat(np.arange(12), 7))
+    assert repeated.difference.ci == pytest.approx(alone.difference.ci)
+    assert repeated.difference.p == alone.difference.p
+    assert (repeated.items, repeated.dialogues) == (84, 12)
+
+
+def test_wins_ties_and_losses_are_of_items_that_both_have() -> None:
+    first = np.array([1.0, 3.0, 2.0, 5.0, np.nan, 4.0])
+    second = np.array([2.0, 1.0, 2.0, 4.0, 3.0, np.nan])
+    found = compare_systems(first, second, np.array([0, 0, 1, 1, 2, 2]))
+    assert (found.wins, found.ties, found.losses, found.items, found.dialogues) == (2, 1, 1, 4, 2)
+    assert found.difference.value == pytest.approx((-1 + 2 + 0 + 1) / 4)
+    assert found.first_mean.value == pytest.approx(11 / 4)  # over the shared items alone
+
+
+def test_a_mean_that_differs_in_its_last_bit_alone_is_a_tie() -> None:
+    found = compare_systems(np.array([0.1 + 0.2, 1.0]), np.array([0.3, 0.5]), np.array([0, 1]))
+    assert (found.wins, found.ties) == (1, 1)
+
+
+def test_few_dialogues_are_counted_out() -> None:
+    # Totals 3, 1, 2: |±3 ±1 ±2| ≥ 6 for two of the eight ways to change sides.
+    found = compare_systems(np.array([3.0, 1.0, 2.0]), np.zeros(3), np.arange(3))
+    assert (found.difference.p, found.permutations, found.is_exact) == (2 / 8, 8, True)
+
+
+def test_the_exact_test_equals_scipys_permutation_test() -> None:
+    random = np.random.default_rng(5)
+    gaps = random.normal(0.4, 1, 10)
+    expected = sum(abs(np.dot(signs, gaps)) >= abs(gaps.sum()) - 1e-12 for signs in product((1, -1), repeat=10)) / 2**10
+    scipys = stats.permutation_test(
+        (gaps, np.zeros(10)), lambda one, other: np.mean(one - other), permutation_type="samples", n_resamples=np.inf
+    )
+    found = compare_systems(gaps, np.zeros(10), np.arange(10))
+    assert found.difference.p == pytest.approx(expected) == pytest.approx(scipys.pvalue)
+
+
+def test_drawn_permutations_come_near_the_t_test_and_hold_their_seed() -> None:
+    random = np.random.default_rng(6)
+    first, second = random.normal(0.25, 1, 60), random.normal(0, 1, 60)
+    one, same, other = (compare_systems(first, second, np.arange(60), seed=seed) for seed in (1, 1, 2))
+    assert one == same != other
+    assert one.difference.p == pytest.approx(stats.ttest_rel(first, second).pvalue, abs=0.02)
+    assert (one.permutations, one.is_exact) == (10_000, False)
+
+
+def test_one_dialogue_has_a_difference_and_no_interval() -> None:
+    found = compare_systems(np.array([1.0, 2.0]), np.array([0.0, 0.0]), np.array([4, 4]))
+    assert (found.difference.value, found.difference.ci, found.difference.p) == (1.5, None, None)
+    assert "at least 2 dialogues" in found.difference.reason
+
+
+def test_nothing_shared_is_undefined() -> None:
+    found = compare_systems(np.array([1.0, np.nan]), np.array([np.nan, 2.0]), np.array([0, 1]))
+    assert (found.difference.value, found.items) == (None, 0)
+    assert found.difference.reason == "no item has a score of both systems"
+
+
+def test_equal_systems_have_p_1() -> None:
+    found = compare_systems(np.ones(20), np.ones(20), np.arange(20))
+    assert (found.difference.value, found.difference.ci, found.difference.p) == (0.0, (0.0, 0.0), 1.0)
+
+
+def test_the_interval_covers_in_corpora_of_fifteen_dialogues() -> None:
+    """400 corpora of 15 dialogues × 7 turns with a dialogue effect of the difference: 95 % ± 3 standard errors. The
+    plain t interval over the 105 items covers 70 %."""
+    random = np.random.default_rng(7)
+    dialogue = np.repeat(np.arange(15), 7)
+    covered = 0
+    for _ in range(400):
+        gap = 0.5 + random.normal(0, 0.6, 15)[dialogue] + random.normal(0, 0.8, 105)
+        low, high = compare_systems(gap, np.zeros(105), dialogue, permutations=1).difference.ci
+        covered += low <= 0.5 <= high
+    assert covered / 400 == pytest.approx(0.95, abs=3 * (0.95 * 0.05 / 400) ** 0.5)
