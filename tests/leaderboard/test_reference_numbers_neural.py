@@ -171,10 +171,12 @@ def test_usr_cosines_of_sentences(usr_correlations: dict[str, Any], golden: Path
 
 
 def test_usr_pmi(site: Site, golden: Path) -> None:
-    """The reference is bfloat16, and words its chat in its own way: near, not equal."""
+    """The reference was computed in bfloat16; what float32 gives is known more closely."""
     scored = site.start("pmi", "manage.py", "score", "--corpus", "usr", "--metrics", PMI)
     assert scored.wait(LANGUAGE_MODEL_SECONDS) == 0, site.logs()
     expected = golden_of(golden, "llm.json")["correlations"]["results"]["usr_personachat"][PMI_GOLDEN]
     row = one_row(site.document("correlate", "--corpus", "usr", "--level", "turn", "--resamples", "0"), PMI, "turn")
-    assert row["pearson"]["value"] == pytest.approx(expected["pearson"], abs=0.05)
-    assert row["spearman"]["value"] == pytest.approx(expected["spearman"], abs=0.05)
+    found = [row["pearson"]["value"], row["spearman"]["value"]]
+    assert found == pytest.approx([expected["pearson"], expected["spearman"]], abs=0.01)
+    if "dtype:float32" in row["signature"]:
+        assert found == pytest.approx([0.3154, 0.3039], abs=0.002)
