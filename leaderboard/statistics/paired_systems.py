@@ -17,6 +17,7 @@ from leaderboard.statistics.placed_scores import FloatArray, IntArray, settled
 EXACT_UP_TO = 12
 """With so many dialogues or fewer all 2^G ways to change sides are counted, and nothing is drawn."""
 PERMUTATIONS = 10_000
+COINS_AT_ONCE = 2_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +63,7 @@ def compare_systems(
     difference = _mean(gap, group, level)
     tested = 0
     if difference.ci is not None:
-        p, tested = _sign_flip_p(np.bincount(group, weights=gap), permutations, seed)
+        p, tested = _sign_flip_p(np.bincount(group, weights=gap).astype(np.float64), permutations, seed)
         difference = Estimate(difference.value, difference.ci, p)
     return PairedSystems(
         difference=difference,
@@ -97,13 +98,19 @@ def _mean(values: FloatArray, group: IntArray, level: float) -> Estimate:
 def _sign_flip_p(totals: FloatArray, permutations: int, seed: int) -> tuple[float, int]:
     """``totals``: (dialogues,) Σ d of each. Returns (p, permutations)."""
     dialogues = len(totals)
+    # Sums in another order differ in the last bit; without this, a tie would not count as one.
+    limit = abs(totals.sum()) - 1e-9 * max(1.0, float(np.abs(totals).sum()))
     if dialogues <= EXACT_UP_TO:
         coins = (np.arange(2**dialogues)[:, np.newaxis] >> np.arange(dialogues)) & 1
-    else:
-        coins = np.random.default_rng(seed).integers(0, 2, (permutations, dialogues))
-    redrawn = np.abs((1.0 - 2.0 * coins) @ totals)
-    # Sums in another order differ in the last bit; without this, a tie would not count as one.
-    extreme = int((redrawn >= abs(totals.sum()) - 1e-9 * max(1.0, float(np.abs(totals).sum()))).sum())
-    if dialogues <= EXACT_UP_TO:
-        return extreme / len(coins), len(coins)
+        return _extreme(coins, totals, limit) / len(coins), len(coins)
+    random = np.random.default_rng(seed)
+    at_once = max(1, COINS_AT_ONCE // dialogues)
+    extreme = sum(
+        _extreme(random.integers(0, 2, (min(at_once, permutations - done), dialogues)), totals, limit)
+        for done in range(0, permutations, at_once)
+    )
     return (1 + extreme) / (1 + permutations), permutations
+
+
+def _extreme(coins: IntArray, totals: FloatArray, limit: float) -> int:
+    return int((np.abs((1.0 - 2.0 * coins) @ totals) >= limit).sum())

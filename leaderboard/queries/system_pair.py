@@ -1,0 +1,180 @@
+"""Two systems on the same turns, or in the same dialogues: what people and every metric say of either."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from annotations.models import CorpusVersion, Response, System
+from annotations.queries import select_systems
+from leaderboard.queries.compared import ComparedMetric, MetricScores
+from leaderboard.queries.defaults import SEED
+from leaderboard.queries.gold import SAYS_NOTHING, compares_gold_with_itself
+from leaderboard.queries.human_scores import HumanSide, human_grid, human_side, metric_grid
+from leaderboard.queries.submitted import HandedIn, compared_scores
+from leaderboard.statistics.paired_systems import PERMUTATIONS, PairedSystems, compare_systems
+from leaderboard.statistics.placed_scores import FloatArray, IntArray
+
+DIGITS = 6
+"""Significant digits of single metric scores in the document; means and tests are made of all digits."""
+
+
+def system_pair(version: CorpusVersion, aspect: str, first: str, second: str, level: str = "") -> dict[str, Any]:
+    """Two systems by name, side by side.
+
+    ``level``: items are responses (turn) or dialogues; without it, what people rated, responses where they rated both.
+    ``rows`` are columns: ``dialogue`` (position), ``turn`` (number, −1 of a dialogue), ``human`` and ``raters``
+    ``[of the first, of the second]``, over every item that either system answered; ``scores``: the same of each metric.
+    ``human`` and each of ``metrics`` sum them up over what both have; see ``compare_systems``. A metric's
+    ``same_side`` is the share, of the items where people and the metric both prefer one system, in which it is the
+    same one. Raises NotFound for a name that the corpus does not show.
+    """
+    known = {system.name: system for system in select_systems(version, [first, second])}
+    systems = [known[first], known[second]]
+    human = human_side(version, aspect, systems)
+    level = level or _level_of(human)
+    of_turns = level == "turn"
+    scores = compared_scores(version, systems, human.order)
+    people, raters = _people(human, level)
+    answered = _answered(systems, human)
+    if not of_turns:
+        answered = _in_dialogues(answered, human)
+    kept = np.flatnonzero((answered | np.isfinite(people)).any(axis=0))
+    dialogue = human.order.dialogue[kept] if of_turns else kept
+    by_people = compare_systems(people[0, kept], people[1, kept], dialogue)
+    measured = _measured(human, scores, level)[:, :, kept]
+    has_items = [row for row in range(len(scores.texts)) if np.isfinite(measured[row]).any()]
+    return {
+        "corpus": version.corpus.slug,
+        "corpus_version": version.label,
+        "aspect": aspect,
+        "level": level,
+        "levels": [name for name, items in (("turn", human.turn), ("dialogue", human.dialogue)) if items is not None],
+        "permutations": PERMUTATIONS,
+        "seed": SEED,
+        "systems": [{"system": one.name, "kind": one.kind, "position": one.position} for one in systems],
+        "human": _document(by_people),
+        "metrics": [
+            _metric_document(scores, row, people[:, kept], measured[row], dialogue) for row in range(len(scores.texts))
+        ],
+        "rows": {
+            "dialogue": dialogue.tolist(),
+            "turn": human.order.numbers[kept].tolist() if of_turns else [-1] * len(kept),
+            "answered": answered[:, kept].tolist(),
+            "human": [_listed(one) for one in people[:, kept]],
+            "raters": raters[:, kept].tolist(),
+        },
+        "scores": {scores.texts[row]: [_rounded(one) for one in measured[row]] for row in has_items},
+    }
+
+
+def _level_of(human: HumanSide) -> str:
+    return "dialogue" if human.turn is None and human.dialogue is not None else "turn"
+
+
+def _people(human: HumanSide, level: str) -> tuple[FloatArray, IntArray]:
+    """(mean over raters, ratings), each (2, turns) or (2, dialogues); of a dialogue without ratings of its own the mean
+    over its turns, with the number of their ratings."""
+    of_turns = level == "turn"
+    size = len(human.order.turn_pks) if of_turns else len(human.order.dialogue_pks)
+    mean, raters = np.full((2, size), np.nan), np.zeros((2, size), dtype=np.int64)
+    items = human.turn if of_turns else human.at("dialogue")
+    if items is None:
+        return mean, raters
+    counts = (~np.isnan(items.matrix.scores)).sum(axis=0)
+    if of_turns:
+        mean[items.system, items.turn], raters[items.system, items.turn] = items.human_means(), counts
+        return mean, raters
+    grid = human_grid(human)
+    assert grid is not None
+    mean[grid.system, grid.dialogue] = grid.scores[0]
+    np.add.at(raters, (items.system, items.dialogue), counts)
+    return mean, raters
+
+
+def _answered(systems: list[System], human: HumanSide) -> NDArray[np.bool_]:
+    """(2, turns) whether the system has a response there."""
+    place = {int(pk): number for number, pk in enumerate(human.order.turn_pks)}
+    found = np.zeros((2, len(place)), dtype=bool)
+    for number, system in enumerate(systems):
+        turns = Response.objects.filter(system=system).values_list("turn_id", flat=True)
+        found[number, [place[turn] for turn in turns]] = True
+    return found
+
+
+def _in_dialogues(answered: NDArray[np.bool_], human: HumanSide) -> NDArray[np.bool_]:
+    found = np.zeros((2, len(human.order.dialogue_pks)), dtype=bool)
+    for number in range(2):
+        found[number, human.order.dialogue[answered[number]]] = True
+    return found
+
+
+def _measured(human: HumanSide, scores: MetricScores, level: str) -> FloatArray:
+    """(metrics, 2, items) NaN where a metric has no score of the item."""
+    if level == "turn":
+        return scores.turn
+    grid = metric_grid(human, scores).scores
+    return grid.reshape(len(scores.texts), 2, len(human.order.dialogue_pks))
+
+
+def _metric_document(
+    scores: MetricScores, row: int, people: FloatArray, measured: FloatArray, dialogue: IntArray
+) -> dict[str, Any]:
+    metric = scores.configurations[row]
+    found = _document(compare_systems(measured[0], measured[1], dialogue))
+    if any(compares_gold_with_itself(metric, system) for system in scores.systems):
+        found["difference"] = {"value": None, "reason": SAYS_NOTHING}
+    elif scores.finest(row) == "system" or not np.isfinite(measured).any(axis=1).all():
+        found |= _of_whole_systems(scores.system[row])
+    side = np.sign(measured[0] - measured[1]) * (1 if metric.higher_is_better else -1)
+    peoples = np.sign(people[0] - people[1])
+    both = np.isfinite(side) & np.isfinite(peoples) & (side != 0) & (peoples != 0)
+    both &= found["difference"]["value"] is not None
+    return {
+        "metric": metric.text,
+        "signature": metric.signature(),
+        "higher_is_better": metric.higher_is_better,
+        **found,
+        "same_side": float((side[both] == peoples[both]).mean()) if both.any() else None,
+        "sides": int(both.sum()),
+        **_submitted(metric),
+    }
+
+
+def _of_whole_systems(values: FloatArray) -> dict[str, Any]:
+    """Of a metric that has a score of each system and none of this level's items: nothing can be drawn again."""
+    if not np.isfinite(values).all():
+        reason = "the metric has no score of both systems"
+        return {"difference": {"value": None, "reason": reason}}
+    reason = "the metric has no scores of single items here"
+    first, second = map(float, values)
+    return {
+        "difference": {"value": first - second, "ci": None, "ci_reason": reason},
+        "first": {"value": first, "ci": None, "ci_reason": reason},
+        "second": {"value": second, "ci": None, "ci_reason": reason},
+    }
+
+
+def _document(found: PairedSystems) -> dict[str, Any]:
+    document = {name: value for name, value in asdict(found).items() if isinstance(value, int)}
+    return {
+        **document,
+        "difference": found.difference.as_json(),
+        "first": found.first_mean.as_json(),
+        "second": found.second_mean.as_json(),
+    }
+
+
+def _submitted(metric: ComparedMetric) -> dict[str, Any]:
+    return {"submitted": metric.as_json()} if isinstance(metric, HandedIn) else {}
+
+
+def _listed(values: FloatArray) -> list[float | None]:
+    return [None if np.isnan(value) else float(value) for value in values]
+
+
+def _rounded(values: FloatArray) -> list[float | None]:
+    return [None if np.isnan(value) else float(f"{value:.{DIGITS}g}") for value in values]
