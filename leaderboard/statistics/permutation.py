@@ -1,11 +1,12 @@
 """Is one metric's correlation with people larger than another's, beyond what chance swaps of the two would give?
 
-PERM-BOTH of Deutsch, Dror & Roth (2021), A Statistical Analysis of Summarization Evaluation Metrics Using Resampling
-Methods: under the null hypothesis the two metrics are exchangeable. The two (standardised) scores change places in
-all responses of a system with chance ½, then in all responses to an input with chance ½, and the difference of the
-correlations is computed again. A response is thus swapped where one of its system and its input is, but not both.
-Swapping whole systems and whole inputs keeps what their responses share, so the test speaks of other systems and
-other inputs at once.
+PERM-SYS, PERM-INPUT and PERM-BOTH of Deutsch, Dror & Roth (2021), A Statistical Analysis of Summarization Evaluation
+Metrics Using Resampling Methods: under the null hypothesis the two metrics are exchangeable. The two (standardised)
+scores change places in all responses of a system with chance ½ (PERM-SYS), or in all responses to an input with chance
+½ (PERM-INPUT), or first the one and then the other (PERM-BOTH), and the difference of the correlations is computed
+again. Under PERM-BOTH a response is thus swapped where one of its system and its input is, but not both. Swapping whole
+systems keeps what their responses share, so that test speaks of other systems and the same inputs; swapping whole
+inputs, of other inputs and the same systems; both, of other systems and other inputs at once.
 """
 
 from __future__ import annotations
@@ -23,13 +24,18 @@ from annotations.correlation.kendall import kendall_between, kendall_side
 from annotations.correlation.pearson import pearson_between, pearson_side
 from annotations.correlation.spearman import spearman_between, spearman_side
 from annotations.estimates import Estimate
-from leaderboard.statistics.placed_scores import FloatArray, IntArray, settled, system_sums
+from leaderboard.statistics.placed_scores import FloatArray, IntArray, system_sums
 from leaderboard.statistics.rowwise import correlate_rows, fixed_side, prepared_rows
 
 Coefficient = Literal["pearson", "spearman", "kendall"]
 Alternative = Literal["two-sided", "greater"]
-ROUNDING = 1e-12
+Swapped = Literal["systems", "dialogues", "both"]
+NAMES: dict[Swapped, str] = {"systems": "PERM-SYS", "dialogues": "PERM-INPUT", "both": "PERM-BOTH"}
+"""What is swapped whole, and what the paper calls the test."""
+ROUNDING = 1e-10
 """Differences closer than this are equal: the same swap summed in another order must not count as smaller."""
+DECIMALS = 11
+"""Of swapped system means, whose metrics have a standard deviation of 1: equal means must tie when they are ranked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +47,7 @@ class PermutationTest:
     """first − second, with the test's p."""
     permutations: int
     seed: int
+    swapped: Swapped = "both"
 
 
 def permutation_test(
@@ -54,6 +61,7 @@ def permutation_test(
     alternative: Alternative = "two-sided",
     permutations: int = 1000,
     seed: int = 0,
+    swapped: Swapped = "both",
 ) -> PermutationTest:
     """``human``, ``first``, ``second``: (n,) over the same responses, NaN where there is no score.
 
@@ -63,6 +71,7 @@ def permutation_test(
     dialogue means). Responses that one of the three has not scored are dropped. "greater" asks whether the first
     metric is better, as the paper does; "two-sided" whether they differ. p = (1 + swaps at least as extreme) /
     (1 + swaps) (Phipson & Smyth 2010), so it is never 0. Metrics whose low scores are good must be negated before.
+    ``swapped``: what changes places whole. With G of them there are 2^G swaps at most, so p is never far below 2^(1−G).
     """
     scores = np.array([human, first, second], dtype=np.float64)
     complete = np.isfinite(scores).all(axis=0)
@@ -71,22 +80,22 @@ def permutation_test(
         np.unique(np.asarray(numbers)[complete], return_inverse=True)[1].astype(np.int64)
         for numbers in (system, dialogue)
     )
-    one, other = _standardised(one), _standardised(other)
+    one, other = standardised(one), standardised(other)
     points = [_point(human_scores, metric, systems, level, coefficient) for metric in (one, other)]
     if points[0].value is None or points[1].value is None:
         reason = next(point.reason for point in points if not point.is_defined)
-        return PermutationTest(points[0], points[1], Estimate.undefined(reason), permutations, seed)
+        return PermutationTest(points[0], points[1], Estimate.undefined(reason), permutations, seed, swapped)
     observed = points[0].value - points[1].value
-    coins = _toss(int(systems.max()) + 1, int(dialogues.max()) + 1, permutations, seed)
+    coins = toss(int(systems.max()) + 1, int(dialogues.max()) + 1, permutations, seed, swapped)
     correlate = _system_differences if level == "system" else _item_differences
-    swapped = correlate(human_scores, one, other, systems, dialogues, coefficient, coins)
-    difference = _tested(observed, swapped, alternative)
-    return PermutationTest(points[0], points[1], difference, permutations, seed)
+    differences = correlate(human_scores, one, other, systems, dialogues, coefficient, coins)
+    difference = _tested(observed, differences, alternative)
+    return PermutationTest(points[0], points[1], difference, permutations, seed, swapped)
 
 
-def _tested(observed: float, swapped: FloatArray, alternative: Alternative) -> Estimate:
-    defined = swapped[~np.isnan(swapped)]
-    if len(defined) < (1.0 - MAX_UNDEFINED_SHARE) * len(swapped):
+def _tested(observed: float, differences: FloatArray, alternative: Alternative) -> Estimate:
+    defined = differences[~np.isnan(differences)]
+    if len(defined) < (1.0 - MAX_UNDEFINED_SHARE) * len(differences):
         return Estimate(value=observed, reason="too many swaps leave a constant score: no p")
     if alternative == "two-sided":
         extreme = int((np.abs(defined) >= abs(observed) - ROUNDING).sum())
@@ -97,7 +106,7 @@ def _tested(observed: float, swapped: FloatArray, alternative: Alternative) -> E
 
 def _point(human: FloatArray, metric: FloatArray, system: IntArray, level: str, coefficient: Coefficient) -> Estimate:
     if level == "system":
-        human, metric = _system_means(human, system), _system_means(metric, system)
+        human, metric = _system_means(human, system), np.round(_system_means(metric, system), DECIMALS)
     return correlation_estimates(human, metric, np.zeros(len(human), dtype=np.int64))[coefficient]
 
 
@@ -106,17 +115,18 @@ def _system_means(scores: FloatArray, system: IntArray) -> FloatArray:
     return system_sums(scores, system, np.zeros_like(system), systems, 1).means()
 
 
-def _standardised(scores: FloatArray) -> FloatArray:
+def standardised(scores: FloatArray) -> FloatArray:
     """Mean 0, standard deviation 1, so that swapping scores of different scales means something."""
-    spread = scores.std() if len(scores) else 0.0
     if not len(scores) or scores.min() == scores.max():
         return np.zeros_like(scores)
-    standardised: FloatArray = (scores - scores.mean()) / spread
-    return standardised
+    scores = scores / np.abs(scores).max()  # squares of huge scores would be infinite, of tiny ones 0
+    centred: FloatArray = scores - scores.mean()
+    spread = centred.std()
+    return np.asarray(centred / spread) if spread > 0 else np.zeros_like(scores)
 
 
 @dataclass(frozen=True)
-class _Coins:
+class Coins:
     """Which systems and which dialogues change places, 1.0 or 0.0."""
 
     systems: FloatArray
@@ -125,12 +135,15 @@ class _Coins:
     """(permutations, dialogues)"""
 
 
-def _toss(systems: int, dialogues: int, permutations: int, seed: int) -> _Coins:
+def toss(systems: int, dialogues: int, permutations: int, seed: int, swapped: Swapped = "both") -> Coins:
     random = np.random.default_rng(seed)
-    return _Coins(
-        random.integers(0, 2, (permutations, systems)).astype(np.float64),
-        random.integers(0, 2, (permutations, dialogues)).astype(np.float64),
-    )
+
+    def fair(count: int, is_swapped: bool) -> FloatArray:
+        if not is_swapped:
+            return np.zeros((permutations, count))
+        return random.integers(0, 2, (permutations, count)).astype(np.float64)
+
+    return Coins(fair(systems, swapped != "dialogues"), fair(dialogues, swapped != "systems"))
 
 
 def _system_differences(
@@ -140,7 +153,7 @@ def _system_differences(
     system: IntArray,
     dialogue: IntArray,
     coefficient: Coefficient,
-    coins: _Coins,
+    coins: Coins,
 ) -> FloatArray:
     """(permutations,) differences of the system-level correlations after swapping."""
     systems, dialogues = coins.systems.shape[1], coins.dialogues.shape[1]
@@ -151,7 +164,7 @@ def _system_differences(
     size = np.bincount(system)
     human_side = fixed_side(_system_means(human, system)[None, :])
     first, second = (
-        correlate_rows(human_side, prepared_rows(settled(total / size)))[coefficient]
+        correlate_rows(human_side, prepared_rows(np.round(total / size, DECIMALS)))[coefficient]
         for total in (own + swapped_gain, both - own - swapped_gain)
     )
     return first - second
@@ -164,7 +177,7 @@ def _item_differences(
     system: IntArray,
     dialogue: IntArray,
     coefficient: Coefficient,
-    coins: _Coins,
+    coins: Coins,
 ) -> FloatArray:
     """(permutations,) differences of the correlations over all items after swapping."""
     with_people = _fast_correlation(human, coefficient)

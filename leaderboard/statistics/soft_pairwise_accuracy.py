@@ -1,0 +1,96 @@
+"""Soft pairwise accuracy: is the metric as sure as people are that one system is better than another?
+
+Thompson, Mathur, Deutsch & Khayrallah (2024), Improving Statistical Significance in Human Evaluation of Automatic
+Metrics via Soft Pairwise Accuracy: for every pair of systems the one-sided p that the first is better is made from
+people's scores and from the metric's; SPA = 1 − mean |p_people − p_metric|. It is 1 where the metric is as sure as
+people on every pair, and, unlike pairwise accuracy, a coin toss between two equal systems costs a metric nothing.
+
+p: paired permutation test over dialogues. In a permutation the two systems exchange all they scored in a dialogue with
+chance ½; p is the share of permutations whose difference is at least the one observed. The paper's segments are
+dialogues here, since turns of one dialogue are not independent, and a segment's score is the mean over its turns.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from annotations.estimates import Estimate
+from leaderboard.statistics.placed_scores import FloatArray, PlacedScores, system_sums
+
+ROUNDING = 1e-10
+PAIRS_AT_ONCE = 4096
+NO_DIALOGUES = "the metric has no scores below system level, so nothing says how sure it is of a pair of systems"
+
+
+def soft_pairwise_accuracies(
+    human: PlacedScores,
+    metrics: PlacedScores,
+    systems: int,
+    higher_is_better: list[bool] | None = None,
+    permutations: int = 1000,
+    seed: int = 0,
+) -> list[Estimate]:
+    """SPA in [0, 1] of every list of ``metrics``. ``human``: one list. No interval, no p.
+
+    A pair of systems is compared on the dialogues in which both have both kinds of scores; a pair with none is left
+    out.
+    Undefined where fewer than 2 dialogues, or no pair, are left, and where people or the metric are constant.
+    """
+    dialogues = np.unique(np.concatenate((human.dialogue, metrics.dialogue)))
+    people = _grid(human, 0, systems, dialogues)
+    directions = [True] * len(metrics.scores) if higher_is_better is None else higher_is_better
+    coins = np.random.default_rng(seed).integers(0, 2, (max(len(dialogues), 1), permutations)) * 2.0 - 1.0
+    known: dict[bytes, FloatArray] = {}
+
+    def accuracy(row: int) -> Estimate:
+        grid = _grid(metrics, row, systems, dialogues) * (1.0 if directions[row] else -1.0)
+        both = np.isfinite(grid) & np.isfinite(people)
+        if reason := _why_undefined(people[both], grid[both], both):
+            return Estimate.undefined(reason)
+        key = both.tobytes()
+        if key not in known:
+            known[key] = better_p(np.where(both, people, np.nan), coins)
+        of_metric = better_p(np.where(both, grid, np.nan), coins)
+        return Estimate(value=float(1.0 - np.nanmean(np.abs(known[key] - of_metric))))
+
+    return [accuracy(row) for row in range(len(metrics.scores))]
+
+
+def better_p(grid: FloatArray, coins: NDArray[np.floating[Any]]) -> FloatArray:
+    """(pairs,) one-sided p that system i is better than system j, for i < j in the order of ``numpy.triu_indices``.
+
+    ``grid``: (systems, dialogues), NaN where there is no score. ``coins``: (dialogues, permutations) of ±1. NaN where
+    the two systems share no dialogue.
+    """
+    first, second = np.triu_indices(len(grid), 1)
+    p = np.full(len(first), np.nan)
+    scale = np.nanmax(np.abs(grid)) or 1.0
+    for start in range(0, len(first), PAIRS_AT_ONCE):
+        part = slice(start, start + PAIRS_AT_ONCE)
+        difference = (grid[first[part]] - grid[second[part]]) / scale
+        shared = np.isfinite(difference).any(axis=1)
+        difference = np.where(np.isfinite(difference), difference, 0.0)
+        swapped = difference @ coins
+        at_least = (swapped >= difference.sum(axis=1, keepdims=True) - ROUNDING).mean(axis=1)
+        p[part] = np.where(shared, at_least, np.nan)
+    return p
+
+
+def _grid(placed: PlacedScores, row: int, systems: int, dialogues: np.ndarray) -> FloatArray:
+    dialogue = np.searchsorted(dialogues, placed.dialogue)
+    return system_sums(placed.scores[row], placed.system, dialogue, systems, len(dialogues)).dialogue_means()
+
+
+def _why_undefined(people: FloatArray, metric: FloatArray, both: np.ndarray) -> str:
+    if both.any(axis=0).sum() < 2:
+        return f"a test over dialogues needs at least 2 dialogues with both scores, there are {both.any(axis=0).sum()}"
+    if ((both.astype(np.int64) @ both.T.astype(np.int64)) > 0).sum() - both.any(axis=1).sum() < 2:
+        return "no two systems have both scores in the same dialogue"
+    if people.min() == people.max():
+        return "all human scores are equal"
+    if metric.min() == metric.max():
+        return "all metric scores are equal"
+    return ""
