@@ -9,6 +9,7 @@ from django import template
 from django.http import QueryDict
 from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
+from django.utils.text import slugify
 
 from annotations.tables import Table, parse_columns, sort_table
 from annotations.tables.arrange import first_direction
@@ -111,7 +112,17 @@ def chart(context: template.Context, figure: Any, data_url: str = "") -> dict[st
         "figure": figure,
         "document": {"data": figure.data, "layout": figure.layout},
         "data_url": data_url or _address(context, "download", f"{figure.points.id}.csv"),
+        "file_name": _file_name(context, figure.id),
     }
+
+
+def _file_name(context: template.Context, figure_id: str) -> str:
+    """What the files of a drawing are called: what the page is of, the figure, and what was chosen on the page."""
+    request = context.get("request")
+    place = request.resolver_match if request is not None else None
+    of_page = [str(value) for value in place.kwargs.values()] if place else []
+    chosen = [value for name, value in _query(context).items() if name in ("metric", "aspect", "first", "second")]
+    return "-".join(filter(None, (slugify(part) for part in (*of_page, figure_id, *chosen)))) or "chart"
 
 
 @register.simple_tag

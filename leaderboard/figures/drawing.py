@@ -25,7 +25,7 @@ def chart_layout(across: str, up: str) -> dict[str, Any]:
         "margin": {"l": 56, "r": 16, "t": 28, "b": 48},
         "hovermode": "closest",
         "showlegend": False,
-        "xaxis": {**axis, "title": {"text": escaped_words(across)}},
+        "xaxis": {**axis, "title": {"text": escaped_words(across), "standoff": 12}},
         "yaxis": {**axis, "title": {"text": escaped_words(up)}},
     }
 
@@ -35,6 +35,7 @@ def list_layout(across: str, names: Sequence[str]) -> dict[str, Any]:
     layout = chart_layout(across, "")
     layout["yaxis"] |= {"type": "category", "categoryorder": "array", "categoryarray": names, "showgrid": False}
     layout["height"] = 96 + 24 * len(names)
+    layout["meta"] = {"rows": len(names)}
     return layout
 
 
@@ -47,6 +48,7 @@ def rows_layout(across: str, names: Sequence[str], row_height: int = 24) -> dict
         "tickvals": list(range(len(names))),
         "ticktext": [escaped_words(shortened(name)) for name in names],
         "range": [-0.6, len(names) - 0.4],
+        "ticklabelstandoff": 6,
         "showgrid": False,
     }
     layout["height"] = 96 + row_height * len(names)

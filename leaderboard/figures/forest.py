@@ -60,9 +60,10 @@ def forest(
     defined = sorted(defined, key=lambda pair: pair[1]) if ordered else defined[::-1]
     shown = [row for row, _ in defined]
     layout = rows_layout(across, [row.name for row in shown])
-    layout["xaxis"] |= {"zeroline": True}
-    ends = _ends(shown, ceilings)
-    lines = uprights(ceilings, sum(ends) / 2)
+    low_end, high_end = _ends(shown, ceilings)
+    air = 0.03 * (high_end - low_end) or 0.1
+    layout["xaxis"] |= {"zeroline": True, "range": [low_end - air, high_end + air]}
+    lines = uprights(ceilings, (low_end + high_end) / 2)
     bands = band_marks([row.band for row in shown])
     layout["shapes"] = [*bands["shapes"], *lines["shapes"]]
     layout["annotations"] = [*lines["annotations"], *bands["annotations"]]

@@ -22,9 +22,7 @@ def metric_correlations(
     ceiling, remark = None, ""
     if human_ceiling is not None:
         ceiling = human_ceiling.value
-        remark = (
-            f"No human ceiling: {human_ceiling.reason}." if ceiling is None else "The ceiling leaves a rater out."
-        )
+        remark = f"No human ceiling: {human_ceiling.reason}." if ceiling is None else "The ceiling leaves a rater out."
     return forest(
         [ForestRow(metric, estimate) for metric, estimate in correlations],
         figure_id=figure_id,

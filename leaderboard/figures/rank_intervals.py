@@ -47,7 +47,8 @@ def rank_intervals(
     shown = [row for row, _ in ranked]
     means = [mean for _, mean in ranked]
     layout = rows_layout("rank, 1 is best", [row.name for row in shown], ROW_HEIGHT)
-    layout["xaxis"] |= {"range": [0.5, len(shown) + 0.5], "tick0": 1, "dtick": _step(len(shown)), "tickformat": "d"}
+    air = max(0.5, 0.02 * len(shown))
+    layout["xaxis"] |= {"range": [1 - air, len(shown) + air], "tick0": 1, "dtick": _step(len(shown)), "tickformat": "d"}
     layout["margin"]["r"] = 32
     layout |= band_marks([row.band for row in shown])
     not_ranked = [row.name for row in rows if row.rank is None or row.mean.value is None]

@@ -59,7 +59,7 @@ def test_nothing_defined_says_why() -> None:
 
 def test_each_ceiling_has_its_line_and_its_label_above_the_other() -> None:
     figure = correlations([THREE[1]], ceilings=[("one rater", 0.7), ("split half", 0.8)])
-    lines = [shape["x0"] for shape in figure.layout["shapes"]]
+    lines = [shape["x0"] for shape in figure.layout["shapes"] if shape["type"] == "line"]
     assert lines == [0.7, 0.8]
     assert [(label["text"], label["yshift"]) for label in figure.layout["annotations"][:2]] == [
         ("one rater 0.70", 0),

@@ -30,41 +30,79 @@
     return library;
   }
 
-  // Colours are light-dark() pairs; only the computed colour of an element says which of the two holds now.
-  const probe = document.createElement("span");
-  probe.hidden = true;
-  document.body.append(probe);
+  // Colours are light-dark() pairs; only the computed colour of an element says which of the two holds now. What goes on
+  // paper or into a file takes the light ones, whatever the page shows.
+  function probe(scheme) {
+    const element = document.createElement("span");
+    element.hidden = true;
+    element.className = scheme;
+    document.body.append(element);
+    return function (name) {
+      element.style.color = `var(${name})`;
+      return getComputedStyle(element).color;
+    };
+  }
 
-  function colour(name) {
-    probe.style.color = `var(${name})`;
-    return getComputedStyle(probe).color;
+  const onScreen = probe("");
+  const onPaper = probe("on-paper");
+
+  function faded(colour, share) {
+    return colour.replace(/^rgb\((.*)\)$/, `rgba($1, ${share})`);
   }
 
   function typeface() {
     return getComputedStyle(document.body).fontFamily;
   }
 
-  function coloured(trace) {
+  function coloured(trace, colour) {
     const copy = structuredClone(trace);
     const meta = copy.meta || {};
     if (Number.isInteger(meta.series)) {
       const series = colour(`--series-${meta.series}`);
       copy.marker = { ...copy.marker, color: series, line: { color: colour("--marker-edge"), width: 0.5 } };
       if (copy.line) copy.line.color = series;
+      if (copy.fill) copy.fillcolor = faded(series, 0.25);
       for (const axis of ["error_x", "error_y"]) if (copy[axis]) copy[axis].color = series;
     }
     if (meta.role && copy.line) copy.line.color = colour("--muted");
+    if (meta.role && copy.fill) copy.fillcolor = faded(colour("--muted"), 0.18);
+    if (meta.role && copy.marker) copy.marker = { ...copy.marker, color: colour("--text"), line: { color: colour("--page"), width: 1 } };
     if (copy.mode && copy.mode.includes("text")) {
       copy.textfont = { color: colour(meta.role ? "--muted" : "--text"), size: 12 };
     }
     return copy;
   }
 
-  function styledLayout(layout, width) {
+  // In a narrow window the names of rows stand above their rows instead of beside them.
+  const NARROW = 560;
+  const HIGH_ROW = 34;
+
+  function heightOf(rows, height, width) {
+    return rows && width < NARROW ? 96 + HIGH_ROW * rows : height;
+  }
+
+  function namesAbove(layout) {
+    const axis = layout.yaxis;
+    const rows = axis.tickvals || axis.categoryarray;
+    const names = axis.ticktext || axis.categoryarray;
+    const labels = rows.map((row, place) => ({
+      name: "row", text: names[place], x: 0, xref: "paper", xanchor: "left", y: row, yref: "y", yanchor: "bottom", yshift: 4,
+      showarrow: false,
+    }));
+    layout.annotations = [...(layout.annotations || []), ...labels];
+    Object.assign(axis, { showticklabels: false, automargin: false });
+    if (axis.range) axis.range = [axis.range[0], axis.range[1] + 0.2];
+    layout.margin = { ...layout.margin, l: 8 };
+  }
+
+  function styledLayout(layout, width, colour) {
     const copy = structuredClone(layout);
+    const rows = copy.meta && copy.meta.rows;
+    copy.height = heightOf(rows, copy.height, width);
+    if (rows && width < NARROW) namesAbove(copy);
     const grid = { gridcolor: colour("--line"), linecolor: colour("--line-strong"), zerolinecolor: colour("--line-strong") };
     copy.font = { family: typeface(), size: 12, color: colour("--text") };
-    copy.paper_bgcolor = copy.plot_bgcolor = "rgba(0,0,0,0)";
+    copy.paper_bgcolor = copy.plot_bgcolor = colour === onPaper ? "#fff" : "rgba(0,0,0,0)";
     copy.hoverlabel = {
       align: "left",
       bgcolor: colour("--floating"),
@@ -74,8 +112,13 @@
     for (const name of Object.keys(copy)) {
       if (/^[xy]axis\d*$/.test(name)) copy[name] = { ...grid, ...copy[name], fixedrange: width < 600 };
     }
-    for (const shape of copy.shapes || []) shape.line = { ...shape.line, color: colour("--muted") };
-    for (const label of copy.annotations || []) label.font = { size: 12, color: colour("--muted") };
+    for (const shape of copy.shapes || []) {
+      if (shape.name === "band") shape.fillcolor = colour("--band");
+      else shape.line = { ...shape.line, color: colour("--muted") };
+    }
+    for (const label of copy.annotations || []) {
+      label.font = { size: 12, color: colour(label.name === "row" ? "--text" : "--muted") };
+    }
     copy.autosize = true;
     copy.dragmode = false;
     return copy;
@@ -88,15 +131,20 @@
     state.hidden = words === "";
   }
 
-  async function draw(figure) {
+  function specOf(figure) {
+    return JSON.parse(document.getElementById(figure.dataset.source).textContent);
+  }
+
+  async function draw(figure, colour = onScreen) {
     const canvas = figure.querySelector("[data-chart-canvas]");
     const source = document.getElementById(figure.dataset.source);
     if (!canvas || !source) return;
     if (!figure.dataset.drawn) say(figure, "Drawing the chart.");
     try {
-      const spec = JSON.parse(source.textContent);
-      const Plotly = await plotly(figure.dataset.plotly);
-      await Plotly.react(canvas, spec.data.map(coloured), styledLayout(spec.layout, canvas.clientWidth), {
+      const spec = specOf(figure);
+      const Plotly = window.Plotly || (await plotly(figure.dataset.plotly));
+      const traces = spec.data.map((trace) => coloured(trace, colour));
+      await Plotly.react(canvas, traces, styledLayout(spec.layout, canvas.clientWidth, colour), {
         displaylogo: false,
         displayModeBar: false,
         responsive: true,
@@ -107,6 +155,53 @@
       say(figure, `The chart could not be drawn (${error.message}). The data beneath is complete. Reload to try again.`);
     }
   }
+
+  // --- files: the drawing in the light theme's colours on white, at a size that a column of a paper takes ---
+
+  const FILE_WIDTHS = [640, 960];
+
+  function escaped(text) {
+    return text.replace(/[&<>]/g, (sign) => ({ "&": "&amp;", "<": "&lt;", ">": "&gt;" })[sign]);
+  }
+
+  function described(svg, figure) {
+    const words = figure.querySelector("figcaption");
+    const caption = words ? [...words.childNodes].map((part) => part.textContent.trim()).join(" ") : "";
+    const title = `<title>${escaped(figure.dataset.title || "")}</title>`;
+    return svg.replace(/^<svg[^>]*>/, (start) => `${start}${title}<desc>${escaped(caption)}</desc>`);
+  }
+
+  async function fileOf(figure, format) {
+    const Plotly = await plotly(figure.dataset.plotly);
+    const spec = specOf(figure);
+    const shown = figure.querySelector("[data-chart-canvas]").clientWidth;
+    const width = Math.min(Math.max(shown, FILE_WIDTHS[0]), FILE_WIDTHS[1]);
+    const layout = styledLayout(spec.layout, width, onPaper);
+    const drawing = { data: spec.data.map((trace) => coloured(trace, onPaper)), layout, config: { staticPlot: true } };
+    const address = await Plotly.toImage(drawing, { format, width, height: layout.height, scale: format === "png" ? 2 : 1 });
+    const body = address.slice(address.indexOf(",") + 1);
+    if (format === "svg") return new Blob([described(decodeURIComponent(body), figure)], { type: "image/svg+xml" });
+    const bytes = Uint8Array.from(atob(body), (letter) => letter.charCodeAt(0));
+    return new Blob([bytes], { type: "image/png" });
+  }
+
+  async function download(figure, format) {
+    try {
+      const address = URL.createObjectURL(await fileOf(figure, format));
+      const link = document.createElement("a");
+      link.href = address;
+      link.download = `${figure.dataset.file}.${format}`;
+      link.click();
+      setTimeout(() => URL.revokeObjectURL(address), 10_000);
+    } catch (error) {
+      say(figure, `The file could not be made (${error.message}). Download the data instead, or reload and try again.`);
+    }
+  }
+
+  document.addEventListener("click", function (event) {
+    const button = event.target.closest("[data-chart-file]");
+    if (button) download(button.closest("[data-chart]"), button.dataset.chartFile);
+  });
 
   const seen = new IntersectionObserver(function (entries) {
     for (const entry of entries) {
@@ -119,13 +214,16 @@
   // The page must not jump when a chart appears above what is being read.
   function reserve(figure) {
     const canvas = figure.querySelector("[data-chart-canvas]");
-    if (canvas && figure.dataset.height) canvas.parentElement.style.minHeight = `${figure.dataset.height}px`;
+    if (!canvas || !figure.dataset.height) return;
+    const height = heightOf(Number(figure.dataset.rows), Number(figure.dataset.height), canvas.clientWidth);
+    canvas.parentElement.style.minHeight = `${height}px`;
   }
 
   function watch(root) {
     for (const figure of root.querySelectorAll("[data-chart]:not([data-watched])")) {
       figure.dataset.watched = "yes";
       reserve(figure);
+      for (const button of figure.querySelectorAll("[data-chart-file]")) button.hidden = false;
       seen.observe(figure);
     }
   }
@@ -133,7 +231,8 @@
   watch(document);
   document.addEventListener("htmx:afterSettle", () => watch(document));
   document.addEventListener("dialeval:theme", function () {
-    document.querySelectorAll("[data-chart][data-drawn]").forEach(draw);
+    document.querySelectorAll("[data-chart][data-drawn]").forEach((figure) => draw(figure));
   });
-  addEventListener("beforeprint", () => document.querySelectorAll("[data-chart]:not([data-drawn])").forEach(draw));
+  addEventListener("beforeprint", () => document.querySelectorAll("[data-chart]").forEach((figure) => draw(figure, onPaper)));
+  addEventListener("afterprint", () => document.querySelectorAll("[data-chart]").forEach((figure) => draw(figure)));
 })();
