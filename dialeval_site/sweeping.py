@@ -16,7 +16,7 @@ from kombu.exceptions import ChannelError, KombuError
 
 log = logging.getLogger(__name__)
 
-SWEEPS = ("workers.tasks.sweep", "leaderboard.challenges.tasks.sweep")
+SWEEPS = ("workers.tasks.sweep", "leaderboard.challenges.tasks.sweep", "leaderboard.tasks.sweep")
 
 
 class SweepTimer(bootsteps.StartStopStep):

@@ -1,27 +1,21 @@
-"""Every write of meta-evaluation: stored answers, and metrics whose scores were handed in."""
+"""Every write to metrics whose scores were handed in. Those to stored answers: ``analyses.rows``."""
 
 from __future__ import annotations
 
-import hashlib
-import logging
 import math
-import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from django.conf import settings
-from django.db import IntegrityError, OperationalError, transaction
+from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from annotations.actions import data_changed
 from annotations.importers.texts import text_fault
 from annotations.models import CorpusVersion
-from leaderboard.models import Analysis, SubmittedMetric, SubmittedScores
+from leaderboard.analyses.rows import drop
+from leaderboard.models import SubmittedMetric, SubmittedScores
 
-log = logging.getLogger(__name__)
-
-LONGEST_QUESTION = 300
 LONGEST_WITHDRAWAL = 500
 ROWS_AT_A_TIME = 20
 """A system's scores are one row, which may hold a hundred thousand of them."""
@@ -39,62 +33,6 @@ class Described:
     level: str
     higher_is_better: bool = True
     link: str = ""
-
-
-def stored_answer(
-    version: CorpusVersion,
-    kind: str,
-    question: str,
-    compute: Callable[[], dict[str, Any]],
-    made_by: str = "",
-    revision: int | None = None,
-) -> Analysis:
-    """The answer for the version's present data: read where it is stored, else computed and stored.
-
-    The revision was read with ``version``, before the data: an answer computed while the data changes is stored
-    under the older revision and made anew at the next look. An answer of another release of dialeval does not count;
-    ``made_by`` names the code more closely where answers depend on it from day to day (drawings). ``revision`` is for
-    questions about data that do not belong to the version, such as a campaign's ratings: their own count of writes,
-    read before them, in the place of the version's.
-    """
-    revision = version.revision if revision is None else revision
-    stored = present_answer(version, kind, question, made_by, revision)
-    if stored is not None:
-        return stored
-    made_by, question = _release(made_by), _kept_question(question)
-    started = time.perf_counter()
-    answer = compute()
-    made = {
-        "revision": revision,
-        "made_by": made_by,
-        "answer": answer,
-        "seconds": time.perf_counter() - started,
-    }
-    asked = {"version": version, "kind": kind, "question": question}
-    try:
-        stored, _ = Analysis.objects.update_or_create(**asked, defaults=made)
-    except (OperationalError, IntegrityError) as problem:
-        # SQLite has one writer, and a long import may be at it; or the corpus was deleted meanwhile. The answer stands.
-        log.warning("the %s of %s were computed but not stored (%s)", kind, version, problem)
-        return Analysis(**asked, **made, computed_at=timezone.now())
-    return stored
-
-
-def present_answer(
-    version: CorpusVersion, kind: str, question: str, made_by: str = "", revision: int | None = None
-) -> Analysis | None:
-    """The stored answer for the version's present data, or None where it is not computed yet; see ``stored_answer``."""
-    stored = Analysis.objects.filter(version=version, kind=kind, question=_kept_question(question)).first()
-    wanted = version.revision if revision is None else revision, _release(made_by)
-    return stored if stored is not None and (stored.revision, stored.made_by) == wanted else None
-
-
-def _release(made_by: str) -> str:
-    return f"dialeval {settings.VERSION} {made_by}".strip()
-
-
-def _kept_question(question: str) -> str:
-    return question if len(question) <= LONGEST_QUESTION else hashlib.sha256(question.encode()).hexdigest()
 
 
 def store_submitted_metric(
@@ -154,4 +92,5 @@ def withdraw_submitted_metric(metric: SubmittedMetric, reason: str) -> bool:
         )
         if withdrawn:
             data_changed([metric.version_id])
+            drop([metric.version_id])
     return bool(withdrawn)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any, Literal
 
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
 from ninja import Path, Query, Router, Schema
 from pydantic import Field
 
@@ -13,7 +13,9 @@ from annotations.api import AspectWish, CorpusPlace, aspect_of, version_of
 from annotations.models import CorpusVersion
 from annotations.rest.access import Token
 from annotations.rest.texts import Figure
-from leaderboard import actions, queries
+from leaderboard import queries
+from leaderboard.analyses import look
+from leaderboard.analyses.rest import NotYet, not_yet
 
 router = Router(tags=["corpora"])
 Level = Literal["turn", "dialogue", "system"]
@@ -26,6 +28,7 @@ class Computed(Schema):
     resamples: int = Field(description="How often dialogues were drawn anew for the intervals.")
     seed: int = Field(description="The seed of these draws.")
     computed_at: datetime = Field(description="When this was computed.")
+    stale: bool = Field(description="Whether the data have changed since; new numbers are being computed then.")
 
 
 class CorrelationRow(Schema):
@@ -62,23 +65,28 @@ class CorrelationWish(AspectWish):
 @router.get(
     "/corpora/{slug:slug}/correlations",
     auth=Token("read", anybody=True),
-    response=Correlations,
+    response={200: Correlations, 202: NotYet},
     operation_id="get_correlations",
     summary="How far metrics agree with people",
 )
-def get_correlations(request: HttpRequest, place: Path[CorpusPlace], wish: Query[CorrelationWish]) -> dict[str, Any]:
-    """What the metric leaderboard shows. It is computed when the data change and kept: the first look after a change
-    may take a while."""
+def get_correlations(
+    request: HttpRequest, response: HttpResponse, place: Path[CorpusPlace], wish: Query[CorrelationWish]
+) -> Any:
+    """What the metric leaderboard shows. It is computed when the data change and kept. Where nothing is stored yet the
+    answer is 202: ask again."""
     version = version_of(request, place.slug, wish)
     aspect = aspect_of(version, wish.aspect)
-    stored = actions.stored_answer(version, "correlations", aspect, lambda: queries.meta_evaluation(version, aspect))
-    answer = stored.answer
+    found = look(version, "correlations", aspect=aspect)
+    answer = found.answer
+    if answer is None:
+        return not_yet(found, response)
     levels = queries.CORRELATION_LEVELS if wish.level == "all" else (wish.level,)
     return {
         **answer,
         "rows": [row for row in answer["rows"] if row["level"] in levels],
         "human_ceiling": {level: values for level, values in answer["human_ceiling"].items() if level in levels},
-        "computed_at": stored.computed_at,
+        "computed_at": found.computed_at,
+        "stale": found.state != "present",
     }
 
 
@@ -101,20 +109,23 @@ class AgreementWish(AspectWish):
 @router.get(
     "/corpora/{slug:slug}/agreement",
     auth=Token("read", anybody=True),
-    response=Agreement,
+    response={200: Agreement, 202: NotYet},
     operation_id="get_agreement",
     summary="How far raters agree",
 )
-def get_agreement(request: HttpRequest, place: Path[CorpusPlace], wish: Query[AgreementWish]) -> dict[str, Any]:
-    """Raters are named as pages name them: rater 1, rater 2, …"""
+def get_agreement(
+    request: HttpRequest, response: HttpResponse, place: Path[CorpusPlace], wish: Query[AgreementWish]
+) -> Any:
+    """Raters are named as pages name them: rater 1, rater 2, … Where nothing is stored yet the answer is 202."""
     version = version_of(request, place.slug, wish)
     aspect = aspect_of(version, wish.aspect)
     rated = [level for level in queries.rated_levels(version, aspect) if level != "system"]
     level = wish.level or (rated[0] if rated else "turn")
-    stored = actions.stored_answer(
-        version, "agreement", f"{level} {aspect}", lambda: queries.agreement(version, aspect, level)
-    )
-    return {**_with_pseudonyms(version, stored.answer), "level": level, "computed_at": stored.computed_at}
+    found = look(version, "agreement", aspect=aspect, level=level)
+    if found.answer is None:
+        return not_yet(found, response)
+    facts = {"level": level, "computed_at": found.computed_at, "stale": found.state != "present"}
+    return {**_with_pseudonyms(version, found.answer), **facts}
 
 
 def _with_pseudonyms(version: CorpusVersion, answer: dict[str, Any]) -> dict[str, Any]:

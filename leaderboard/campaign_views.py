@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from django.http import Http404, HttpRequest, HttpResponse
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
 from annotations.campaigns.access import campaign_or_404, organisers_page
@@ -13,23 +12,19 @@ from annotations.campaigns.queries.overview import progress_of
 from annotations.campaigns.queries.ratings import (
     aspects_of,
     rated_systems,
-    ratings_stamp,
     resolve_campaign_aspect,
     select_rated_systems,
 )
 from annotations.page import page
 from annotations.queries import NotFound
-from leaderboard import actions
+from leaderboard.analyses import look
+from leaderboard.analyses.pages import waiting_page
 from leaderboard.campaign_agreement import WEIGHTINGS, pair_matrix, tables_of
-from leaderboard.models import Analysis
-from leaderboard.queries.campaigns import campaign_agreement_answer, is_recent
 
 KIND = "campaign-agreement"
 PAIRS_SHOWN = 100
 SEEN = "X-Seen"
-"""What the page that asks again has: the answer is then 204 where nobody has rated since."""
-REST = 5
-"""An answer that took a second to compute is left to stand for so many seconds while raters work."""
+"""What the page that asks again has: the answer is then 204 where nothing else would be shown."""
 
 
 @require_safe
@@ -38,34 +33,30 @@ def campaign_agreement(request: HttpRequest, slug: str) -> HttpResponse:
     campaign = campaign_or_404(slug)
     if campaign.kind == Campaign.Kind.COLLECTION:
         raise Http404("nothing is rated in a campaign that collects dialogues")
-    stamp = ratings_stamp(campaign)
-    seen = f"{stamp}.{campaign.changes}"
-    if request.htmx and request.headers.get(SEEN) == seen:
-        return HttpResponse(status=204)
     aspect, system, excluded, weighting = _asked(request, campaign)
-    if request.htmx and is_recent(campaign.version, KIND, _question(campaign, aspect, system, excluded), REST):
+    found = look(campaign.version, KIND, campaign=campaign.pk, aspect=aspect, system=system, excluded=excluded)
+    if request.htmx and request.headers.get(SEEN) == found.mark:
         return HttpResponse(status=204)
-    analysis = _stored(campaign, stamp, aspect, system, excluded)
-    tables = tables_of(
-        campaign, analysis.answer, analysis.computed_at, None if "download" in request.GET else PAIRS_SHOWN
-    )
+    frame = {"section": "campaigns", "tab": "agreement", "campaign": campaign}
+    if found.answer is None:
+        words = {"base": "campaigns/campaign_base.html", "page_name": _("Agreement")}
+        return waiting_page(request, frame, found, **words)
+    tables = tables_of(campaign, found.answer, found.computed_at, None if "download" in request.GET else PAIRS_SHOWN)
     context = {
-        "section": "campaigns",
-        "tab": "agreement",
-        "campaign": campaign,
+        **frame,
         "aspects": aspects_of(campaign),
         "aspect": aspect,
         "systems": rated_systems(campaign),
         "system": system,
         "excluded": excluded,
         "weightings": WEIGHTINGS,
-        "matrix": pair_matrix(analysis.answer, weighting),
+        "matrix": pair_matrix(found.answer, weighting),
         "weighting": weighting,
         "progress": progress_of(campaign),
-        "analysis": analysis,
-        "report": analysis.answer,
+        "analysis": found,
+        "report": found.answer,
         "tables": tables,
-        "seen": seen,
+        "seen": found.mark,
     }
     template = "leaderboard/_campaign_agreement.html" if request.htmx else "leaderboard/campaign_agreement.html"
     return page(request, template, context, tables.values())
@@ -82,25 +73,3 @@ def _asked(request: HttpRequest, campaign: Campaign) -> tuple[str, str, bool, st
     if raters not in ("", "all") or weighting not in WEIGHTINGS:
         raise Http404("there is no such choice of raters or weighting")
     return aspect, system, raters == "all", weighting
-
-
-def _question(campaign: Campaign, aspect: str, system: str, excluded: bool) -> str:
-    """By the campaign's key: a new campaign may have the name of a deleted one."""
-    asked: dict[str, Any] = {
-        "campaign": campaign.pk,
-        "aspect": aspect,
-        "excluded": int(excluded),
-        "changes": campaign.changes,
-        "system": system,
-    }
-    return "|".join(f"{name}:{value}" for name, value in asked.items())
-
-
-def _stored(campaign: Campaign, stamp: int, aspect: str, system: str, excluded: bool) -> Analysis:
-    return actions.stored_answer(
-        campaign.version,
-        KIND,
-        _question(campaign, aspect, system, excluded),
-        lambda: campaign_agreement_answer(campaign, aspect, [system] if system else None, excluded),
-        revision=stamp,
-    )

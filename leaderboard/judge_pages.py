@@ -16,13 +16,13 @@ from annotations.models import CorpusVersion
 from annotations.page import aspect_or_404, page, version_or_404
 from annotations.queries import select_systems
 from annotations.roles import is_organiser
-from leaderboard import actions
+from leaderboard.analyses import look
+from leaderboard.analyses.pages import waiting_page
 from leaderboard.judge_export import FILES, as_documents, in_pieces
 from leaderboard.judge_tables import hygiene_sentences, hygiene_tables
 from leaderboard.queries.judge_answers import OneJudged, SentRequest, one_judged, sent_request
 from leaderboard.queries.judge_choice import ONLY, SIDES, SORTS, JudgedRows, Wish
-from leaderboard.queries.judge_hygiene import judge_hygiene
-from leaderboard.queries.judge_items import is_judge, judged, judges_on
+from leaderboard.queries.judge_items import is_judge, judges_on
 from leaderboard.queries.judge_rows import answered_rows, judged_rows
 from workers.metrics.configuration import Configuration, ConfigurationError, parse
 
@@ -57,17 +57,19 @@ def inspector(request: HttpRequest, slug: str) -> HttpResponse:
     if configuration is None or not context["states"]["done"]:
         return page(request, "leaderboard/judge_inspector.html", context)
     text = configuration.text
-    analysis = actions.stored_answer(version, "judged", f"{aspect} {text}", lambda: judged(version, aspect, text))
-    rows = JudgedRows.of(analysis.answer)
+    found = look(version, "judged", aspect=aspect, text=text)
+    if found.answer is None:
+        return waiting_page(request, context, found, page_name="Judges")
+    rows = JudgedRows.of(found.answer)
     wish = _wish(request)
     chosen = rows.chosen(wish)
     if "download" in request.GET:
         return _file(request, version, configuration, rows, chosen)
     shown = Paginator(chosen.tolist(), ROWS_A_PAGE).get_page(request.GET.get("page"))
     context |= {
-        "analysis": analysis,
-        "level": analysis.answer["level"],
-        "unit": analysis.answer["unit"],
+        "analysis": found,
+        "level": found.answer["level"],
+        "unit": found.answer["unit"],
         "counts": _counts(rows),
         "wish": wish,
         "page": shown,
@@ -76,8 +78,8 @@ def inspector(request: HttpRequest, slug: str) -> HttpResponse:
             for row in judged_rows(version, rows, list(shown))
         ],
         "kept": {"metric": text, "aspect": aspect, "version": request.GET.get("version", "")},
-        "systems": analysis.answer["systems"],
-        "turns": sorted({turn for turn in analysis.answer["rows"]["turn"] if turn >= 0}),
+        "systems": found.answer["systems"],
+        "turns": sorted({turn for turn in found.answer["rows"]["turn"] if turn >= 0}),
         "sides": [(key, SIDE_WORDS[key]) for key in SIDES],
         "only": [(key, ONLY_WORDS[key]) for key in ONLY],
         "sorts": [(key, SORT_WORDS[key]) for key in SORT_WORDS],
@@ -116,19 +118,19 @@ def hygiene(request: HttpRequest, slug: str) -> HttpResponse:
     if configuration is None or not context["states"]["done"]:
         return page(request, "leaderboard/judge_hygiene.html", context)
     text = configuration.text
-    analysis = actions.stored_answer(
-        version, "judge-hygiene", f"{aspect} {text}", lambda: judge_hygiene(version, aspect, text)
-    )
-    tables = hygiene_tables(analysis.answer, text, version.corpus.name)
+    found = look(version, "judge-hygiene", aspect=aspect, text=text)
+    if found.answer is None:
+        return waiting_page(request, context, found, page_name="Hygiene")
+    tables = hygiene_tables(found.answer, text, version.corpus.name)
     named = {table.id: table for table in tables}
     context |= {
-        "analysis": analysis,
-        "found": analysis.answer,
+        "analysis": found,
+        "found": found.answer,
         "length_table": named["judge-length"],
         "turns_table": named.get("judge-turns"),
         "family_table": named["judge-family"],
-        "sentences": hygiene_sentences(analysis.answer),
-        "injected": _injected(version, aspect, configuration, analysis.answer),
+        "sentences": hygiene_sentences(found.answer),
+        "injected": _injected(version, aspect, configuration, found.answer),
     }
     return page(request, "leaderboard/judge_hygiene.html", context, tables)
 

@@ -12,7 +12,8 @@ from django.views.decorators.http import require_safe
 from annotations.models import CorpusVersion
 from annotations.page import aspect_or_404, page
 from annotations.roles import is_organiser
-from leaderboard import actions, queries
+from leaderboard import queries
+from leaderboard.analyses import look
 from leaderboard.figures import Figure, score_histogram, system_scores
 from leaderboard.mathml import equations_of, mathml
 from leaderboard.metric_details import detail_figures, detail_tables
@@ -50,10 +51,9 @@ def metric(request: HttpRequest, name: str) -> HttpResponse:
     everywhere = queries.ran_on(request.user, declared)
     configuration = _chosen_configuration(request, declared, everywhere)
     ran = [one for one in everywhere if one.configuration == configuration]
-    computed = _compute_one(ran) if request.htmx else False
     agreement = _agreement(configuration, ran)
     if request.htmx:
-        context = {"metric": declared, "configuration": configuration, "agreement": agreement, "goes_on": computed}
+        context = {"metric": declared, "configuration": configuration, "agreement": agreement}
         return page(request, "leaderboard/_metric_agreement.html", context)
     context = {
         "section": "metrics",
@@ -61,7 +61,6 @@ def metric(request: HttpRequest, name: str) -> HttpResponse:
         "configuration": configuration,
         "configurations": _configurations(everywhere, configuration),
         "agreement": agreement,
-        "goes_on": True,
         "ran": ran,
         "is_organiser": is_organiser(request.user),
         **_declaration(configuration),
@@ -190,40 +189,22 @@ def _for_a_shell(text: str) -> str:
 
 
 def _agreement(configuration: Configuration, ran: list[queries.Ran]) -> dict[str, Any]:
-    """What is stored and holds for the present data; the rest is named, and computed one corpus at a time."""
-    found = [(one.version, _present(one.version)) for one in ran]
-    ready = [(version, analysis.answer) for version, analysis in found if analysis is not None]
+    """What is stored; workers are asked for the rest, which is named, and so is what is of older data."""
+    found = [(one.version, look(one.version, "correlations", aspect=one.version.main_aspect)) for one in ran]
+    ready = [(version, seen.answer) for version, seen in found if seen.answer is not None]
     table = agreement_table(configuration, ready)
     return {
         "table": table,
         "columns": agreement_columns(table),
-        "waiting": [version for version, analysis in found if analysis is None],
+        "waiting": [version for version, seen in found if seen.state == "waiting"],
+        "stale": [version for version, seen in found if seen.state == "stale"],
+        "failed": [(version, seen) for version, seen in found if seen.state == "failed"],
         "unrated": [version for version, answer in ready if not _has_row(answer, configuration.text)],
     }
 
 
-def _present(version: CorpusVersion) -> Any:
-    return actions.present_answer(version, "correlations", version.main_aspect)
-
-
 def _has_row(answer: dict[str, Any], text: str) -> bool:
     return any(row["metric"] == text for row in answer["rows"])
-
-
-def _compute_one(ran: list[queries.Ran]) -> bool:
-    """The leaderboard of the first corpus that waits for it; False where none does or it could not be stored, so that
-    a page that asks again and again stops."""
-    for one in ran:
-        if _present(one.version) is None:
-            version, aspect = one.version, one.version.main_aspect
-            made = actions.stored_answer(
-                version,
-                "correlations",
-                aspect,
-                lambda: queries.meta_evaluation(version, aspect),  # noqa: B023
-            )
-            return made.pk is not None
-    return False
 
 
 # --- on one corpus -----------------------------------------------------------------------------------------------
@@ -232,20 +213,19 @@ def _compute_one(ran: list[queries.Ran]) -> bool:
 def _on_corpus(request: HttpRequest, configuration: Configuration, version: CorpusVersion) -> dict[str, Any]:
     text, aspect = configuration.text, aspect_or_404(request, version)
     run = queries.example_run(configuration, version)
-    spread = actions.stored_answer(version, "score-spread", text, lambda: queries.score_spread(version, text))
-    gaps = actions.stored_answer(
-        version, "disagreement", f"{aspect} {text}", lambda: queries.disagreement(version, aspect, text)
-    )
     name = version.corpus.name
     signature = f"{configuration.signature()}|corpus:{version.corpus.slug}|corpus_version:{version.label}"
-    figure = _spread_figure(configuration, name, spread.answer, signature)
-    sides = {side: judged(version, gaps.answer[side]) for side in ("over", "under")}
+    spread = look(version, "score-spread", text=text)
+    gaps = look(version, "disagreement", aspect=aspect, text=text)
+    figure = None if spread.answer is None else _spread_figure(configuration, name, spread.answer, signature)
+    sides = {side: judged(version, gaps.answer[side]) if gaps.answer else [] for side in ("over", "under")}
     details = queries.details_of(configuration, version)
     tables = detail_tables(details, name, signature)
     figures = detail_figures(details, text, name, signature)
     gap_files = [
         judged_table(f"{side}-rated", rows, f"Most {side}-rated by {text} on {name}", f"{signature}|aspect:{aspect}")
         for side, rows in sides.items()
+        if gaps.answer
     ]
     return {
         "version": version,
@@ -259,7 +239,8 @@ def _on_corpus(request: HttpRequest, configuration: Configuration, version: Corp
         "under": sides["under"],
         "detail_tables": tables,
         "detail_figures": figures,
-        "files": [figure.points, *gap_files, *tables, *(one.points for one in figures)],
+        "looks": [one for one in (spread, gaps) if one.state != "present"],
+        "files": [*([figure.points] if figure else []), *gap_files, *tables, *(one.points for one in figures)],
     }
 
 

@@ -7,26 +7,58 @@ from django.conf import settings
 from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Lower
+from django.utils import timezone
 
 from annotations.models import CorpusVersion, System
 
 
 class Analysis(models.Model):
-    """A statistic of a corpus version: what was asked, of which revision of the data, and what came out."""
+    """A statistic of a corpus version: what was asked, what came out, and of which state of the data. A worker computes
+    it: ``leaderboard.analyses``.
+
+    ``stamp`` and ``made_by`` are the answer's; ``tried`` holds both of the last attempt, so that what failed is tried
+    again when the data or the code change, and not before.
+    """
+
+    class State(models.TextChoices):
+        PENDING = "pending", "pending"
+        RUNNING = "running", "running"
+        DONE = "done", "done"
+        FAILED = "failed", "failed"
 
     version = models.ForeignKey(CorpusVersion, on_delete=models.CASCADE, related_name="analyses")
     kind = models.CharField(max_length=40)
-    question = models.CharField(max_length=300, help_text="Canonical parameters.")
-    revision = models.PositiveBigIntegerField(help_text="The version's revision that it was computed from.")
-    made_by = models.CharField(max_length=100, help_text="Release (and, for drawings, code) that computed it.")
-    answer = models.JSONField()
-    seconds = models.FloatField()
-    computed_at = models.DateTimeField(auto_now=True)
+    question = models.CharField(max_length=300, help_text="The parameters in canonical form, or their digest.")
+    parameters = models.JSONField(default=dict)
+    asked_at = models.DateTimeField(default=timezone.now, help_text="When somebody last looked, to the minute.")
+
+    state = models.CharField(max_length=8, choices=State, default=State.PENDING)
+    attempts = models.PositiveIntegerField(default=0)
+    lease_token = models.CharField(max_length=32, blank=True)
+    lease_expires_at = models.DateTimeField(null=True, blank=True)
+    hinted_at = models.DateTimeField(null=True, blank=True)
+    hints = models.PositiveIntegerField(default=0)
+    waits_since = models.DateTimeField(default=timezone.now, help_text="When it was last asked to be computed.")
+    tried = models.CharField(max_length=310, blank=True, help_text="Stamp and code of the last attempt.")
+    error = models.TextField(blank=True)
+    finished_at = models.DateTimeField(null=True, blank=True, help_text="When the last attempt ended.")
+
+    answer = models.JSONField(null=True, blank=True)
+    stamp = models.CharField(max_length=200, blank=True, help_text="The state of the data that it was computed from.")
+    made_by = models.CharField(max_length=100, blank=True, help_text="Release and code that computed it.")
+    seconds = models.FloatField(null=True, blank=True)
+    computed_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
         verbose_name_plural = "analyses"
         constraints = [
             models.UniqueConstraint(fields=["version", "kind", "question"], name="analysis_once"),
+            models.CheckConstraint(
+                condition=Q(state__in=["pending", "running", "done", "failed"]), name="analysis_state"
+            ),
+        ]
+        indexes = [
+            models.Index(fields=["state", "asked_at"], name="analysis_by_state"),
         ]
 
     def __str__(self) -> str:

@@ -10,9 +10,19 @@ from annotations.estimates import Estimate
 from annotations.models import CorpusVersion, Response
 from annotations.queries import select_systems
 from leaderboard import queries
+from leaderboard.analyses.computing import answer_of
 from leaderboard.estimate_cells import coverage_words
 from leaderboard.figures import Figure, Point, metric_vs_human_scatter
 from leaderboard.plots import ceiling_of, estimate_of
+from leaderboard.stored_figures import document_of
+
+
+def scatter_documents(version: CorpusVersion, aspect: str, metric: str) -> dict[str, Any]:
+    """The figures as they are drawn, without the points that only a download needs: what is stored."""
+    correlations = answer_of(version, "correlations", aspect=aspect)
+    standing = answer_of(version, "systems", aspect=aspect)
+    figures = scatter_figures(version, aspect, metric, correlations, standing)
+    return {"figures": [document_of(figure) for figure in figures]}
 
 
 def scatter_figures(

@@ -1,9 +1,11 @@
 from django.urls import include, path
 
 from leaderboard import campaign_views, judge_pages, metric_board_pages, metric_pages, system_board_pages, views
+from leaderboard.analyses import pages as analysis_pages
 
 urlpatterns = [
     path("metrics/<str:name>/", metric_pages.metric, name="metric"),
+    path("analyses/<str:key>/", analysis_pages.analysis, name="analysis"),
     path("corpora/<slug:slug>/metrics/", metric_board_pages.metrics, name="metric-leaderboard"),
     path("corpora/<slug:slug>/metrics/plots/", metric_board_pages.scatter, name="scatter"),
     path("corpora/<slug:slug>/systems/", system_board_pages.systems, name="system-leaderboard"),

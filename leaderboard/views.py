@@ -8,8 +8,10 @@ from django.views.decorators.http import require_safe
 
 from annotations.page import aspect_or_404, page, version_or_404
 from annotations.queries import dialogue_at
-from leaderboard import actions, queries
+from leaderboard import queries
 from leaderboard.agreement_tables import agreement_tables
+from leaderboard.analyses import look
+from leaderboard.analyses.pages import waiting_page
 from leaderboard.corpus_context import corpus_context
 from leaderboard.dialogue_view import dialogue_context
 
@@ -25,20 +27,14 @@ def agreement(request: HttpRequest, slug: str) -> HttpResponse:
     level = request.GET.get("level") or (levels[0] if levels else "turn")
     if level not in ("turn", "dialogue"):
         raise Http404("agreement exists at turn and dialogue level")
-    analysis = actions.stored_answer(
-        version, "agreement", f"{level} {aspect}", lambda: queries.agreement(version, aspect, level)
-    )
+    found = look(version, "agreement", aspect=aspect, level=level)
+    context = {**corpus_context(version, "agreement", aspect), "level": level, "levels": levels}
+    if found.answer is None:
+        return waiting_page(request, context, found, page_name="Agreement")
     pseudonyms = {rater.name: rater.pseudonym for rater in version.raters.all()}
     pairs_shown = None if "download" in request.GET else PAIRS_SHOWN
-    tables = agreement_tables(analysis.answer, analysis.computed_at, pseudonyms, pairs_shown)
-    context = {
-        **corpus_context(version, "agreement", aspect),
-        "analysis": analysis,
-        "report": analysis.answer,
-        "tables": tables,
-        "level": level,
-        "levels": levels,
-    }
+    tables = agreement_tables(found.answer, found.computed_at, pseudonyms, pairs_shown)
+    context |= {"analysis": found, "report": found.answer, "tables": tables}
     return page(request, "leaderboard/agreement.html", context, tables)
 
 

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from datetime import timedelta
 from importlib import import_module
 from types import MappingProxyType
 from typing import Any
 
 from annotations.models import CorpusVersion
+from leaderboard.stored_figures import DRAWN_BY
+
+KEPT_UP = timedelta(days=30)
+"""What nobody has looked at for longer is made anew when somebody does."""
 
 Compute = Callable[..., dict[str, Any]]
 
@@ -21,13 +26,15 @@ def of_the_version(version: CorpusVersion, **_parameters: Any) -> str:
 @dataclass(frozen=True, slots=True)
 class Kind:
     """``compute(version, **parameters)`` makes the answer, a JSON document. ``stamp(version, **parameters)`` names the
-    state of the data that it is made from: an answer with another stamp is out of date. ``made_by`` names the code more
-    closely than the release does, where answers depend on it from day to day (drawings)."""
+    state of the data that it is made from: an answer with another stamp is out of date. ``made_by`` names code beside
+    that of statistics (``code``), where answers depend on more (drawings). ``kept_up``: for how long after a look
+    workers make it anew by themselves when its data change."""
 
     name: str
     compute: Compute
     stamp: Callable[..., str] = of_the_version
     made_by: str = ""
+    kept_up: timedelta = KEPT_UP
 
 
 _known: dict[str, Kind] = {}
@@ -42,22 +49,38 @@ def all_kinds() -> Mapping[str, Kind]:
     return MappingProxyType(_known)
 
 
-def _of(path: str) -> Compute:
-    """Imported when it is first computed: the pages that only read need none of it."""
+def _of(path: str) -> Callable[..., Any]:
+    """Imported when it is first called: the pages that only read need none of it."""
     module, _, name = path.partition(":")
 
-    def compute(version: CorpusVersion, **parameters: Any) -> dict[str, Any]:
-        answer: dict[str, Any] = getattr(import_module(module), name)(version, **parameters)
-        return answer
+    def called(version: CorpusVersion, **parameters: Any) -> Any:
+        return getattr(import_module(module), name)(version, **parameters)
 
-    return compute
+    return called
 
 
 for _name, _path in {
     "correlations": "leaderboard.queries.metric_leaderboard:metric_leaderboard",
-    "systems": "leaderboard.queries.standing:system_standing",
+    "systems": "leaderboard.queries.system_leaderboard:system_leaderboard",
+    "misleading-metrics": "leaderboard.queries.system_leaderboard:misleading_metrics",
+    "system-profile": "leaderboard.queries.system_profile:system_profile",
+    "system-pair": "leaderboard.queries.system_pair:system_pair",
     "agreement": "leaderboard.queries.standing:agreement",
     "score-spread": "leaderboard.queries.score_spread:score_spread",
     "disagreement": "leaderboard.queries.disagreement:disagreement",
+    "judged": "leaderboard.queries.judge_items:judged",
+    "rater-effects": "leaderboard.queries.rater_effects:rater_effects",
+    "prediction-powered": "leaderboard.queries.prediction_powered:prediction_powered",
+    "judge-hygiene": "leaderboard.queries.judge_hygiene:judge_hygiene",
 }.items():
     register(Kind(_name, _of(_path)))
+
+register(
+    Kind(
+        "campaign-agreement",
+        _of("leaderboard.queries.campaigns:stored_agreement"),
+        _of("leaderboard.queries.campaigns:agreement_stamp"),
+        kept_up=timedelta(hours=1),
+    )
+)
+register(Kind("scatter", _of("leaderboard.scatter_plots:scatter_documents"), made_by=DRAWN_BY))

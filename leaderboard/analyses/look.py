@@ -2,14 +2,32 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, Literal
 
+from django.conf import settings
+from django.core.signing import Signer
+from django.urls import reverse
+from django.utils import timezone
+
 from annotations.models import CorpusVersion
-from leaderboard import actions
-from leaderboard.analyses.kinds import all_kinds
+from leaderboard.analyses import rows
+from leaderboard.analyses.code import CODE
+from leaderboard.analyses.kinds import Kind, all_kinds
+from leaderboard.analyses.rows import Wanted
+from leaderboard.models import Analysis
+from workers.hints import LONGEST_HINT_PAUSE
+
+LONGEST_QUESTION = 300
+SWEEPS_WAITED = 3
+"""A worker tells itself every few seconds of what waits (``dialeval_site.sweeping``). Where that fell out for so many
+times, there is none."""
+
+KEYS = Signer(sep=".", salt="the state of an analysis")
+"""Who was shown a page knows the addresses of its analyses, and of no others."""
 
 State = Literal["present", "stale", "waiting", "failed"]
 
@@ -20,7 +38,8 @@ class Look:
 
     present: of the present data. stale: of older data, a new one is being computed; show it and say so. waiting:
     nothing is stored yet, it is being computed. failed: it could not be computed, ``error`` says why; ``answer`` may
-    be an older one.
+    be an older one. ``computed_at`` and ``seconds`` are the answer's. ``row`` is the key of what is asked for, None
+    where it could not be noted yet; ``stamp`` tells two answers apart.
     """
 
     kind: str
@@ -30,13 +49,103 @@ class Look:
     computed_at: datetime | None = None
     seconds: float | None = None
     error: str = ""
+    row: int | None = None
+    stamp: str = ""
+    is_running: bool = False
+    waits_since: datetime | None = None
+    nobody_works: bool = False
+    """It waits, and no worker seems to run that could take it."""
+
+    @property
+    def is_under_way(self) -> bool:
+        return self.state in ("stale", "waiting")
+
+    @property
+    def address(self) -> str:
+        """Where its state is asked for; "" where the row could not be made yet."""
+        return "" if self.row is None else reverse("analysis", args=[KEYS.sign(str(self.row))])
+
+    @property
+    def mark(self) -> str:
+        """Another one whenever a page would show something else."""
+        return f"{self.row}.{self.stamp}.{self.state}.{int(self.is_running)}.{int(self.nobody_works)}"
 
 
 def look(version: CorpusVersion, kind: str, **parameters: Any) -> Look:
-    """The stored answer of this kind. Parameters are JSON values; they and the version are what the row is found by."""
+    """The stored answer of this kind. Parameters are JSON values; they and the version are what the row is found by.
+
+    Nothing is computed here. Where the answer is missing, or of older data, a worker is asked for it.
+    """
     asked = all_kinds()[kind]
-    question = json.dumps(parameters, sort_keys=True, ensure_ascii=False)
-    stored = actions.stored_answer(
-        version, kind, question, lambda: asked.compute(version, **parameters), asked.made_by
-    )  # E: to be computed by workers
-    return Look(kind, parameters, "present", stored.answer, stored.computed_at, stored.seconds)
+    wanted = wanted_of(asked, version, parameters)
+    question = question_of(parameters)
+    row = _stored(version, kind, question)
+    if row is None or not is_of(row, wanted):
+        row = _asked(version, kind, question, parameters, row, wanted)
+    else:
+        rows.note_look(row)
+    return _seen(kind, parameters, row, wanted)
+
+
+def _asked(
+    version: CorpusVersion, kind: str, question: str, parameters: dict[str, Any], row: Analysis | None, wanted: Wanted
+) -> Analysis | None:
+    """The row after a worker was asked."""
+    if row is not None and rows.must_wait(row, wanted):
+        rows.note_look(row)
+        return row
+    rows.ask(version, kind, question, parameters, row, wanted)
+    return _stored(version, kind, question)
+
+
+def _seen(kind: str, parameters: dict[str, Any], row: Analysis | None, wanted: Wanted) -> Look:
+    if row is None:
+        return Look(kind, parameters, "waiting", None)
+    answer = row.answer if row.made_by == wanted.made_by else None  # another release's may have another form
+    return Look(
+        kind,
+        parameters,
+        _state_of(row, answer, wanted),
+        answer,
+        row.computed_at if answer is not None else None,
+        row.seconds if answer is not None else None,
+        row.error if row.state == Analysis.State.FAILED else "",
+        row.pk,
+        row.stamp if answer is not None else "",
+        row.state == Analysis.State.RUNNING,
+        row.waits_since,
+        row.state == Analysis.State.PENDING and _is_forgotten(row),
+    )
+
+
+def _state_of(row: Analysis, answer: dict[str, Any] | None, wanted: Wanted) -> State:
+    if answer is not None and is_of(row, wanted):
+        return "present"
+    if row.state == Analysis.State.FAILED:
+        return "failed"
+    return "waiting" if answer is None else "stale"
+
+
+def _is_forgotten(row: Analysis) -> bool:
+    sweep = timedelta(seconds=settings.SWEEP_SECONDS)
+    told = row.hinted_at or row.waits_since
+    pause = min(sweep * 2 ** min(row.hints, 16), LONGEST_HINT_PAUSE)
+    return timezone.now() - told > pause + SWEEPS_WAITED * sweep
+
+
+def _stored(version: CorpusVersion, kind: str, question: str) -> Analysis | None:
+    return Analysis.objects.filter(version=version, kind=kind, question=question).first()
+
+
+def is_of(row: Analysis, wanted: Wanted) -> bool:
+    return row.computed_at is not None and (row.stamp, row.made_by) == (wanted.stamp, wanted.made_by)
+
+
+def wanted_of(kind: Kind, version: CorpusVersion, parameters: dict[str, Any]) -> Wanted:
+    return Wanted(kind.stamp(version, **parameters), f"dialeval {settings.VERSION} {CODE} {kind.made_by}".strip())
+
+
+def question_of(parameters: dict[str, Any]) -> str:
+    """What the row is found by; of a long one its digest."""
+    text = json.dumps(parameters, sort_keys=True, ensure_ascii=False)
+    return text if len(text) <= LONGEST_QUESTION else hashlib.sha256(text.encode()).hexdigest()

@@ -4,21 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import timedelta
 from typing import Any
 
 import numpy as np
-from django.utils import timezone
 
 from annotations.agreement.intervals import Resampling
 from annotations.agreement.krippendorff import krippendorff_alphas
 from annotations.agreement.matrix import RatingMatrix
 from annotations.agreement.tabulation import tabulate
 from annotations.campaigns.models import Campaign
-from annotations.campaigns.queries.ratings import CampaignItems, campaign_agreement, campaign_matrix
+from annotations.campaigns.queries.ratings import CampaignItems, campaign_agreement, campaign_matrix, ratings_stamp
 from annotations.campaigns.rater_statistics.disagreement import widest_disagreements
 from annotations.models import CorpusVersion
-from leaderboard.models import Analysis
 from leaderboard.queries.defaults import RESAMPLES, SEED
 
 WIDEST_SHOWN = 20
@@ -40,10 +37,19 @@ def campaign_agreement_answer(
     }
 
 
-def is_recent(version: CorpusVersion, kind: str, question: str, rest: float) -> bool:
-    """Whether the question was answered less than ``rest`` times ago what answering it took."""
-    stored = Analysis.objects.filter(version=version, kind=kind, question=question).first()
-    return stored is not None and timezone.now() - stored.computed_at < timedelta(seconds=rest * stored.seconds)
+def stored_agreement(
+    _version: CorpusVersion, campaign: int, aspect: str, system: str, excluded: bool
+) -> dict[str, Any]:
+    """``campaign_agreement_answer`` as it is stored. By the campaign's key: a new one may have a deleted one's name.
+    Raises ``Campaign.DoesNotExist``."""
+    found = Campaign.objects.select_related("version__corpus").get(pk=campaign)
+    return campaign_agreement_answer(found, aspect, [system] if system else None, excluded)
+
+
+def agreement_stamp(_version: CorpusVersion, campaign: int, **_parameters: Any) -> str:
+    """A campaign's ratings change while its corpus version does not. Raises ``Campaign.DoesNotExist``."""
+    found = Campaign.objects.get(pk=campaign)
+    return f"{ratings_stamp(found)}.{found.changes}"
 
 
 def _distribution(matrix: RatingMatrix) -> list[dict[str, Any]]:

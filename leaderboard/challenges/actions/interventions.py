@@ -17,6 +17,7 @@ from annotations import audit
 from annotations.actions import data_changed
 from annotations.models import System
 from annotations.roles import is_organiser
+from leaderboard.analyses import drop
 from leaderboard.challenges.actions.ending import board_changed, end
 from leaderboard.challenges.actions.places import lock_team, places_again
 from leaderboard.challenges.actions.score_places import lock_sender, score_place_again
@@ -86,6 +87,7 @@ def _withhold(submission: Submission) -> None:
     """A system that was published, then evaluated anew and cancelled at that, leaves the corpus's pages."""
     if System.objects.filter(pk=submission.system_id, withheld=False).update(withheld=True):
         data_changed([submission.version_id])
+        drop([submission.version_id])
 
 
 # --- trying again ----------------------------------------------------------------------------------------------

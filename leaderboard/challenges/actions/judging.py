@@ -20,12 +20,14 @@ from django.utils.translation import gettext as _
 from annotations import audit
 from annotations.actions import data_changed
 from annotations.models import System
+from leaderboard.analyses import drop
 from leaderboard.challenges.actions.ending import board_changed
 from leaderboard.challenges.actions.interventions import CannotDo, re_evaluate
 from leaderboard.challenges.actions.refusal import LONGEST_REASON, Refused, checked_text
 from leaderboard.challenges.actions.rounds import locked_round
 from leaderboard.challenges.actions.telling import log
 from leaderboard.challenges.models import Round, Submission, Team
+from leaderboard.challenges.models.challenge import BOARD
 from leaderboard.challenges.phase import is_unveiled
 
 # --- teams -----------------------------------------------------------------------------------------------------
@@ -83,7 +85,9 @@ def _locked_team(team: Team) -> Team:
 
 
 def _boards_changed(team: Team) -> None:
+    """Who may be read there has changed: what was stored is not shown any more."""
     team.challenge.rounds.update(revision=F("revision") + 1)
+    drop(team.challenge.rounds.values_list("version_id", flat=True), kind=BOARD)
 
 
 # --- submissions -----------------------------------------------------------------------------------------------
@@ -100,6 +104,7 @@ def disqualify(submission: Submission, reason: str, by: Any = None) -> Submissio
         stored.save(update_fields=["disqualified_at", "disqualification"])
         log(stored.pk, _("Disqualified by an organiser: %(reason)s") % {"reason": reason[:900]}, level="warning")
         board_changed(stored.round_id)
+        drop([stored.version_id], kind=BOARD)
         _withhold([stored])
         _record(by, "submission.disqualified", stored, reason=reason)
     return stored
@@ -284,7 +289,9 @@ def _withhold(submissions: Iterable[Submission]) -> list[str]:
     found = list(published.order_by("position").values_list("pk", "name", "version_id"))
     if found:
         System.objects.filter(pk__in=[pk for pk, _name, _version in found]).update(withheld=True)
-        data_changed({version for _pk, _name, version in found})
+        versions = {version for _pk, _name, version in found}
+        data_changed(versions)
+        drop(versions)
     return [name for _pk, name, _version in found]
 
 

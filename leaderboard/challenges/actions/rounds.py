@@ -17,10 +17,12 @@ from annotations import audit
 from annotations.campaigns.models import ChatSystem
 from annotations.models import CorpusVersion, System, Turn
 from annotations.queries import select_systems
+from leaderboard.analyses import drop
 from leaderboard.challenges.actions.refusal import Refused
 from leaderboard.challenges.actions.setup import free_slug, locked, one_address_each
 from leaderboard.challenges.models import Challenge, Round, Team, Track
 from leaderboard.challenges.models.challenge import (
+    BOARD,
     CALLS_PER_UTTERANCE,
     INPUT_TOKENS_PER_DIALOGUE,
     OUTPUT_TOKENS_PER_DIALOGUE,
@@ -102,6 +104,7 @@ def edit_round(round: Round, asked: RoundAsked, by: Any = None) -> Round:
         if what := audit.changes(before, audit.noted(stored, NOTED)):
             stored.revision += 1
             stored.save(update_fields=[*NOTED, "revision"])
+            drop([stored.version_id], kind=BOARD)  # what it asks for, shows or hides is another
             audit.record(
                 by, "round.changed", stored.name, challenge=stored.challenge.slug, round=stored.slug, changes=what
             )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Annotated, Any, Literal
 
-from django.http import HttpRequest, StreamingHttpResponse
+from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from ninja import File, Form, Path, Query, Router, Schema, Status
@@ -17,6 +17,7 @@ from annotations.rest.document import refusals
 from annotations.rest.paging import Page, Paging, page_of
 from annotations.rest.problems import Refused
 from annotations.rest.texts import Text
+from leaderboard.analyses.rest import NotYet, not_yet
 from leaderboard.challenges import access, uploads
 from leaderboard.challenges.actions.receiving import NotTaken, receive
 from leaderboard.challenges.api import documents
@@ -60,13 +61,20 @@ class BoardWish(Schema):
 @router.get(
     f"{ROUND}/leaderboard",
     auth=Token("read", anybody=True),
-    response=Board,
+    response={200: Board, 202: NotYet},
     operation_id="get_leaderboard",
     summary="The round's leaderboard",
 )
-def get_leaderboard(request: HttpRequest, place: Path[RoundPlace], wish: Query[BoardWish]) -> dict[str, Any]:
-    """The public board counts a part of the dialogues, the private one the others: for all once it is unveiled."""
-    return round_board(round_at(request, place.slug, place.round), request.user, wish.part)
+def get_leaderboard(
+    request: HttpRequest, response: HttpResponse, place: Path[RoundPlace], wish: Query[BoardWish]
+) -> Any:
+    """The public board counts a part of the dialogues, the private one the others: for all once it is unveiled. Where
+    it is not computed yet the answer is 202: ask again."""
+    board = round_board(round_at(request, place.slug, place.round), request.user, wish.part)
+    found = board.get("look")
+    if found is not None and found.answer is None:
+        return not_yet(found, response)
+    return {**board, "stale": board["state"] != "present"}
 
 
 def _file(description: str, media_type: str) -> dict[str, Any]:

@@ -219,6 +219,7 @@ class Board(Schema):
     metrics: list[BoardMetric] = Field(description="Columns.")
     entries: list[BoardEntry] = Field(description="Lines, the best mean first.")
     updated: datetime | None = Field(description="When it was computed.")
+    stale: bool = Field(False, description="Whether something has changed since; a new one is being computed then.")
 
 
 # --- submissions ------------------------------------------------------------------------------------------------

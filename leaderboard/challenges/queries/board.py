@@ -7,14 +7,18 @@ from typing import Any
 
 from django.utils import timezone
 
+from annotations.models import CorpusVersion
 from annotations.roles import is_organiser
-from leaderboard.actions import stored_answer
+from leaderboard.analyses import Kind, look
 from leaderboard.challenges.access import team_of
 from leaderboard.challenges.board.split import PARTS, PartName
 from leaderboard.challenges.models import Round
+from leaderboard.challenges.models.challenge import BOARD
 from leaderboard.challenges.phase import is_unveiled, phase_of
 from leaderboard.challenges.queries.board_entries import board_answer
 
+WAITS = "The board is being computed."
+FAILED = "The board could not be computed."
 VEILED = "The private board is not unveiled yet."
 
 
@@ -22,7 +26,8 @@ def round_board(round: Round, viewer: Any, part: PartName = "public", now: datet
     """The board of one part for this viewer.
 
     Beside what ``board_answer`` holds: ``challenge``, ``round``, ``phase``, ``unveil_at``, ``updated`` (ISO), ``own``
-    at each entry of the viewer's team, and ``veiled``, true with no entries where the viewer may not see this part yet.
+    at each entry of the viewer's team, ``veiled``, true with no entries where the viewer may not see this part yet,
+    ``state`` (present, stale, waiting, failed) and the ``look`` that it is of.
     Disqualified entries are there for organisers and for their own team; the split's seed for organisers, and for
     everybody once the private board is unveiled. Raises ``ValueError`` for another part.
     """
@@ -31,17 +36,38 @@ def round_board(round: Round, viewer: Any, part: PartName = "public", now: datet
     now = now or timezone.now()
     facts = _facts_of(round, part, now)
     if part == "private" and not sees_private_board(round, viewer, now):
-        return {**facts, "veiled": True, "reason": VEILED, "metrics": [], "entries": [], "updated": None}
-    stored = stored_answer(
-        round.version,
-        "board",
-        f"{round.pk} {part}",
-        lambda: board_answer(round, part),
-        made_by=f"at revision {round.version.revision} of the corpus",
-        revision=round.revision,
-    )
-    document = {**facts, "veiled": False, **stored.answer, "updated": stored.computed_at.isoformat()}
-    return _for_viewer(document, round, viewer, now)
+        return {
+            **facts,
+            "veiled": True,
+            "reason": VEILED,
+            "metrics": [],
+            "entries": [],
+            "updated": None,
+            "state": "present",
+        }
+    found = look(round.version, BOARD, round=round.pk, part=part)
+    if found.answer is None:
+        reason = FAILED if found.state == "failed" else WAITS
+        empty = {"reason": reason, "metrics": [], "entries": [], "updated": None}
+        return {**facts, "veiled": False, **empty, "state": found.state, "look": found}
+    seen = {"updated": _written(found.computed_at), "state": found.state, "look": found}
+    return _for_viewer({**facts, "veiled": False, **found.answer, **seen}, round, viewer, now)
+
+
+def board_kind() -> Kind:
+    """The statistic as it is stored: of the submissions of its round and of the runs of its corpus version."""
+    return Kind(BOARD, _computed, _stamp)
+
+
+def _computed(_version: CorpusVersion, round: int, part: PartName) -> dict[str, Any]:
+    found = Round.objects.select_related("version__corpus", "challenge").get(pk=round)
+    return board_answer(found, part)
+
+
+def _stamp(version: CorpusVersion, round: int, **_parameters: Any) -> str:
+    """Raises ``Round.DoesNotExist``."""
+    revision = Round.objects.values_list("revision", flat=True).get(pk=round)
+    return f"{revision}.{version.revision}"
 
 
 def sees_private_board(round: Round, viewer: Any, now: datetime | None = None) -> bool:

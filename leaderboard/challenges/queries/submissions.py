@@ -227,6 +227,8 @@ def standing_of(submission: Submission, viewer: Any) -> Standing | None:
     if submission.state != State.SCORED or submission.round is None or submission.team is None:
         return None
     board = round_board(submission.round, viewer)
+    if board["state"] in ("waiting", "failed") and not board["entries"]:
+        return Standing(None, None, board["reason"], 0)
     ranked = sum(entry["rank"] is not None for entry in board["entries"])
     entry = next((one for one in board["entries"] if one["submission"] == submission.public_id), None)
     if entry is not None:

@@ -13,6 +13,7 @@ from django.views.decorators.http import require_safe
 
 from annotations.page import page
 from annotations.roles import is_organiser
+from leaderboard.analyses.pages import waiting_page
 from leaderboard.challenges.access import round_or_404, team_of
 from leaderboard.challenges.board.split import PARTS
 from leaderboard.challenges.models import Round
@@ -28,15 +29,23 @@ def board(request: HttpRequest, slug: str, round_slug: str) -> HttpResponse:
     if part not in PARTS:
         raise Http404("a board is public or private")
     document = round_board(round, request.user, part)
-    organiser = is_organiser(request.user)
-    table = None if document["veiled"] else board_table(document, may_open_submissions=organiser)
-    context = {
+    frame = {
         "section": "challenges",
         "challenge": round.challenge,
         "round": round,
         "own_team": team_of(request.user, round.challenge),
         "tab": "rounds",
         "round_tab": "board",
+    }
+    found = document.get("look")
+    if found is not None and found.answer is None:
+        base = {"base": "challenges/challenge_base.html", "page_name": _("Leaderboard")}
+        return waiting_page(request, frame, found, **base)
+    organiser = is_organiser(request.user)
+    table = None if document["veiled"] else board_table(document, may_open_submissions=organiser)
+    context = {
+        **frame,
+        "look": found,
         "board": document,
         "table": table,
         "parts": _parts(round),

@@ -1,0 +1,94 @@
+"""From the row of an analysis to its answer: claim it, compute it, store it."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Iterable
+from typing import Any
+
+from billiard.exceptions import SoftTimeLimitExceeded
+from django.conf import settings
+
+from annotations.models import CorpusVersion
+from leaderboard.analyses import rows
+from leaderboard.analyses.kinds import all_kinds
+from leaderboard.analyses.look import is_of, look, question_of, wanted_of
+from leaderboard.models import Analysis
+from workers.leases import lease_kept
+
+log = logging.getLogger(__name__)
+
+
+def compute(row_id: int) -> bool:
+    """Claim and compute one. False when nothing came of it: not waiting, somebody else has it, or it failed.
+
+    The stamp is read before the data: what changes in between makes the answer out of date, never wrongly present.
+    """
+    claim = rows.claim(row_id)
+    if claim is None:
+        return False
+    try:
+        with lease_kept(lambda: rows.keep(claim), f"analysis {row_id}"):
+            return _computed(claim)
+    except SoftTimeLimitExceeded:
+        rows.fail(claim, f"it took longer than {settings.TASK_SECONDS:g} s (DIALEVAL_TASK_SECONDS)")
+        return False
+    except (KeyboardInterrupt, SystemExit):
+        rows.give_back(claim)
+        raise
+
+
+def _computed(claim: rows.Claim) -> bool:
+    row = Analysis.objects.defer("answer").select_related("version__corpus").filter(pk=claim.row_id).first()
+    if row is None:
+        return False
+    kind = all_kinds().get(row.kind)
+    if kind is None:
+        return not rows.fail(claim, f"this worker knows no statistic {row.kind!r}: is it of the site's release?")
+    try:
+        wanted = wanted_of(kind, row.version, row.parameters)
+        if not rows.begin(claim, wanted):
+            return False
+        started = time.perf_counter()
+        answer = kind.compute(row.version, **row.parameters)
+        return rows.finish(claim, answer, wanted, time.perf_counter() - started)
+    except SoftTimeLimitExceeded:
+        raise
+    except Exception as problem:  # whatever a statistic does wrong belongs in its row, where people read it
+        log.exception("analysis %s (%s of %s) failed", row.pk, row.kind, row.version)
+        rows.fail(claim, f"{type(problem).__name__}: {problem}".replace("\0", "")[:2000])
+        return False
+
+
+def answer_of(version: CorpusVersion, kind: str, **parameters: Any) -> dict[str, Any]:
+    """The answer for the present data: read where it is stored, else computed in this process, and stored where nobody
+    else is at it. For workers and commands, whose answers are made from others; a page calls ``look``."""
+    asked = all_kinds()[kind]
+    wanted = wanted_of(asked, version, parameters)
+    row = _row(version, kind, parameters)
+    if row is None or not is_of(row, wanted):
+        found = look(version, kind, **parameters)
+        if found.row is not None:
+            compute(found.row)
+        row = _row(version, kind, parameters)
+    if row is not None and is_of(row, wanted) and row.answer is not None:
+        answer: dict[str, Any] = row.answer
+        return answer
+    return asked.compute(version, **parameters)
+
+
+def _row(version: CorpusVersion, kind: str, parameters: dict[str, Any]) -> Analysis | None:
+    return Analysis.objects.filter(version=version, kind=kind, question=question_of(parameters)).first()
+
+
+def compute_waiting(versions: Iterable[CorpusVersion] | None = None) -> list[Analysis]:
+    """Compute in this process all that waits, of these versions or of all; what came of each, without the answers."""
+    waiting = Analysis.objects.filter(state=Analysis.State.PENDING)
+    if versions is not None:
+        waiting = waiting.filter(version__in=list(versions))
+    done = []
+    for pk in list(waiting.order_by("waits_since", "pk").values_list("pk", flat=True)):
+        compute(pk)
+        done.append(pk)
+    return list(Analysis.objects.defer("answer").select_related("version__corpus").filter(pk__in=done).order_by("pk"))

@@ -1,0 +1,76 @@
+"""What a page shows while its numbers are not there: how far they are, and the page itself once they are."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.core.signing import BadSignature
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils.cache import add_never_cache_headers
+from django.views.decorators.http import require_http_methods
+
+from annotations.page import organisers_page
+from annotations.roles import is_organiser
+from leaderboard.analyses import rows
+from leaderboard.analyses.look import KEYS, Look, look
+from leaderboard.models import Analysis
+
+REFRESH_SECONDS = 5
+
+
+def waiting_page(request: HttpRequest, context: dict[str, Any], found: Look, **words: Any) -> HttpResponse:
+    """In the place of a page whose ``found.answer`` is None. ``context`` is what the page would have: of a corpus, or
+    with ``base``, the template of its frame. ``words``: ``page_name`` and ``lead``. It becomes the page by itself."""
+    template = "leaderboard/_waiting.html" if request.htmx else "leaderboard/waiting.html"
+    context = {**context, "analysis": None, **words, "look": found, "refresh_seconds": REFRESH_SECONDS}
+    response = render(request, template, context, status=503 if "download" in request.GET else 200)
+    add_never_cache_headers(response)
+    if found.is_under_way:
+        response["Retry-After"] = str(REFRESH_SECONDS)
+    return response
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def analysis(request: HttpRequest, key: str) -> HttpResponse:
+    """How far one is. A page that waits asks for the part that has changed; organisers may have it tried again."""
+    if request.method == "POST":
+        return _try_again(request, key)
+    found = _found(key)
+    if not request.htmx:
+        return _whole(request, found)
+    if request.GET.get("mark") == found.mark:
+        return HttpResponse(status=204)
+    if found.state == "present" and request.GET.get("shows") == "nothing":
+        return HttpResponse(headers={"HX-Refresh": "true"})
+    shows = request.GET.get("shows", "")
+    return render(request, "leaderboard/_analysis_state.html", {"look": found, "shows": shows})
+
+
+def _whole(request: HttpRequest, found: Look) -> HttpResponse:
+    context = {"look": found, "section": "corpora", "is_organiser": is_organiser(request.user)}
+    response = render(request, "leaderboard/analysis.html", context)
+    add_never_cache_headers(response)
+    return response
+
+
+@organisers_page("home", "only organisers have a statistic computed again")
+def _try_again(_request: HttpRequest, key: str) -> HttpResponse:
+    rows.try_again(_row_of(key).pk)
+    return redirect("analysis", key)
+
+
+def _found(key: str) -> Look:
+    row = _row_of(key)
+    return look(row.version, row.kind, **row.parameters)
+
+
+def _row_of(key: str) -> Analysis:
+    try:
+        pk = int(KEYS.unsign(key))
+    except (BadSignature, ValueError):
+        raise Http404("there is no such statistic") from None
+    row = Analysis.objects.defer("answer").select_related("version").filter(pk=pk).first()
+    if row is None:
+        raise Http404("the statistic was deleted with what it is about")
+    return row

@@ -1,0 +1,260 @@
+"""Every write to stored statistics: asked for, claimed, kept, stored, failed, given back, dropped, swept. Rows as in
+``workers.runs``."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.conf import settings
+from django.db import OperationalError, connection, transaction
+from django.db.models import F, Q, QuerySet
+from django.utils import timezone
+
+from annotations.models import CorpusVersion
+from leaderboard.models import Analysis
+from workers import claims
+from workers.claims import NO_OWNER, WAITS_ANEW, Claim, Swept
+from workers.hints import tell_workers
+
+log = logging.getLogger(__name__)
+
+TASK = "leaderboard.tasks.analyse"
+QUEUE = "cpu"
+ASKED_AGAIN = timedelta(minutes=1)
+"""Looks are noted no more often: a page that is read a thousand times an hour is not written as often."""
+REST, LEAST_REST = 5, timedelta(seconds=2)
+"""An answer that took a second is left to stand for five while its data go on changing: a hundred metric runs that end
+one after the other make it anew a few times, not a hundred."""
+LOCK_MILLISECONDS = 200
+"""A page waits no longer for SQLite's one writer. It asks again in a moment."""
+
+State = Analysis.State
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Which state of the data, and which code, an answer must be of."""
+
+    stamp: str
+    made_by: str
+
+    @property
+    def as_text(self) -> str:
+        return f"{self.made_by}|{self.stamp}"
+
+
+# --- asking for one ----------------------------------------------------------------------------------------------
+
+
+def ask(
+    version: CorpusVersion,
+    kind: str,
+    question: str,
+    parameters: Mapping[str, Any],
+    row: Analysis | None,
+    wanted: Wanted,
+) -> None:
+    """Make sure that a worker will compute it, once, and note that somebody looked. ``row``: as it was just read. A
+    database that is locked is no error: whoever looks again asks again."""
+    try:
+        with _no_long_wait():
+            if row is None:
+                _make(version, kind, question, parameters)
+            elif must_wait(row, wanted):
+                _note_look(row)
+            else:
+                wait_for_worker([row.pk], asked_at=timezone.now())
+    except OperationalError as problem:
+        if connection.in_atomic_block:
+            raise
+        log.warning("the %s of %s cannot be asked for just now (%s)", kind, version, problem)
+
+
+def must_wait(row: Analysis, wanted: Wanted) -> bool:
+    """Whether there is nothing to ask for: it is at work, it failed on the same data, or the last answer is so young
+    that it may stand for a while."""
+    if row.state in (State.PENDING, State.RUNNING):
+        return True
+    if row.state == State.FAILED and row.tried == wanted.as_text:
+        return True
+    return not is_rested(row, timezone.now())
+
+
+def is_rested(row: Analysis, now: datetime) -> bool:
+    if row.finished_at is None:
+        return True
+    return now - row.finished_at >= max(LEAST_REST, timedelta(seconds=REST * (row.seconds or 0)))
+
+
+def note_look(row: Analysis) -> None:
+    """Once a minute at most."""
+    try:
+        with _no_long_wait():
+            _note_look(row)
+    except OperationalError:
+        if connection.in_atomic_block:
+            raise
+
+
+def _note_look(row: Analysis) -> None:
+    now = timezone.now()
+    if now - row.asked_at > ASKED_AGAIN:
+        Analysis.objects.filter(pk=row.pk).update(asked_at=now)
+
+
+def _make(version: CorpusVersion, kind: str, question: str, parameters: Mapping[str, Any]) -> None:
+    """Of several who look at once one makes the row; a version that was deleted meanwhile gets none."""
+    with transaction.atomic():
+        if not CorpusVersion.objects.filter(pk=version.pk).exists():
+            return
+        asked = Analysis(version=version, kind=kind, question=question, parameters=dict(parameters))
+        Analysis.objects.bulk_create([asked], ignore_conflicts=True)
+        same = Analysis.objects.filter(version=version, kind=kind, question=question, hinted_at__isnull=True)
+        _tell_on_commit(same.filter(state=State.PENDING).values_list("pk", flat=True))
+
+
+def wait_for_worker(row_ids: Iterable[int], **changes: Any) -> int:
+    """Rows that are at rest, done or failed, wait for a worker; returns how many that were."""
+    with transaction.atomic():
+        at_rest = Analysis.objects.filter(pk__in=list(row_ids), state__in=[State.DONE, State.FAILED])
+        keys = list(at_rest.values_list("pk", flat=True))
+        still = Analysis.objects.filter(pk__in=keys, state__in=[State.DONE, State.FAILED])
+        count = still.update(state=State.PENDING, attempts=0, waits_since=timezone.now(), **WAITS_ANEW, **changes)
+        _tell_on_commit(keys)
+    return count
+
+
+def try_again(row_id: int) -> int:
+    """Whether or not the data have changed since it failed."""
+    return wait_for_worker(
+        Analysis.objects.filter(pk=row_id, state=State.FAILED).values_list("pk", flat=True), error=""
+    )
+
+
+def _tell_on_commit(row_ids: Iterable[int]) -> None:
+    keys = list(row_ids)
+    if keys:
+        transaction.on_commit(lambda: send_hints(keys))
+
+
+def send_hints(row_ids: Iterable[int]) -> int:
+    """Tell workers of analyses that wait. Where the broker cannot be reached they wait for the sweeper."""
+    sent = tell_workers(TASK, ((pk, QUEUE) for pk in row_ids))
+    try:
+        Analysis.objects.filter(pk__in=sent).update(hinted_at=timezone.now(), hints=F("hints") + 1)
+    except OperationalError as problem:
+        if connection.in_atomic_block:
+            raise
+        log.warning("hints were sent and not noted (%s)", problem)
+    return len(sent)
+
+
+@contextmanager
+def _no_long_wait() -> Iterator[None]:
+    """SQLite waits half a minute for its writer, which is right for a worker and wrong for a page."""
+    if connection.vendor != "sqlite" or connection.in_atomic_block:
+        yield
+        return
+    with connection.cursor() as cursor:
+        cursor.execute("PRAGMA busy_timeout")
+        (before,) = cursor.fetchone()
+        cursor.execute(f"PRAGMA busy_timeout = {LOCK_MILLISECONDS}")
+    try:
+        yield
+    finally:
+        with connection.cursor() as cursor:
+            cursor.execute(f"PRAGMA busy_timeout = {int(before)}")
+
+
+# --- computing it ------------------------------------------------------------------------------------------------
+
+
+def claim(row_id: int) -> Claim | None:
+    """Take an analysis that waits, or whose worker fell silent. None where somebody else has it or it is there."""
+    tried_less = Analysis.objects.filter(attempts__lt=settings.MAX_ATTEMPTS)
+    return claims.take(tried_less, row_id, Q(state=State.PENDING), [State.RUNNING], state=State.RUNNING)
+
+
+def begin(claim: Claim, wanted: Wanted) -> bool:
+    """Say of which data it is about to be computed."""
+    return claims.keep(_owned(claim), tried=wanted.as_text)
+
+
+def keep(claim: Claim) -> bool:
+    """Renew the lease. False where the row is no longer ours: dropped, deleted, or another worker's."""
+    return claims.keep(_owned(claim))
+
+
+def finish(claim: Claim, answer: Mapping[str, Any], wanted: Wanted, seconds: float) -> bool:
+    """Store the answer. False, and nothing stored, where the lease was lost, or what the data say was withdrawn
+    meanwhile."""
+    now = timezone.now()
+    return bool(
+        _owned(claim).update(
+            state=State.DONE,
+            answer=answer,
+            stamp=wanted.stamp,
+            made_by=wanted.made_by,
+            seconds=seconds,
+            computed_at=now,
+            finished_at=now,
+            error="",
+            **NO_OWNER,
+        )
+    )
+
+
+def fail(claim: Claim, error: str) -> bool:
+    return bool(_owned(claim).update(state=State.FAILED, error=error, finished_at=timezone.now(), **NO_OWNER))
+
+
+def give_back(claim: Claim) -> bool:
+    """Leave it to whoever takes it next, as if it had not been begun."""
+    return claims.give_back(_owned(claim), State.PENDING)
+
+
+def _owned(claim: Claim) -> QuerySet[Analysis]:
+    return Analysis.objects.filter(pk=claim.row_id, state=State.RUNNING, lease_token=claim.token)
+
+
+# --- what may no longer be shown ---------------------------------------------------------------------------------
+
+
+def drop(version_ids: Iterable[int], **which: Any) -> None:
+    """Forget the answers of these versions: something that they hold may be seen no longer, not even while new ones are
+    computed. Call it in the transaction of the write that withdraws it.
+
+    Whoever computes one at this moment loses it. Once more after the commit, for a look in between may have had one
+    made from data of before.
+    """
+    versions = list(version_ids)
+    with transaction.atomic():
+        _drop(versions, which)
+        transaction.on_commit(lambda: _drop(versions, which))
+
+
+def _drop(versions: list[int], which: Mapping[str, Any]) -> None:
+    nothing = {"answer": None, "stamp": "", "computed_at": None, "finished_at": None, "tried": "", "error": ""}
+    rows = Analysis.objects.filter(version__in=versions, **which)
+    # One that waits goes on waiting; all others wait until they are looked at, for a drop may meet thousands of them.
+    rows.filter(state=State.PENDING).update(**nothing)
+    rows.exclude(state=State.PENDING).update(state=State.DONE, attempts=0, **WAITS_ANEW, **nothing)
+
+
+# --- looking after them ------------------------------------------------------------------------------------------
+
+
+def sweep() -> Swept:
+    """Give back the analyses of silent workers, give up those tried too often, tell workers of those that wait."""
+    error = f"the worker stopped without a word {settings.MAX_ATTEMPTS} times; it may need more memory or time"
+    return claims.sweep(Analysis.objects.all(), State.PENDING, State.RUNNING, State.FAILED, error, send_hints)
+
+
+def forget(row_ids: Iterable[int]) -> None:
+    """Rows about something that was deleted."""
+    Analysis.objects.filter(pk__in=list(row_ids)).delete()

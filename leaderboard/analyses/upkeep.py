@@ -1,0 +1,66 @@
+"""Answers are made anew when their data have changed, whether or not somebody looks at that moment."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+from django.core.exceptions import ObjectDoesNotExist
+from django.utils import timezone
+
+from leaderboard.analyses import rows
+from leaderboard.analyses.kinds import KEPT_UP, all_kinds
+from leaderboard.analyses.look import is_of, wanted_of
+from leaderboard.models import Analysis
+from workers.models import MetricRun
+
+WATCHED = timedelta(minutes=10)
+"""While metric runs of a corpus are under way only what somebody has before him follows them; the rest waits for
+their end."""
+RENEWED_A_SWEEP = 20
+LOOKED_AT_A_SWEEP = 2_000
+
+
+def renew() -> int:
+    """Ask workers for what is out of date; returns how many that are."""
+    now = timezone.now()
+    at_rest = Analysis.objects.filter(
+        state__in=[Analysis.State.DONE, Analysis.State.FAILED], asked_at__gt=now - KEPT_UP
+    )
+    known = at_rest.defer("answer", "error").select_related("version").order_by("-asked_at")[:LOOKED_AT_A_SWEEP]
+    due, gone = [], []
+    busy = _versions_with_runs()
+    for row in known:
+        if _may_wait(row, row.version_id in busy, now):
+            continue
+        try:
+            is_due = _is_out_of_date(row)
+        except ObjectDoesNotExist:
+            gone.append(row.pk)
+            continue
+        if is_due:
+            due.append(row.pk)
+        if len(due) == RENEWED_A_SWEEP:
+            break
+    rows.forget(gone)
+    return rows.wait_for_worker(due) if due else 0
+
+
+def _versions_with_runs() -> set[int]:
+    states = [MetricRun.State.PENDING, MetricRun.State.RUNNING]
+    return set(MetricRun.objects.filter(state__in=states).values_list("system__version_id", flat=True).distinct())
+
+
+def _may_wait(row: Analysis, runs_go_on: bool, now: datetime) -> bool:
+    kind = all_kinds().get(row.kind)
+    unseen = now - row.asked_at
+    if kind is None or unseen > kind.kept_up:
+        return True
+    if row.computed_at is None and row.finished_at is None:
+        return True  # it was dropped, and nobody has looked since
+    return (runs_go_on and unseen > WATCHED) or not rows.is_rested(row, now)
+
+
+def _is_out_of_date(row: Analysis) -> bool:
+    """Raises ``ObjectDoesNotExist`` where what it is about was deleted."""
+    wanted = wanted_of(all_kinds()[row.kind], row.version, row.parameters)
+    return not is_of(row, wanted) and row.tried != wanted.as_text

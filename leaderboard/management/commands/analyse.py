@@ -1,0 +1,34 @@
+"""Compute the statistics that wait, in this process."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from annotations import queries
+from leaderboard.analyses import computing, upkeep
+from leaderboard.models import Analysis
+
+
+class Command(BaseCommand):
+    help = "Compute in this process the statistics that pages wait for, and those whose data have changed."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--corpus", metavar="S", help="only those of this corpus")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        versions = None
+        if options["corpus"]:
+            try:
+                versions = list(queries.version_of(options["corpus"]).corpus.versions.all())
+            except queries.NotFound as missing:
+                raise CommandError(str(missing)) from None
+        upkeep.renew()
+        done = computing.compute_waiting(versions)
+        failed = [row for row in done if row.state == Analysis.State.FAILED]
+        for row in failed:
+            self.stderr.write(f"{row.kind} of {row.version} {row.question}: {row.error}")
+        self.stdout.write(f"computed {len(done) - len(failed)} statistics, {len(failed)} failed")
+        if failed:
+            raise CommandError(f"{len(failed)} could not be computed")

@@ -1,0 +1,17 @@
+"""Thin: a message says which row to look at."""
+
+from __future__ import annotations
+
+from leaderboard.analyses import computing, rows, upkeep
+from workers.celery_rules import row_task
+
+
+@row_task
+def analyse(row_id: int) -> None:
+    computing.compute(row_id)
+
+
+@row_task
+def sweep() -> None:
+    upkeep.renew()
+    rows.sweep()
