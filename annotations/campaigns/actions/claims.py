@@ -4,6 +4,10 @@ The search reads free slots in order, from where this rater's last search found 
 with the rater's own row of its item, if any: it reads no more when the campaign is larger or the rater has done more.
 Slots passed over were held by others or of items already judged, so the search need not come by again before it has
 gone all the way round; what others give back behind it is met then.
+
+Where ratings are spread adaptively a wider window is read, once, and it moves on with each draw: the slots of systems
+that are asked about less stay behind, and would soon be all that a window at rest holds. They are met the next time
+round.
 """
 
 from __future__ import annotations
@@ -16,17 +20,29 @@ from django.db.models import Exists, FilteredRelation, OuterRef, Q, QuerySet
 
 from annotations.campaigns.actions.hand import conflicting, lease_end
 from annotations.campaigns.models import Assignment, Campaign, Item, Participation, Slot
-from annotations.campaigns.plan.draw import Candidate, attention_is_due, avoided_dialogues, draw, pick
+from annotations.campaigns.plan.draw import (
+    Candidate,
+    Drawn,
+    attention_is_due,
+    avoided_dialogues,
+    draw,
+    draw_by_system,
+    pick,
+)
+from annotations.campaigns.queries.allocation import weights_now
 
 FIRST_READ, MOST_READ = 64, 4096
 """Free slots read at first, and at most at a time: each read is twice the one before."""
 ENOUGH = 16
 """A slot is drawn from at least so many, where the next reads find them."""
+FIRST_ADAPTIVE_READ, ENOUGH_ADAPTIVE = 256, 64
+"""The same where ratings are spread adaptively: as many systems as may be are to be in the window."""
 
 State = Assignment.State
 
-FreeSlot = tuple[int, int, int, int, bool, int | None, str | None]
-"""Slot, item, dialogue, ordinal, whether the rater has a stake in it, the rater's own row of the item and its state."""
+FreeSlot = tuple[int, int, int, int, int | None, bool, int | None, str | None]
+"""Slot, item, dialogue, ordinal, system, whether the rater has a stake in it, the rater's own row of the item and
+its state."""
 
 
 @dataclass(slots=True)
@@ -52,16 +68,39 @@ def claim_regular(rater: Participation, latest: list[Assignment], now: datetime)
     seen = [assignment.item.dialogue_id for assignment in reversed(latest)]
     if (check := _attention_item(rater, latest, avoided_dialogues(window.candidates, seen))) is not None:
         return _lease(rater, *check, propensity=None, now=now)
+    adaptive = _is_adaptive(rater)
+    weights = weights_now(rater.campaign) if adaptive else {}
     while window.candidates:
-        drawn = draw(window.candidates, seen, rater.seed, rater.offered)
+        drawn = _drawn(window.candidates, seen, weights if adaptive else None, rater)
         slot = _free_and_locked(drawn.candidate.slot)
         if slot is not None:
             given_back = window.given_back.get(slot.item_id)
-            assignment = _lease(rater, slot.item, given_back, propensity=drawn.propensity, now=now)
+            assignment = _lease(
+                rater,
+                slot.item,
+                given_back,
+                propensity=drawn.propensity,
+                system_propensity=drawn.system_propensity,
+                now=now,
+            )
+            if adaptive:
+                rater.cursor = drawn.candidate.ordinal
             Slot.objects.filter(pk=slot.pk).update(holder=assignment)
             return assignment
         window.candidates.remove(drawn.candidate)  # somebody was faster
     return None
+
+
+def _is_adaptive(rater: Participation) -> bool:
+    return rater.campaign.allocation == Campaign.Allocation.ADAPTIVE
+
+
+def _drawn(
+    candidates: list[Candidate], seen: list[int], weights: dict[int, float] | None, rater: Participation
+) -> Drawn:
+    if weights is None:
+        return draw(candidates, seen, rater.seed, rater.offered)
+    return draw_by_system(candidates, seen, weights, rater.seed, rater.offered)
 
 
 def claim_check(rater: Participation, item: Item, given_back: Assignment | None, now: datetime) -> Assignment:
@@ -88,14 +127,15 @@ def more_may_come(rater: Participation) -> bool:
 
 def _window(rater: Participation) -> Window:
     window = Window()
+    enough = ENOUGH_ADAPTIVE if _is_adaptive(rater) else ENOUGH
     for read, rows in enumerate(_free_slots_from(rater)):
-        for slot, item, dialogue, ordinal, has_stake, pk, state in rows:
+        for slot, item, dialogue, ordinal, system, has_stake, pk, state in rows:
             if has_stake or state not in (None, State.RETURNED):
                 continue
-            window.candidates.append(Candidate(slot, item, dialogue, ordinal))
+            window.candidates.append(Candidate(slot, item, dialogue, ordinal, system))
             if pk is not None:
                 window.given_back[item] = pk
-        if len(window.candidates) >= ENOUGH or (window.candidates and read):
+        if len(window.candidates) >= enough or (window.candidates and read):
             break
     return window
 
@@ -107,9 +147,12 @@ def _free_slots_from(rater: Participation) -> Iterator[list[FreeSlot]]:
         Slot.objects.filter(campaign=rater.campaign_id, holder__isnull=True)
         .annotate(own=own, has_stake=conflicting(rater, "item__system"))
         .order_by("ordinal")
-        .values_list("pk", "item_id", "item__dialogue_id", "ordinal", "has_stake", "own__pk", "own__state")
+        .values_list(
+            *("pk", "item_id", "item__dialogue_id", "ordinal"),
+            *("item__system_id", "has_stake", "own__pk", "own__state"),
+        )
     )
-    size = FIRST_READ
+    size = FIRST_ADAPTIVE_READ if _is_adaptive(rater) else FIRST_READ
     for begin, end in ((rater.cursor, None), (0, rater.cursor)):
         part, following = free if end is None else free.filter(ordinal__lt=end), begin
         while rows := list(part.filter(ordinal__gte=following)[:size]):
@@ -155,7 +198,13 @@ def _attention_item(
 
 
 def _lease(
-    rater: Participation, item: Item, given_back: int | None, *, propensity: float | None, now: datetime
+    rater: Participation,
+    item: Item,
+    given_back: int | None,
+    *,
+    propensity: float | None,
+    now: datetime,
+    system_propensity: float | None = None,
 ) -> Assignment:
     """The rater's row of the item, in hand as the rater's latest. One row a rater and item, however often given."""
     assignment = Assignment(
@@ -165,12 +214,18 @@ def _lease(
         state=State.LEASED,
         position=rater.offered,
         propensity=propensity,
+        system_propensity=system_propensity,
         lease_expires_at=lease_end(now),
         claimed_at=now,
     )
     if given_back is None:
         assignment.save(force_insert=True)
     else:
-        assignment.save(update_fields=["state", "position", "propensity", "lease_expires_at", "claimed_at"])
+        assignment.save(
+            update_fields=[
+                *("state", "position", "propensity", "system_propensity"),
+                *("lease_expires_at", "claimed_at"),
+            ]
+        )
     rater.offered += 1
     return assignment

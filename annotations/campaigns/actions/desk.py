@@ -11,6 +11,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from annotations.campaigns.actions import hand
+from annotations.campaigns.actions.allocation import look_if_due
 from annotations.campaigns.actions.claims import claim_check, claim_regular, more_may_come
 from annotations.campaigns.actions.membership import join
 from annotations.campaigns.actions.qualification import settle, settle_if_all_done, training_left
@@ -66,6 +67,7 @@ def fill_desk(participation: Participation, want: int = HELD_AT_ONCE) -> Desk:
         rater = hand.locked(participation)
         desk = _filled(rater, hand.in_hand_and_latest(rater, RECENT_ITEMS), want, now)
     hand.tell(participation, rater)
+    look_if_due(rater.campaign)
     return desk
 
 
@@ -93,6 +95,7 @@ def rate_and_refill(
     if desk is None:
         return stored, fill_desk(participation, want)
     hand.tell(participation, rater)
+    look_if_due(rater.campaign)
     return stored, desk
 
 
@@ -148,6 +151,8 @@ def _claim_up_to(
         settle(rater)
     if rater.qualification == Qualification.FAILED:
         return "failed"
+    if rater.campaign.has_enough:
+        return "finished"
     while len(held) < want:
         claimed = claim_regular(rater, latest, now)
         if claimed is None:

@@ -20,6 +20,8 @@ from annotations.campaigns.queries.planning import Question, items_to_make, ques
 BATCH = 10_000
 MOST_SLOTS = 2_000_000
 """More than a research group will ever have rated; a slip in a field must not fill the disk."""
+MOST_LOOKED_AT = 100_000
+"""Where ratings are spread adaptively or a target ends them: a rater's request looks at all of them now and then."""
 
 Thing = TypeVar("Thing")
 
@@ -47,6 +49,8 @@ def what_is_missing(campaign: Campaign) -> list[str]:
         missing.append(_("Choose at least one chat system."))
     if campaign.kind in (Campaign.Kind.TURN, Campaign.Kind.DIALOGUE) and not campaign.systems.exists():
         missing.append(_("Choose at least one system."))
+    if campaign.is_looked_at and 0 < campaign.systems.count() < 2 and campaign.target != Campaign.Target.WIDTH:
+        missing.append(_("Choose a second system: ratings are to go where the order of systems is least sure."))
     if campaign.kind == Campaign.Kind.COLLECTION and not campaign.dialogues_per_system:
         missing.append(_("Say how many dialogues are wanted."))
     return missing
@@ -89,6 +93,13 @@ def _lay_out(campaign: Campaign, question: Question) -> Opened:
             [
                 _("%(slots)s ratings are more than a campaign takes (%(most)s). Draw fewer dialogues.")
                 % {"slots": f"{slots:,}", "most": f"{MOST_SLOTS:,}"}
+            ]
+        )
+    if campaign.is_looked_at and slots > MOST_LOOKED_AT:
+        raise NotReady(
+            [
+                _("%(slots)s ratings are more than can be looked at while raters work (%(most)s). Draw fewer dialogues.")
+                % {"slots": f"{slots:,}", "most": f"{MOST_LOOKED_AT:,}"}
             ]
         )
     order = interleave([dialogue for _, dialogue in items], campaign.raters_per_item, campaign.seed)

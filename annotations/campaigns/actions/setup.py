@@ -38,7 +38,7 @@ RESERVED_SLUGS = frozenset({"new"})
 NOTED = (
     *("name", "slug", "kind", "version", "systems", "chat_systems", "scale_labels", "axes", "axes_below"),
     *("raters_per_item", "dialogues_per_system", "utterances", "seed", "groups", "opens_at", "closes_at"),
-    *("pass_mark", "attention_every"),
+    *("pass_mark", "attention_every", "allocation", "target", "target_value"),
 )
 """What the audit log keeps of a changed campaign."""
 
@@ -93,6 +93,9 @@ class Asked:
     closes_at: datetime | None = None
     pass_mark: float | None = None
     attention_every: int | None = None
+    allocation: str = Campaign.Allocation.UNIFORM
+    target: str = Campaign.Target.NONE
+    target_value: float | None = None
     simulated: bool = False
 
 
@@ -165,6 +168,9 @@ def _write(campaign: Campaign, asked: Asked) -> None:
         "closes_at",
         "pass_mark",
         "attention_every",
+        "allocation",
+        "target",
+        "target_value",
     ):
         setattr(campaign, name, getattr(asked, name))
     campaign.scale_labels, campaign.axes = list(asked.scale_labels), list(asked.axes)

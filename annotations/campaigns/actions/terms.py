@@ -24,6 +24,10 @@ class RatingsClosed(Exception):
     """The campaign takes no more ratings from this rater; the message says why in the rater's language."""
 
 
+class NothingToDo(Exception):
+    """The step would change nothing; the message says why in the organiser's language."""
+
+
 class CannotJoin(Exception):
     """The campaign or the invitation does not let this person in; the message says why in the person's language."""
 

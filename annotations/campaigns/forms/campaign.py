@@ -20,6 +20,7 @@ from annotations.campaigns.forms.campaign_values import (
     with_changed_choices,
 )
 from annotations.campaigns.forms.fields import AxesField, PlainText, RowsField, as_key, axes_as_lines, utc_moment
+from annotations.campaigns.forms.spreading import SpreadFields
 from annotations.campaigns.models import Campaign
 from annotations.campaigns.models.campaign import MOST_RATERS_PER_ITEM, random_seed
 from annotations.campaigns.queries import overview
@@ -39,7 +40,7 @@ def _label(score: int) -> forms.CharField:
     return PlainText(label=str(score), max_length=LONGEST_LABEL, widget=forms.TextInput(attrs={"size": 20}))
 
 
-class CampaignForm(forms.Form):
+class CampaignForm(SpreadFields):
     """Which fields it has depends on the kind: a collection has no scale, a chat no responses."""
 
     kind = forms.ChoiceField(
@@ -284,6 +285,7 @@ class CampaignForm(forms.Form):
             "closes_at": cleaned["closes_at"],
             "pass_mark": None if cleaned.get("pass_mark") is None else cleaned["pass_mark"] / 100,
             "attention_every": cleaned.get("attention_every"),
+            **self.spread(),
         }
         if LABELS[0] in cleaned:
             given["scale_labels"] = [cleaned[label] for label in LABELS]
@@ -345,6 +347,12 @@ class CampaignForm(forms.Form):
     def pass_percent(self) -> str:
         mark = self.campaign.pass_mark if self.campaign is not None else None
         return "" if mark is None else f"{mark * 100:g}"
+
+    @property
+    def spread_is_told(self) -> bool:
+        """Whether somebody has chosen anything there: then that part of the form stands open."""
+        chosen = (self["allocation"].value(), self["target"].value()) if "allocation" in self.fields else ()
+        return any(one not in (None, "", "uniform", "none") for one in chosen)
 
     @property
     def labels(self) -> list[forms.BoundField]:

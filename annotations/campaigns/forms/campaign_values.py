@@ -14,9 +14,10 @@ Kind = Campaign.Kind
 THRESHOLD_OF_KIND = {Kind.TURN: None, Kind.DIALOGUE: DEFAULT_THRESHOLD, Kind.INTERACTIVE: DEFAULT_THRESHOLD}
 LABELS = tuple(f"label_{score}" for score in SCORES)
 RATED = ("axes", "axes_below", "raters_per_item", *LABELS)
+SPREAD = ("allocation", "target", "target_pairs", "target_width")
 FIELDS_OF_KIND: dict[str, tuple[str, ...]] = {
-    Kind.TURN: ("version", "systems", "dialogues", "seed", *RATED, "pass_mark", "attention_every"),
-    Kind.DIALOGUE: ("version", "systems", "dialogues", "seed", *RATED, "pass_mark", "attention_every"),
+    Kind.TURN: ("version", "systems", "dialogues", "seed", *RATED, *SPREAD, "pass_mark", "attention_every"),
+    Kind.DIALOGUE: ("version", "systems", "dialogues", "seed", *RATED, *SPREAD, "pass_mark", "attention_every"),
     Kind.INTERACTIVE: ("version", "chat_systems", "dialogues", "seed", *RATED, "utterances"),
     Kind.COLLECTION: ("dialogues", "seed", "utterances"),
 }
@@ -45,6 +46,8 @@ def _fill(data: Any, kind: str) -> None:
         "axes": axes_as_lines(axis.as_json() for axis in DEFAULT_AXES),
         "raters_per_item": "2",
         "utterances": "14",
+        "allocation": Campaign.Allocation.UNIFORM.value,
+        "target": Campaign.Target.NONE.value,
         **dict(zip(LABELS, DEFAULT_LABELS, strict=True)),
     }
     for name, value in start.items():
@@ -75,8 +78,17 @@ def values_of(campaign: Campaign) -> dict[str, Any]:
         "utterances": campaign.utterances,
         "pass_mark": None if campaign.pass_mark is None else round(campaign.pass_mark * 100, 6),
         "attention_every": campaign.attention_every,
+        **spread_of(campaign),
         "groups": list(campaign.groups.all()),
         "opens_at": campaign.opens_at,
         "closes_at": campaign.closes_at,
         **dict(zip(LABELS, campaign.scale_labels, strict=False)),
     }
+
+
+def spread_of(campaign: Campaign) -> dict[str, Any]:
+    """The target's value stands in the field of its own unit."""
+    given = {"allocation": campaign.allocation, "target": campaign.target}
+    if campaign.target != Campaign.Target.NONE:
+        given[f"target_{campaign.target}"] = campaign.target_value
+    return given

@@ -1,5 +1,6 @@
 """Rating campaigns: what is asked, of whom, who holds what, and every word that was answered."""
 
+from annotations.campaigns.models.allocation import Look
 from annotations.campaigns.models.assignment import Assignment, Item, RatingRevision, Slot
 from annotations.campaigns.models.campaign import Campaign, Guidelines
 from annotations.campaigns.models.collection import CollectedCorpus, Line, Room
@@ -17,6 +18,7 @@ __all__ = [
     "Invitation",
     "Item",
     "Line",
+    "Look",
     "Message",
     "Participation",
     "RatingRevision",

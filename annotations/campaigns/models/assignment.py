@@ -84,7 +84,8 @@ class Assignment(models.Model):
     """An item given to a rater: one row however often it is given, so nobody judges an item twice.
 
     ``position`` counts this rater's items from 0; ``propensity`` is the probability with which this item was drawn from
-    those that could have been, None where nothing was drawn (training).
+    those that could have been, None where nothing was drawn (training). ``system_propensity`` is the probability with
+    which its system was, where ratings are spread adaptively: then a system is drawn first, and one of its items after.
     """
 
     class State(models.TextChoices):
@@ -101,6 +102,7 @@ class Assignment(models.Model):
     state = models.CharField(max_length=8, choices=State, default=State.LEASED)
     position = models.PositiveIntegerField()
     propensity = models.FloatField(null=True, blank=True)
+    system_propensity = models.FloatField(null=True, blank=True)
     lease_expires_at = models.DateTimeField(null=True, blank=True)
     skip_reason = models.CharField(max_length=500, blank=True)
     current = models.OneToOneField(
@@ -124,6 +126,10 @@ class Assignment(models.Model):
             models.CheckConstraint(condition=~Q(state="skipped") | ~Q(skip_reason=""), name="skip_says_why"),
             models.CheckConstraint(
                 condition=Q(propensity__isnull=True) | Q(propensity__gt=0, propensity__lte=1), name="propensity_range"
+            ),
+            models.CheckConstraint(
+                condition=Q(system_propensity__isnull=True) | Q(system_propensity__gt=0, system_propensity__lte=1),
+                name="system_propensity_range",
             ),
         ]
         indexes = [

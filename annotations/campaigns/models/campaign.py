@@ -22,6 +22,10 @@ def random_seed() -> int:
     return secrets.randbelow(2**31)
 
 
+HIGHEST_WIDTH = 4
+"""From one end of the scale to the other: no interval need be wider."""
+
+
 class Campaign(models.Model):
     """A rating task on one corpus version, or the writing of new dialogues by pairs of raters.
 
@@ -40,6 +44,15 @@ class Campaign(models.Model):
         OPEN = "open", _("open")
         PAUSED = "paused", _("paused")
         CLOSED = "closed", _("closed")
+
+    class Allocation(models.TextChoices):
+        UNIFORM = "uniform", _("evenly")
+        ADAPTIVE = "adaptive", _("where the order of systems is least sure")
+
+    class Target(models.TextChoices):
+        NONE = "none", _("all ratings")
+        PAIRS = "pairs", _("until enough pairs of systems are told apart")
+        WIDTH = "width", _("until every system's interval is narrow enough")
 
     slug = models.SlugField(max_length=80, unique=True)
     name = models.CharField(max_length=200)
@@ -82,6 +95,15 @@ class Campaign(models.Model):
         null=True, blank=True, help_text="One item in so many, on average, is an attention check."
     )
     simulated = models.BooleanField(default=False, help_text="Its raters are programs.")
+    allocation = models.CharField(
+        max_length=8, choices=Allocation, default=Allocation.UNIFORM, help_text="How ratings are spread over systems."
+    )
+    target = models.CharField(max_length=5, choices=Target, default=Target.NONE, help_text="When enough is known.")
+    target_value = models.FloatField(
+        null=True, blank=True, help_text="Of pairs: how many percent of them. Of a width: points of the scale."
+    )
+    target_met_at = models.DateTimeField(null=True, blank=True)
+    past_target = models.BooleanField(default=False, help_text="It goes on to all ratings, target or not.")
     published_aspect = models.CharField(
         max_length=100, blank=True, help_text="Under which aspect its ratings stand among the corpus's human scores."
     )
@@ -134,6 +156,16 @@ class Campaign(models.Model):
             models.CheckConstraint(
                 condition=Q(state="draft") | Q(opened_at__isnull=False), name="campaign_opened_says_when"
             ),
+            models.CheckConstraint(
+                condition=Q(allocation="uniform") | Q(allocation="adaptive", kind__in=["turn", "dialogue"]),
+                name="campaign_allocation",
+            ),
+            models.CheckConstraint(
+                condition=Q(target="none", target_value__isnull=True)
+                | Q(target="pairs", target_value__gt=0, target_value__lte=100, kind__in=["turn", "dialogue"])
+                | Q(target="width", target_value__gt=0, target_value__lte=HIGHEST_WIDTH, kind__in=["turn", "dialogue"]),
+                name="campaign_target",
+            ),
             models.UniqueConstraint(
                 fields=["version", "published_aspect"],
                 condition=~Q(published_aspect=""),
@@ -143,6 +175,16 @@ class Campaign(models.Model):
 
     def __str__(self) -> str:
         return self.slug
+
+    @property
+    def is_looked_at(self) -> bool:
+        """Whether its ratings decide anything while it runs."""
+        return self.allocation == self.Allocation.ADAPTIVE or self.target != self.Target.NONE
+
+    @property
+    def has_enough(self) -> bool:
+        """Its target is met, and nobody wants more: no item is handed out, as if all were rated."""
+        return self.target_met_at is not None and not self.past_target
 
     def hands_out_items(self, now: datetime) -> bool:
         """Open, and within its dates. A rater keeps what is already in hand when this ends."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
 
@@ -18,6 +18,7 @@ class Candidate:
     item: int
     dialogue: int
     ordinal: int
+    system: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +26,8 @@ class Drawn:
     candidate: Candidate
     propensity: float
     """With which probability the candidate's item was drawn, 0 < p ≤ 1."""
+    system_propensity: float | None = None
+    """With which its system was, where systems are drawn first."""
 
 
 def draw(candidates: Sequence[Candidate], latest_dialogues: Sequence[int], seed: int, position: int) -> Drawn:
@@ -41,6 +44,36 @@ def draw(candidates: Sequence[Candidate], latest_dialogues: Sequence[int], seed:
     chosen = _random(seed, position, "slot").choice(eligible)
     same_item = sum(candidate.item == chosen.item for candidate in eligible)
     return Drawn(chosen, same_item / len(eligible))
+
+
+def draw_by_system(
+    candidates: Sequence[Candidate],
+    latest_dialogues: Sequence[int],
+    weights: Mapping[int, float],
+    seed: int,
+    position: int,
+) -> Drawn:
+    """First a system, in proportion to its weight, of those with an eligible candidate; then any one of its slots.
+
+    A system that ``weights`` does not name has the least weight that is named, or where none is, the weight of all
+    others. Which candidates are eligible, ``draw`` says. Raises ``ValueError`` where there is no candidate.
+    """
+    if not candidates:
+        raise ValueError("there is nothing to draw from")
+    avoided = avoided_dialogues(candidates, latest_dialogues)
+    of_system: dict[int | None, list[Candidate]] = {}
+    for candidate in candidates:
+        if candidate.dialogue not in avoided:
+            of_system.setdefault(candidate.system, []).append(candidate)
+    unnamed = min(weights.values(), default=1.0)
+    parts = [unnamed if system is None else weights.get(system, unnamed) for system in of_system]
+    random = _random(seed, position, "slot")
+    (system,) = random.choices(list(of_system), parts)
+    own = of_system[system]
+    chosen = random.choice(own)
+    of_system_p = parts[list(of_system).index(system)] / sum(parts)
+    same_item = sum(candidate.item == chosen.item for candidate in own)
+    return Drawn(chosen, of_system_p * same_item / len(own), of_system_p)
 
 
 def avoided_dialogues(candidates: Sequence[Candidate], latest_dialogues: Sequence[int]) -> frozenset[int]:

@@ -67,7 +67,7 @@ def progress_of(campaign: Campaign) -> Progress:
     now = timezone.now()
     if campaign.kind == Campaign.Kind.COLLECTION:
         return _collection_progress(campaign, now)
-    done, slots, free = _slot_counts(campaign)
+    done, slots, free = slot_counts(campaign)
     items = slots // campaign.raters_per_item
     end, basis = _end(campaign, done, slots - done, now)
     return Progress(done, slots, _complete_items(campaign, slots, free), items, end, basis, now)
@@ -77,11 +77,11 @@ def done_and_wanted(campaign: Campaign) -> tuple[int, int]:
     """How far, without the rest: for lists of campaigns."""
     if campaign.kind == Campaign.Kind.COLLECTION:
         return _finished_rooms(campaign).count(), campaign.dialogues_per_system or 0
-    done, slots, _free = _slot_counts(campaign)
+    done, slots, _free = slot_counts(campaign)
     return done, slots
 
 
-def _slot_counts(campaign: Campaign) -> tuple[int, int, int]:
+def slot_counts(campaign: Campaign) -> tuple[int, int, int]:
     """(done, all, free). Counts on partial indexes instead of one over all slots: what is held and not in hand is
     done."""
     slots = Slot.objects.filter(campaign=campaign)
@@ -372,7 +372,7 @@ def steps_of(campaign: Campaign, progress: Progress) -> list[Step]:
             "rate",
             _("Raters work"),
             _("This page and Dialogues follow them.") if collects else _("This page and the agreement follow them."),
-            is_closed or (bool(progress.wanted) and progress.done >= progress.wanted),
+            is_closed or campaign.has_enough or (bool(progress.wanted) and progress.done >= progress.wanted),
         ),
         Step(
             "close",

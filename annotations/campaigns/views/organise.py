@@ -13,11 +13,14 @@ from django.views.decorators.http import require_POST, require_safe
 
 from annotations.campaigns.access import campaign_or_404, organisers_page
 from annotations.campaigns.actions import setup
+from annotations.campaigns.actions.allocation import go_on_to_all
 from annotations.campaigns.actions.opening import what_is_missing
+from annotations.campaigns.actions.terms import NothingToDo
 from annotations.campaigns.campaign_tables import campaigns_table
 from annotations.campaigns.forms.organising import DeleteForm, InvitationForm
 from annotations.campaigns.models import Campaign
 from annotations.campaigns.queries import overview
+from annotations.campaigns.queries.allocation import certainty_of
 from annotations.campaigns.queries.desk import item_view
 from annotations.campaigns.queries.planning import first_item, question_of
 from annotations.page import page
@@ -77,6 +80,7 @@ def _progress_context(one: Campaign) -> dict[str, Any]:
     return {
         "campaign": one,
         "progress": progress,
+        "certainty": certainty_of(one, progress.wanted),
         "people": overview.people_of(one),
         "percent": None if progress.share is None else int(100 * progress.share),
         "is_running": one.state == Campaign.State.OPEN and progress.left > 0,
@@ -110,7 +114,13 @@ def campaign_preview(request: HttpRequest, slug: str) -> HttpResponse:
     return render(request, "campaigns/preview.html", context)
 
 
-STEPS = {"open": setup.open_campaign, "pause": setup.pause, "resume": setup.resume, "close": setup.close}
+STEPS = {
+    "open": setup.open_campaign,
+    "pause": setup.pause,
+    "resume": setup.resume,
+    "close": setup.close,
+    "all": go_on_to_all,
+}
 
 
 @require_POST
@@ -123,7 +133,7 @@ def campaign_state(request: HttpRequest, slug: str) -> HttpResponse:
         return redirect("campaign", slug)
     try:
         outcome = STEPS[wish](one, by=request.user)
-    except (setup.NotReady, setup.WrongState) as refusal:
+    except (setup.NotReady, setup.WrongState, NothingToDo) as refusal:
         messages.error(request, str(refusal))
         return redirect("campaign", slug)
     messages.success(request, _what_happened(wish, outcome))
@@ -141,6 +151,7 @@ def _what_happened(wish: str, outcome: Any) -> str:
     return {
         "pause": _("Paused. Raters get no more items; what they have in hand they may finish."),
         "resume": _("Open again."),
+        "all": _("Raters get items again, until all are rated."),
         "close": _("Closed. Raters get no more items; what they have in hand they may finish."),
     }[wish]
 

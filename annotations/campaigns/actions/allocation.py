@@ -1,0 +1,115 @@
+"""Looking at a campaign's ratings while it runs: where the next ones go, and whether enough are there."""
+
+from __future__ import annotations
+
+import math
+from datetime import datetime
+from typing import Any
+
+from django.core.cache import cache
+from django.db import transaction
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from annotations import audit
+from annotations.campaigns.actions.terms import NothingToDo
+from annotations.campaigns.models import Campaign, Look
+from annotations.campaigns.plan.allocation import allocation_weights, looks_due, ratings_left, reached
+from annotations.campaigns.plan.evidence import LOOKS, Standing, standing_of
+from annotations.campaigns.queries.allocation import cells_of_campaign, meets_target, systems_asked
+from annotations.campaigns.queries.overview import slot_counts
+
+CHECK_SECONDS = 2.0
+"""A campaign's ratings are counted at most this often, by whichever rater's request comes by."""
+
+
+def look_if_due(campaign: Campaign) -> None:
+    """To be called after a rating. One word in the cache where nothing is due; nothing at all for other campaigns."""
+    if not campaign.is_looked_at or campaign.has_enough:
+        return
+    if cache.add(f"campaign-counted-{campaign.pk}", 1, CHECK_SECONDS):
+        look(campaign)
+
+
+def look(campaign: Campaign) -> Look | None:
+    """The look that is due, stored; None where none is. Of many who come at once one does it and no one waits.
+
+    ``campaign`` learns whether its target is met.
+    """
+    with transaction.atomic():
+        stored = (
+            Campaign.objects.select_for_update(skip_locked=True, no_key=True)
+            .filter(pk=campaign.pk, state=Campaign.State.OPEN)
+            .first()
+        )
+        if stored is None:
+            return None
+        done, wanted, _free = slot_counts(stored)
+        number = looks_due(done, wanted)
+        if number < 1 or Look.objects.filter(campaign=stored, number__gte=number).exists():
+            return None
+        made = _store(stored, number, done, wanted)
+        if not stored.past_target and stored.target_met_at is None and meets_target(stored, made):
+            _note_target(stored, made, timezone.now())
+    campaign.target_met_at, campaign.past_target = stored.target_met_at, stored.past_target
+    return made
+
+
+def _store(campaign: Campaign, number: int, done: int, wanted: int) -> Look:
+    systems = systems_asked(campaign)
+    standing = standing_of(cells_of_campaign(campaign, systems))
+    found = reached(standing)
+    return Look.objects.create(
+        campaign=campaign,
+        number=number,
+        ratings=done,
+        pairs=found.pairs,
+        separated=found.separated,
+        widest=found.widest,
+        ratings_left=ratings_left(standing, done, wanted, campaign.target, campaign.target_value),
+        systems=_rows(campaign, systems, standing, wanted),
+    )
+
+
+def _rows(campaign: Campaign, systems: list[int], standing: Standing, wanted: int) -> list[dict[str, Any]]:
+    weights = allocation_weights(standing, wanted / LOOKS, campaign.target, campaign.target_value)
+    reach = standing.half_width
+    return [
+        {
+            "system": system,
+            "ratings": int(standing.count[place]),
+            "mean": _number(standing.mean[place]),
+            "half_width": _number(reach[place]),
+            "weight": float(weights[place]),
+        }
+        for place, system in enumerate(systems)
+    ]
+
+
+def _number(value: float) -> float | None:
+    return float(value) if math.isfinite(value) else None
+
+
+def _note_target(campaign: Campaign, look: Look, now: datetime) -> None:
+    campaign.target_met_at = now
+    campaign.save(update_fields=["target_met_at"])
+    audit.record(
+        None,
+        "campaign.target_met",
+        campaign,
+        campaign=campaign.slug,
+        ratings=look.ratings,
+        separated=look.separated,
+        pairs=look.pairs,
+        widest=look.widest,
+    )
+
+
+def go_on_to_all(campaign: Campaign, by: Any = None) -> None:
+    """Items are handed out again until all are rated, though the target is met. Raises ``NothingToDo``."""
+    with transaction.atomic():
+        found = Campaign.objects.filter(pk=campaign.pk, target_met_at__isnull=False, past_target=False)
+        if not found.update(past_target=True):
+            raise NothingToDo(_("The target is not met, or the campaign goes on already; nothing was changed."))
+        audit.record(by, "campaign.went_past_target", campaign, campaign=campaign.slug)
+    campaign.refresh_from_db()

@@ -1,0 +1,76 @@
+"""How ratings are spread over systems, and when enough are there: the form's part that says so."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from annotations.campaigns.models import Campaign
+from annotations.campaigns.models.campaign import HIGHEST_WIDTH
+
+Target = Campaign.Target
+
+
+class SpreadFields(forms.Form):
+    """Of responses and dialogues only: a chat's systems and a collection's pairs are not drawn from slots by system."""
+
+    allocation = forms.ChoiceField(
+        choices=Campaign.Allocation.choices,
+        initial=Campaign.Allocation.UNIFORM,
+        label=gettext_lazy("How ratings are spread over systems"),
+        help_text=gettext_lazy(
+            "Where the order is least sure: each item is of a system drawn with a probability that is stored with the "
+            "rating. A fifth of the draws stays even, so no system is given up. It takes fewer ratings to the right "
+            "order of systems; to tell a share of pairs apart it takes about as many."
+        ),
+    )
+    target = forms.ChoiceField(
+        choices=Target.choices,
+        initial=Target.NONE,
+        label=gettext_lazy("How long raters work"),
+        help_text=gettext_lazy(
+            "With a target the ratings are looked at 20 times, with intervals that allow for it. When the target is "
+            "met, raters get no more items, and you may close the campaign or let it go on to all ratings."
+        ),
+    )
+    target_pairs = forms.FloatField(
+        required=False,
+        min_value=1,
+        max_value=100,
+        label=gettext_lazy("Pairs of systems told apart, in percent"),
+        help_text=gettext_lazy(
+            "Of all pairs, those whose difference has an interval without 0. All of them is much: two systems that "
+            "are equally good are never told apart."
+        ),
+    )
+    target_width = forms.FloatField(
+        required=False,
+        min_value=0.01,
+        max_value=HIGHEST_WIDTH,
+        label=gettext_lazy("Width of the widest interval, in points of the scale"),
+        help_text=gettext_lazy("From end to end: 0.5 is the mean ± 0.25."),
+    )
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean() or {}
+        target = cleaned.get("target")
+        if target not in (None, "", Target.NONE):
+            field = f"target_{target}"
+            if cleaned.get(field) is None and field not in self.errors:
+                self.add_error(field, _("Say how much is enough."))
+        for other in ("target_pairs", "target_width"):
+            if other != f"target_{target}":
+                self.errors.pop(other, None)  # nobody asks for it
+        return cleaned
+
+    def spread(self) -> dict[str, Any]:
+        """Of a valid form, as ``Asked`` takes it."""
+        cleaned = self.cleaned_data
+        if "allocation" not in cleaned:
+            return {}
+        target = cleaned["target"]
+        value = None if target == Target.NONE else cleaned[f"target_{target}"]
+        return {"allocation": cleaned["allocation"], "target": target, "target_value": value}

@@ -1,0 +1,132 @@
+"""What a campaign's ratings say of its systems so far, and what the latest look at them found."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from django.db.models import Case, Count, F, FloatField, Sum, Value, When
+from django.db.models.functions import Cast, Sqrt
+
+from annotations.campaigns.models import Campaign, Item, Look
+from annotations.campaigns.plan.allocation import Reached
+from annotations.campaigns.plan.evidence import LOOKS, POCOCK_20, Cells
+from annotations.campaigns.queries.ratings import counted_ratings
+from annotations.models import System
+
+
+def systems_asked(campaign: Campaign) -> list[int]:
+    """Keys of the systems that have regular items, in the corpus's order."""
+    regular = Item.objects.filter(campaign=campaign, role=Item.Role.REGULAR, system__isnull=False)
+    return list(
+        System.objects.filter(pk__in=regular.values("system")).order_by("position").values_list("pk", flat=True)
+    )
+
+
+def cells_of_campaign(campaign: Campaign, systems: Sequence[int]) -> Cells:
+    """Sums over the ratings that count, by system and dialogue, made by the database: one row a pair of them.
+
+    A rating weighs 1/√p, p the probability with which its system was drawn; 1 where no system was drawn first.
+    """
+    weight = Case(
+        When(system_propensity__isnull=True, then=Value(1.0)),
+        default=1.0 / Sqrt(F("system_propensity")),
+        output_field=FloatField(),
+    )
+    score = Cast(F("current__score"), FloatField())
+    rows = list(
+        counted_ratings(campaign)
+        .order_by()
+        .values("item__system", "item__dialogue")
+        .annotate(
+            count=Count("pk"),
+            weight=Sum(weight),
+            score=Sum(weight * score, output_field=FloatField()),
+            square=Sum(weight * weight, output_field=FloatField()),
+        )
+        .values_list("item__system", "item__dialogue", "count", "weight", "score", "square")
+    )
+    place = {system: index for index, system in enumerate(systems)}
+    dialogues = {dialogue: index for index, dialogue in enumerate(sorted({row[1] for row in rows}))}
+    sums = np.zeros((4, len(systems), max(len(dialogues), 1)))
+    for system, dialogue, *values in rows:
+        if system in place:
+            sums[:, place[system], dialogues[dialogue]] = values
+    return Cells(*sums)
+
+
+def weights_now(campaign: Campaign) -> dict[int, float]:
+    """With which probability each system is drawn; empty before the first look: then all alike."""
+    latest = Look.objects.filter(campaign=campaign).order_by("-number").values_list("systems", flat=True).first()
+    return {one["system"]: one["weight"] for one in latest or ()}
+
+
+@dataclass(frozen=True, slots=True)
+class SystemNow:
+    name: str
+    ratings: int
+    mean: float | None
+    half_width: float | None
+    weight: float | None
+    """The chance that the next rating is this system's; None where ratings are spread evenly."""
+
+    @property
+    def low(self) -> float | None:
+        return None if self.mean is None or self.half_width is None else self.mean - self.half_width
+
+    @property
+    def high(self) -> float | None:
+        return None if self.mean is None or self.half_width is None else self.mean + self.half_width
+
+
+@dataclass(frozen=True, slots=True)
+class Certainty:
+    """What an organiser reads: the latest look, and when the next one is."""
+
+    look: Look | None
+    systems: tuple[SystemNow, ...]
+    next_at: int | None
+    """How many ratings the next look needs; None after the last one."""
+    met_with: int | None
+    """With how many ratings the target was met first, where it was."""
+    most: float
+    """The largest weight, for the length of the bars."""
+    looks: int = LOOKS
+    critical: float = POCOCK_20
+
+
+def certainty_of(campaign: Campaign, wanted: int) -> Certainty | None:
+    """None for a campaign that does not look at its ratings while it runs."""
+    if not campaign.is_looked_at:
+        return None
+    look = Look.objects.filter(campaign=campaign).order_by("-number").first()
+    found = look.systems if look is not None else []
+    names = dict(System.objects.filter(pk__in=[one["system"] for one in found]).values_list("pk", "name"))
+    adaptive = campaign.allocation == Campaign.Allocation.ADAPTIVE
+    systems = tuple(
+        SystemNow(
+            names.get(one["system"], "–"),
+            one["ratings"],
+            one["mean"],
+            one["half_width"],
+            one["weight"] if adaptive else None,
+        )
+        for one in found
+    )
+    number = look.number if look is not None else 0
+    next_at = -(-(number + 1) * wanted // LOOKS) if number < LOOKS and wanted else None
+    return Certainty(
+        look, systems, next_at, _met_with(campaign), max((one.weight or 0.0 for one in systems), default=0.0)
+    )
+
+
+def _met_with(campaign: Campaign) -> int | None:
+    if campaign.target_met_at is None:
+        return None
+    looks = Look.objects.filter(campaign=campaign).order_by("number")
+    return next((look.ratings for look in looks if meets_target(campaign, look)), None)
+
+
+def meets_target(campaign: Campaign, look: Look) -> bool:
+    return Reached(look.pairs, look.separated, look.widest).meets(campaign.target, campaign.target_value)
