@@ -61,6 +61,9 @@ def _of(path: str) -> Callable[..., Any]:
 
 for _name, _path in {
     "correlations": "leaderboard.queries.metric_leaderboard:metric_leaderboard",
+    "comparisons": "leaderboard.queries.comparisons:comparisons",
+    "metric-pair": "leaderboard.queries.metric_pair:metric_pair",
+    "metric-correlations": "leaderboard.queries.heat_map:metric_correlations",
     "systems": "leaderboard.queries.system_leaderboard:system_leaderboard",
     "misleading-metrics": "leaderboard.queries.system_leaderboard:misleading_metrics",
     "system-profile": "leaderboard.queries.system_profile:system_profile",
@@ -83,4 +86,5 @@ register(
         kept_up=timedelta(hours=1),
     )
 )
+register(Kind("metric-pair-scatter", _of("leaderboard.metric_pair_plots:pair_scatter_documents"), made_by=DRAWN_BY))
 register(Kind("scatter", _of("leaderboard.scatter_plots:scatter_documents"), made_by=DRAWN_BY))

@@ -1,0 +1,172 @@
+"""Which metrics differ in how they follow people, and which cannot be told apart: every pair tested, in bands."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from annotations.models import CorpusVersion, System
+from annotations.queries import select_systems
+from leaderboard.queries.compared import MetricScores, chosen_metrics
+from leaderboard.queries.defaults import SEED
+from leaderboard.queries.human_scores import (
+    HumanSide,
+    human_grid,
+    human_side,
+    metric_grid,
+    placed_human,
+    placed_metrics,
+)
+from leaderboard.queries.submitted import compared_scores
+from leaderboard.queries.system_choice import ALL, chosen_systems
+from leaderboard.statistics.all_pairs import PairTests, all_pairs_of_items, all_pairs_of_systems
+from leaderboard.statistics.human_ceiling import CeilingLevel
+from leaderboard.statistics.many_comparisons import benjamini_hochberg, holm
+from leaderboard.statistics.metric_bands import metric_bands
+from leaderboard.statistics.permutation import NAMES, Coefficient, Swapped
+from leaderboard.statistics.placed_scores import FloatArray, PlacedScores
+from workers.metrics.configuration import Configuration
+
+LEAST_PERMUTATIONS, MOST_PERMUTATIONS = 1000, 20_000
+A_PAIR = 25
+"""Permutations for each pair. Holm multiplies the smallest p, 1 / (1 + permutations), by the number of pairs: with
+fewer than 20 a pair no difference could ever be called significant."""
+TOO_DEAR = (
+    "ranks of all items would be made anew for every swap of every pair: only Pearson's r is compared for all pairs at "
+    "this level; the comparison of two metrics tests the others"
+)
+
+
+def comparisons(
+    version: CorpusVersion, aspect: str, level: CeilingLevel, systems: str = ALL, swapped: Swapped = "both"
+) -> dict[str, Any]:
+    """The stored kind: all metrics, ``systems`` by a word of ``system_choice``. See ``compared_pairs``."""
+    document = compared_pairs(version, aspect, level, None, chosen_systems(version, systems), swapped=swapped)
+    return {**document, "systems_chosen": systems}
+
+
+def compared_pairs(
+    version: CorpusVersion,
+    aspect: str,
+    level: CeilingLevel,
+    metrics: Sequence[Configuration | str] | None = None,
+    systems: Sequence[System] | None = None,
+    *,
+    permutations: int | None = None,
+    seed: int = SEED,
+    swapped: Swapped = "both",
+) -> dict[str, Any]:
+    """Every pair of metrics at one level: the difference of their correlations with people and its p, as it is, after
+    Holm and after Benjamini and Hochberg; and the bands that follow at 5 % after Holm.
+
+    ``pairs``: ``[i, j, difference, p, p_holm, p_bh, permutations]``, i < j places in ``metrics``; numbers are null
+    where undefined. The difference is of what both scored, metrics whose low scores are good turned round. ``alone``:
+    each metric's coefficient on all it scored, turned round likewise, which orders the bands.
+    """
+    chosen = list(systems if systems is not None else select_systems(version))
+    human = human_side(version, aspect, chosen)
+    scores = upright(chosen_metrics(compared_scores(version, chosen, human.order), metrics))
+    pairs = len(scores.texts) * (len(scores.texts) - 1) // 2
+    draws = permutations_for(pairs) if permutations is None else permutations
+    texts, tests, without = _tested(level, human, scores, draws, seed, swapped)
+    return {
+        "corpus": version.corpus.slug,
+        "corpus_version": version.label,
+        "aspect": aspect,
+        "level": level,
+        "systems": [system.name for system in chosen],
+        "metrics": texts,
+        "coefficients": {name: _document(texts, found) for name, found in tests.items()},
+        "not_compared": without,
+        "permutations": draws,
+        "seed": seed,
+        "method": method_words(swapped, level),
+    }
+
+
+def permutations_for(pairs: int) -> int:
+    """Enough for Holm's correction of so many pairs, in whole thousands."""
+    return int(np.clip(-(-A_PAIR * pairs // 1000) * 1000, LEAST_PERMUTATIONS, MOST_PERMUTATIONS))
+
+
+def method_words(swapped: Swapped, level: CeilingLevel) -> str:
+    what = {"both": "whole systems, then whole dialogues", "systems": "whole systems", "dialogues": "whole dialogues"}
+    words = (
+        f"{NAMES[swapped]} (Deutsch, Dror & Roth 2021): two metrics' standardised scores are swapped in "
+        f"{what[swapped]}, each with chance ½; two-sided p"
+    )
+    if level == "system" and swapped != "dialogues":
+        words += "; where a metric has scores of systems only, whole systems are swapped"
+    return words
+
+
+def upright(scores: MetricScores) -> MetricScores:
+    """The same with every metric's sign turned so that higher is better."""
+    sign = np.array([1.0 if one.higher_is_better else -1.0 for one in scores.configurations])
+    return MetricScores(
+        scores.configurations,
+        scores.systems,
+        scores.turn * sign[:, None, None],
+        scores.system * sign[:, None],
+        scores.runs_done,
+        None if scores.dialogue is None else scores.dialogue * sign[:, None, None],
+    )
+
+
+def aligned(
+    level: CeilingLevel, human: HumanSide, scores: MetricScores
+) -> tuple[list[int], PlacedScores, PlacedScores, FloatArray | None] | None:
+    """The rows that have scores at this level or below, in their order; people; their scores; and those of metrics that
+    score systems only, whose rows come last. None where nobody rated. At turn and dialogue level people's and metrics'
+    places are the same."""
+    items = human.at(level)
+    if items is None:
+        return None
+    of_turns, of_dialogues, of_systems = (scores.rows_of(finest) for finest in ("turn", "dialogue", "system"))
+    if level == "turn":
+        places = (items.system, items.dialogue)
+        people = PlacedScores(items.human_means(), *places)
+        return of_turns, people, PlacedScores(scores.turn[of_turns][:, items.system, items.turn], *places), None
+    below = sorted(of_turns + of_dialogues)
+    if level == "dialogue":
+        grid = human_grid(human)
+        assert grid is not None
+        return below, grid, metric_grid(human, scores.select(below)), None
+    placed = metric_grid(human, scores.select(below)) if of_dialogues else placed_metrics(human, scores.select(below))
+    return below + of_systems, placed_human(items), placed, scores.system[of_systems] if of_systems else None
+
+
+def _tested(
+    level: CeilingLevel, human: HumanSide, scores: MetricScores, permutations: int, seed: int, swapped: Swapped
+) -> tuple[list[str], dict[Coefficient, PairTests], dict[str, str]]:
+    found = aligned(level, human, scores)
+    if found is None:
+        reason = f"nobody rated at the {level} level"
+        return [], {}, dict.fromkeys(("pearson", "spearman", "kendall"), reason)
+    rows, people, metrics, of_systems = found
+    texts = [scores.texts[row] for row in rows]
+    settings: dict[str, Any] = {"permutations": permutations, "seed": seed, "swapped": swapped}
+    if level == "system":
+        return texts, all_pairs_of_systems(people, metrics, len(human.systems), of_systems, **settings), {}
+    tests = all_pairs_of_items(people.scores[0], metrics.scores, metrics.system, metrics.dialogue, **settings)
+    return texts, {"pearson": tests}, {"spearman": TOO_DEAR, "kendall": TOO_DEAR}
+
+
+def _document(texts: Sequence[str], tests: PairTests) -> dict[str, Any]:
+    adjusted, rate = holm(tests.p), benjamini_hochberg(tests.p)
+    places = np.triu_indices(len(texts), 1)
+    matrix = np.full((len(texts), len(texts)), np.nan)
+    matrix[places] = adjusted
+    bands = metric_bands([one.value for one in tests.alone], np.fmin(matrix, matrix.T))
+    columns = zip(*places, tests.difference, tests.p, adjusted, rate, tests.permutations, strict=True)
+    return {
+        "pairs": [
+            [int(i), int(j), *(None if np.isnan(number) else float(number) for number in numbers), int(seen)]
+            for i, j, *numbers, seen in columns
+        ],
+        "alone": {text: one.value for text, one in zip(texts, tests.alone, strict=True)},
+        "bands": dict(zip(texts, bands, strict=True)),
+        "undefined": {text: one.reason for text, one in zip(texts, tests.alone, strict=True) if not one.is_defined},
+    }
