@@ -11,40 +11,87 @@ from django.views.decorators.http import require_safe
 from annotations.models import CorpusVersion
 from annotations.page import aspect_or_404, page, version_or_404
 from annotations.queries import shown_systems
-from leaderboard import actions, queries
+from leaderboard import queries
+from leaderboard.analyses import look
+from leaderboard.analyses.pages import waiting_page
 from leaderboard.corpus_context import corpus_context
-from leaderboard.figures import Figure
 from leaderboard.judge_links import inspector_links
-from leaderboard.metric_board import metric_board
-from leaderboard.metric_plots import level_figures
+from leaderboard.metric_bands import Bands, bands_of
+from leaderboard.metric_board import COMPARE_FORM, metric_board, shown_columns
+from leaderboard.metric_filter_form import filter_form
+from leaderboard.metric_filters import GLOBAL, BoardWish, UnknownWish, kept, wish_of
+from leaderboard.metric_headline import best_row, headline
+from leaderboard.metric_plots import forest_figure
+from leaderboard.metric_requests import comparisons_asked, correlations_asked
+from leaderboard.queries.system_choice import system_choices
 from leaderboard.scatter_plots import scatter_figures
-from leaderboard.stored_figures import DRAWN_BY, document_of, figure_of
+from leaderboard.stored_figures import figure_of
 from workers.metric_list import page_of
 from workers.metrics.configuration import Configuration
 from workers.metrics.registry import all_metrics
 from workers.queries import why_not_offered
+
+PLOTS = "Plots"
 
 
 @require_safe
 def metrics(request: HttpRequest, slug: str) -> HttpResponse:
     version = version_or_404(request, slug)
     aspect = aspect_or_404(request, version)
-    analysis = actions.stored_answer(version, "correlations", aspect, lambda: queries.meta_evaluation(version, aspect))
-    table = metric_board(analysis.answer, analysis.computed_at)
-    metric = _chosen_metric(request, analysis.answer)
-    context = {
-        **corpus_context(version, "metrics", aspect),
-        "analysis": analysis,
+    choices = system_choices(version)
+    keys = [one.key for one in choices]
+    found = look(version, "correlations", **correlations_asked(aspect, _wish(request, keys).systems))
+    context: dict[str, Any] = {**corpus_context(version, "metrics", aspect), "analysis": found, "look": found}
+    if found.answer is None:
+        return waiting_page(request, context, found, page_name="Metric leaderboard")
+    whole = found.answer
+    wish = _wish(request, keys, whole)
+    document = kept(whole, wish)
+    compared, bands = _bands(version, aspect, wish, whole)
+    table = metric_board(document, found.computed_at, wish, bands)
+    figure = forest_figure(document, wish, bands)
+    metric = _chosen_metric(request, whole, wish)
+    context |= {
+        "compared": compared,
+        "wish": wish,
+        "form": filter_form(whole, wish, aspect, version.aspects, choices),
+        "headline": headline(document, wish, bands),
         "table": table,
+        "columns": shown_columns(table, wish, document),
+        "compare_form": COMPARE_FORM,
+        "figure": figure,
+        "left_out": _count(whole) - _count(document),
         "metric": metric,
+        "plots_query": _plots_query(version, aspect, metric),
         "metric_page": _metric_page(metric, version),
-        "level_figures": level_figures(analysis.answer),
-        "judges": inspector_links(version, (row["metric"] for row in analysis.answer["rows"]), aspect),
-        "has_metrics": bool(analysis.answer["rows"]),
-        "obstacles": [] if analysis.answer["rows"] else _obstacles(version, aspect),
+        "judges": inspector_links(version, (row["metric"] for row in document["rows"]), aspect),
+        "has_metrics": bool(whole["rows"]),
+        "fits": bool(document["rows"]),
+        "obstacles": [] if whole["rows"] else _obstacles(version, aspect),
     }
-    files = [table, *(figure.points for figure in context["level_figures"])]
-    return page(request, "leaderboard/metrics.html", context, files)
+    return page(request, "leaderboard/metrics.html", context, [table, figure.points])
+
+
+def _wish(request: HttpRequest, systems: list[str], document: dict[str, Any] | None = None) -> BoardWish:
+    try:
+        return wish_of(request.GET, systems, document)
+    except UnknownWish as unknown:
+        raise Http404(str(unknown)) from None
+
+
+def _bands(version: CorpusVersion, aspect: str, wish: BoardWish, document: dict[str, Any]) -> tuple[Any, Bands | None]:
+    """The look at the comparisons of all pairs, where there is anything to compare, and the bands in it."""
+    if wish.variant != GLOBAL or _count(document) < 2:
+        return None, None
+    asked = comparisons_asked(aspect, wish.level, wish.systems)
+    if asked is None:
+        return None, None
+    found = look(version, "comparisons", **asked)
+    return found, bands_of(found.answer, wish.coefficient)
+
+
+def _count(document: dict[str, Any]) -> int:
+    return len({row["metric"] for row in document["rows"]})
 
 
 def _metric_page(configuration: str, version: CorpusVersion) -> str:
@@ -53,6 +100,10 @@ def _metric_page(configuration: str, version: CorpusVersion) -> str:
     if not address:
         return ""
     return f"{address}{'&' if '?' in address else '?'}{urlencode({'corpus': version.corpus.slug})}"
+
+
+def _plots_query(version: CorpusVersion, aspect: str, metric: str) -> str:
+    return urlencode({"metric": metric, "aspect": aspect, "version": version.number})
 
 
 def _obstacles(version: CorpusVersion, aspect: str) -> list[str]:
@@ -68,21 +119,17 @@ def _obstacles(version: CorpusVersion, aspect: str) -> list[str]:
     return obstacles
 
 
-def _chosen_metric(request: HttpRequest, document: dict[str, Any]) -> str:
-    """The metric whose scatter plots are shown: the one asked for, else the best by Pearson's r at the first level that
-    has one, which is the one on top of the table."""
+def _chosen_metric(request: HttpRequest, document: dict[str, Any], wish: BoardWish) -> str:
+    """The metric whose scatter plots are shown: the one asked for, else the one that the headline names."""
     known = list(dict.fromkeys(row["metric"] for row in document["rows"]))
-    wish = request.GET.get("metric", "")
-    if wish in known:
-        return wish
-    if wish:
-        raise Http404(f"{wish} is not computed on this corpus")
-    for level in document["human_ceiling"]:
-        defined = [row for row in document["rows"] if row["level"] == level and row["pearson"]["value"] is not None]
-        if defined:
-            return max(defined, key=lambda row: row["pearson"]["value"] * (1 if row["higher_is_better"] else -1))[
-                "metric"
-            ]
+    asked = request.GET.get("metric", "")
+    if asked in known:
+        return asked
+    if asked:
+        raise Http404(f"{asked} is not computed on this corpus")
+    best = best_row(kept(document, wish), wish)
+    if best is not None:
+        return str(best["metric"])
     return known[0] if known else ""
 
 
@@ -91,26 +138,23 @@ def scatter(request: HttpRequest, slug: str) -> HttpResponse:
     """The three scatter plots of one metric: a page of its own, or the part of the leaderboard that asks for it."""
     version = version_or_404(request, slug)
     aspect = aspect_or_404(request, version)
-    analysis = actions.stored_answer(version, "correlations", aspect, lambda: queries.meta_evaluation(version, aspect))
-    metric = _chosen_metric(request, analysis.answer)
+    context = corpus_context(version, "metrics", aspect)
+    correlations = look(version, "correlations", **correlations_asked(aspect))
+    if correlations.answer is None:
+        return waiting_page(request, context, correlations, page_name=PLOTS)
+    metric = _chosen_metric(request, correlations.answer, wish_of({}, ["all"], correlations.answer))
     if not metric:
         raise Http404("no metric is computed on this corpus")
-
-    def drawn() -> list[Figure]:
-        standing = actions.stored_answer(version, "systems", aspect, lambda: queries.system_standing(version, aspect))
-        return scatter_figures(version, aspect, metric, analysis.answer, standing.answer)
-
     if "download" in request.GET:  # a file holds every point; a page shows those that are stored as drawn
-        figures = drawn()
+        standing = look(version, "systems", aspect=aspect)
+        if standing.answer is None:
+            return waiting_page(request, context, standing, page_name=PLOTS)
+        figures = scatter_figures(version, aspect, metric, correlations.answer, standing.answer)
     else:
-        stored = actions.stored_answer(
-            version,
-            "scatter",
-            f"{aspect} {metric}",
-            lambda: {"figures": [document_of(figure) for figure in drawn()]},
-            made_by=DRAWN_BY,
-        )
-        figures = [figure_of(document) for document in stored.answer["figures"]]
-    context = {**corpus_context(version, "metrics", aspect), "metric": metric, "figures": figures}
+        drawn = look(version, "scatter", aspect=aspect, metric=metric)
+        if drawn.answer is None:
+            return waiting_page(request, context, drawn, page_name=PLOTS)
+        figures = [figure_of(document) for document in drawn.answer["figures"]]
+    context |= {"metric": metric, "figures": figures}
     template = "leaderboard/_scatter.html" if request.htmx else "leaderboard/scatter.html"
     return page(request, template, context, [figure.points for figure in figures])

@@ -14,6 +14,7 @@ from leaderboard.figures import Figure
 _HERE = Path(__file__).parent
 _DRAWING_CODE = [
     *sorted((_HERE / "figures").glob("*.py")),
+    _HERE / "metric_pair_plots.py",
     _HERE / "plots.py",
     _HERE / "scatter_plots.py",
     _HERE / "stored_figures.py",

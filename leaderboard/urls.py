@@ -1,14 +1,27 @@
 from django.urls import include, path
 
-from leaderboard import campaign_views, judge_pages, metric_board_pages, metric_pages, system_board_pages, views
+from leaderboard import (
+    campaign_views,
+    heat_map_pages,
+    judge_pages,
+    metric_board_pages,
+    metric_comparison_pages,
+    metric_pages,
+    system_board_pages,
+    system_comparison_pages,
+    views,
+)
 from leaderboard.analyses import pages as analysis_pages
 
 urlpatterns = [
     path("metrics/<str:name>/", metric_pages.metric, name="metric"),
     path("analyses/<str:key>/", analysis_pages.analysis, name="analysis"),
     path("corpora/<slug:slug>/metrics/", metric_board_pages.metrics, name="metric-leaderboard"),
+    path("corpora/<slug:slug>/metrics/heat-map/", heat_map_pages.heat_map, name="metric-heat-map"),
     path("corpora/<slug:slug>/metrics/plots/", metric_board_pages.scatter, name="scatter"),
+    path("corpora/<slug:slug>/metrics/compare/", metric_comparison_pages.comparison, name="metric-comparison"),
     path("corpora/<slug:slug>/systems/", system_board_pages.systems, name="system-leaderboard"),
+    path("corpora/<slug:slug>/systems/compare/", system_comparison_pages.compare, name="system-comparison"),
     path("corpora/<slug:slug>/agreement/", views.agreement, name="agreement"),
     path("corpora/<slug:slug>/dialogues/<int:position>/", views.dialogue, name="dialogue"),
     path("corpora/<slug:slug>/judges/inspect/", judge_pages.inspector, name="judge-inspector"),

@@ -35,9 +35,7 @@ def costs(version: CorpusVersion, systems: Sequence[System], metrics: Iterable[s
     finished runs and times 1,000. Undefined, with the reason, where nothing was recorded.
     """
     work = _work(systems)
-    purses = {
-        one.configuration: one.purse for one in JudgeRun.objects.filter(version=version).select_related("purse")
-    }
+    purses = {one.configuration: one.purse for one in JudgeRun.objects.filter(version=version).select_related("purse")}
     return {metric: _document(metric, work.get(metric), purses.get(metric)) for metric in dict.fromkeys(metrics)}
 
 

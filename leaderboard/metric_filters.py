@@ -1,0 +1,161 @@
+"""What a reader asks of the metric leaderboard, in its address: which numbers, of which systems, of which metrics."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from leaderboard.estimate_cells import COEFFICIENT_NAMES
+from leaderboard.queries.system_choice import ALL
+from workers.metrics.configuration import ConfigurationError, parse
+from workers.metrics.registry import all_metrics
+
+ANY = "any"
+GLOBAL = "global"
+VARIANTS = {
+    GLOBAL: "over all pairs",
+    "per_dialogue": "within each dialogue, averaged",
+    "per_system": "within each system, averaged",
+    "attenuation_corrected": "corrected for the unreliability of the human scores",
+}
+VARIANT_HELP = {
+    GLOBAL: "",
+    "per_dialogue": "Computed over the systems of one dialogue, then averaged over dialogues.",
+    "per_system": "Computed over the responses of one system, then averaged over systems.",
+    "attenuation_corrected": "Divided by the square root of the reliability of the human scores: what an error-free "
+    "human score would be expected to give. It may pass 1.",
+}
+NEEDS: dict[str, tuple[str, Callable[[frozenset[str]], bool]]] = {
+    "reference-free": ("no reference", lambda needs: not needs & {"reference", "human_corpus"}),
+    "reference": ("a reference", lambda needs: "reference" in needs),
+    "persona": ("the persona", lambda needs: "persona" in needs),
+    "human-corpus": ("people's answers as a whole", lambda needs: "human_corpus" in needs),
+}
+METHODS = {
+    "judge": "judged by a language model",
+    "trained": "trained for evaluation",
+    "language-model": "a language model's likelihoods",
+    "embedding": "embeddings",
+    "lexical": "words",
+    "distribution": "of whole systems",
+    "unknown": "not known",
+}
+ORIGINS = {"ours": "built in", "submitted": "handed in as scores"}
+_TRAINED = frozenset({"bleurt", "unieval", "usr_mlm", "usr_retrieval", "bert_ruber"})
+_LIKELIHOODS = frozenset({"gpt2_coherency", "pmi"})
+
+
+def method_of(configuration: str, submitted: bool = False) -> str:
+    """What a metric is made of: a key of ``METHODS``."""
+    name = configuration.partition("[")[0]
+    metric = None if submitted else all_metrics().get(name)
+    if metric is None:
+        return "unknown"
+    if metric.queue == "llm":
+        return "judge"
+    if metric.levels == {"system"}:
+        return "distribution"
+    if name in _TRAINED:
+        return "trained"
+    if name in _LIKELIHOODS or name.startswith("fed_"):
+        return "language-model"
+    return "embedding" if metric.queue == "gpu" else "lexical"
+
+
+def needs_of(configuration: str) -> frozenset[str] | None:
+    """None where it is not known: of a metric that was handed in as scores, or is not installed any more."""
+    try:
+        return frozenset(parse(configuration).needs)
+    except ConfigurationError:
+        return None
+
+
+class UnknownWish(ValueError):
+    """The address asks for something that this board does not have; the message says what there is."""
+
+
+@dataclass(frozen=True, slots=True)
+class BoardWish:
+    """``level``, ``coefficient`` and ``variant`` choose the numbers, ``systems`` what they are computed of; the rest
+    leaves metrics out."""
+
+    level: str = "turn"
+    coefficient: str = "pearson"
+    variant: str = GLOBAL
+    systems: str = ALL
+    needs: str = ANY
+    method: str = ANY
+    origin: str = ANY
+
+    @property
+    def column(self) -> str:
+        return f"{self.level}-{self.coefficient}"
+
+    @property
+    def filters(self) -> bool:
+        """Whether metrics may be left out."""
+        return (self.needs, self.method, self.origin) != (ANY, ANY, ANY)
+
+    def keeps(self, row: Mapping[str, Any]) -> bool:
+        """Whether the metric of this row of the stored answer stays on the board."""
+        submitted = "submitted" in row
+        if self.origin != ANY and (self.origin == "submitted") != submitted:
+            return False
+        if self.method != ANY and method_of(row["metric"], submitted) != self.method:
+            return False
+        if self.needs == ANY:
+            return True
+        needs = None if submitted else needs_of(row["metric"])
+        return needs is not None and NEEDS[self.needs][1](needs)
+
+
+def wish_of(asked: Mapping[str, str], systems: Sequence[str], document: Mapping[str, Any] | None = None) -> BoardWish:
+    """From an address. Without a level it is the first of the document at which a metric has a value. Raises
+    ``UnknownWish``."""
+    coefficient = _one_of(asked, "coefficient", "pearson", COEFFICIENT_NAMES)
+    return BoardWish(
+        level=_one_of(asked, "level", first_level(document, coefficient), ("turn", "dialogue", "system")),
+        coefficient=coefficient,
+        variant=_one_of(asked, "variant", GLOBAL, VARIANTS),
+        systems=_one_of(asked, "systems", ALL, systems),
+        needs=_one_of(asked, "needs", ANY, (ANY, *NEEDS)),
+        method=_one_of(asked, "method", ANY, (ANY, *METHODS)),
+        origin=_one_of(asked, "origin", ANY, (ANY, *ORIGINS)),
+    )
+
+
+def first_level(document: Mapping[str, Any] | None, coefficient: str = "pearson") -> str:
+    if document is None:
+        return "turn"
+    defined = {row["level"] for row in document["rows"] if row[coefficient]["value"] is not None}
+    return next((level for level in document["human_ceiling"] if level in defined), "turn")
+
+
+def _one_of(asked: Mapping[str, str], name: str, default: str, known: Any) -> str:
+    wish = asked.get(name) or default
+    if wish not in known:
+        raise UnknownWish(f"{name} is none of {', '.join(known)}")
+    return wish
+
+
+def kept(document: Mapping[str, Any], wish: BoardWish) -> dict[str, Any]:
+    """The stored answer with the rows that the filters leave."""
+    return {**document, "rows": [row for row in document["rows"] if wish.keeps(row)]}
+
+
+def methods_present(document: Mapping[str, Any]) -> list[str]:
+    found = {method_of(row["metric"], "submitted" in row) for row in document["rows"]}
+    return [method for method in METHODS if method in found]
+
+
+def needs_present(document: Mapping[str, Any]) -> list[str]:
+    found = [
+        needs for row in document["rows"] if "submitted" not in row and (needs := needs_of(row["metric"])) is not None
+    ]
+    return [key for key, (_, fits) in NEEDS.items() if any(fits(needs) for needs in found)]
+
+
+def origins_present(document: Mapping[str, Any]) -> list[str]:
+    found = {"submitted" if "submitted" in row else "ours" for row in document["rows"]}
+    return [origin for origin in ORIGINS if origin in found]
