@@ -7,6 +7,7 @@ from workers.celery_rules import row_task
 from workers.judges import trials
 from workers.models import MetricRun
 from workers.raters_waiting import LOOK_SECONDS, waiting_answers
+from workers.signals import run_begins
 
 
 @row_task
@@ -16,6 +17,7 @@ def compute(run_id: int) -> None:
     if MetricRun.objects.filter(pk=run_id, queue="llm").exists():
         for message_id in waiting_answers(LOOK_SECONDS):
             answering.answer(message_id)
+    run_begins.send_robust(sender=MetricRun, run_id=run_id)
     execution.compute(run_id)
 
 

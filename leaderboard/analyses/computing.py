@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import time
 from collections.abc import Iterable
+from datetime import timedelta
 from typing import Any
 
 from billiard.exceptions import SoftTimeLimitExceeded
 from django.conf import settings
+from django.utils import timezone
 
 from annotations.models import CorpusVersion
 from leaderboard.analyses import rows
@@ -16,6 +19,7 @@ from leaderboard.analyses.kinds import all_kinds
 from leaderboard.analyses.look import is_of, look, question_of, wanted_of
 from leaderboard.models import Analysis
 from workers.leases import lease_kept
+from workers.raters_waiting import LOOK_SECONDS
 
 log = logging.getLogger(__name__)
 
@@ -51,7 +55,7 @@ def _computed(claim: rows.Claim) -> bool:
         if not rows.begin(claim, wanted):
             return False
         started = time.perf_counter()
-        answer = kind.compute(row.version, **row.parameters)
+        answer = _as_json(kind.compute(row.version, **row.parameters))
         return rows.finish(claim, answer, wanted, time.perf_counter() - started)
     except SoftTimeLimitExceeded:
         raise
@@ -59,6 +63,15 @@ def _computed(claim: rows.Claim) -> bool:
         log.exception("analysis %s (%s of %s) failed", row.pk, row.kind, row.version)
         rows.fail(claim, f"{type(problem).__name__}: {problem}".replace("\0", "")[:2000])
         return False
+
+
+def _as_json(answer: dict[str, Any]) -> dict[str, Any]:
+    """The answer as it will be read. What is not a number is ``null`` with a reason, never NaN."""
+    try:
+        found: dict[str, Any] = json.loads(json.dumps(answer, allow_nan=False))
+    except (TypeError, ValueError) as problem:
+        raise ValueError(f"the answer is no JSON document: {problem}") from None
+    return found
 
 
 def answer_of(version: CorpusVersion, kind: str, **parameters: Any) -> dict[str, Any]:
@@ -75,11 +88,19 @@ def answer_of(version: CorpusVersion, kind: str, **parameters: Any) -> dict[str,
     if row is not None and is_of(row, wanted) and row.answer is not None:
         answer: dict[str, Any] = row.answer
         return answer
-    return asked.compute(version, **parameters)
+    return _as_json(asked.compute(version, **parameters))
 
 
 def _row(version: CorpusVersion, kind: str, parameters: dict[str, Any]) -> Analysis | None:
     return Analysis.objects.filter(version=version, kind=kind, question=question_of(parameters)).first()
+
+
+def compute_longest_waiting() -> bool:
+    """The one that has waited longest, if it has for a moment: its own message may be far behind in a queue."""
+    moment = timezone.now() - timedelta(seconds=LOOK_SECONDS)
+    waiting = Analysis.objects.filter(state=Analysis.State.PENDING, waits_since__lt=moment)
+    pk = waiting.order_by("waits_since", "pk").values_list("pk", flat=True).first()
+    return pk is not None and compute(pk)
 
 
 def compute_waiting(versions: Iterable[CorpusVersion] | None = None) -> list[Analysis]:

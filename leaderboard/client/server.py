@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 TRIES = 6
 LONGEST_WAIT = 120.0
 """Seconds. A server that asks for more is told about, not waited for."""
+COMES_LATER = 202
+LONGEST_COMPUTING = 600.0
+"""Seconds. A worker may have long work before it comes to what we asked for."""
 BUSY = (429, 503)
 """The server did nothing yet and says that it may be asked again."""
 
@@ -78,8 +81,22 @@ class Server:
         self._http.close()
 
     def get(self, path: str, **query: str | int | None) -> dict[str, Any]:
-        """The document at a path below ``/api/v1/``. Raises Refused, or ClientError where no answer came."""
-        return self._document("GET", path, repeatable=True, params=_given(query))
+        """The document at a path below ``/api/v1/``. Raises Refused, or ClientError where no answer came.
+
+        Numbers that a worker has yet to compute are waited for.
+        """
+        waited = 0.0
+        while True:
+            response = self._answer("GET", path, repeatable=True, params=_given(query))
+            if response.status_code != COMES_LATER:
+                return _parsed(response)
+            if waited >= LONGEST_COMPUTING:
+                said = one_line(_problem(response).get("detail"), 200)
+                raise ClientError(f"the numbers are not computed yet. {said}".rstrip())
+            seconds = min(_retry_after(response.headers.get("Retry-After"), 1), LONGEST_WAIT)
+            self.waiting("the server computes the numbers", seconds)
+            self.sleep(seconds)
+            waited += seconds
 
     def items(self, path: str, **query: str | int | None) -> Iterator[dict[str, Any]]:
         """Every item of a list, page by page."""

@@ -34,10 +34,22 @@ class Visit:
         response = self.page.goto(path, wait_until="load")
         assert isinstance(response, Response)
         assert response.status == status, f"{path} answered {response.status}"
+        self.see_numbers()
         if self.script:
             for fragment in self.page.locator("[hx-trigger=load]").all():
                 fragment.locator("[data-chart], .empty").first.wait_for(state="attached")
         return self.page
+
+    def see_numbers(self) -> None:
+        """Statistics that nobody has looked at yet are computed by the worker; the page comes by itself."""
+        waiting = self.page.locator(".waiting.of-page")
+        for _ in range(60):
+            if not waiting.count():
+                break
+            self.page.wait_for_timeout(500)
+            if not self.script:
+                self.page.reload(wait_until="load")
+        self.page.wait_for_load_state("load")
 
     def log_in(self, name: str, password: str) -> None:
         self.go("/accounts/login/")

@@ -1,29 +1,38 @@
-"""An answer is read where it is stored for the present data, and made anew where the data has changed since."""
+"""A look reads what is stored and asks workers for the rest; workers compute it once, of the data that they read."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from datetime import timedelta
+from typing import Any
+
 import pytest
 from django.db import OperationalError
+from django.utils import timezone
 
 from annotations.actions import data_changed
 from annotations.models import CorpusVersion
-from dialeval_site.settings import VERSION
-from leaderboard.actions import stored_answer
+from leaderboard.analyses import Kind, drop, kinds, look, register, rows, upkeep
+from leaderboard.analyses.computing import answer_of, compute, compute_waiting
 from leaderboard.models import Analysis
 from tests.leaderboard.conftest import FOUR_RESPONSES, Rated
+from workers import tasks
+from workers.claims import Claim
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.by_workers]
 
 
 class Question:
-    """Counts how often it is computed."""
+    """Counts how often it is computed; ``during`` happens while it is."""
 
     def __init__(self) -> None:
         self.times = 0
+        self.during: Any = lambda: None
 
-    def __call__(self) -> dict[str, int]:
+    def __call__(self, version: CorpusVersion, **parameters: Any) -> dict[str, Any]:
+        self.during()
         self.times += 1
-        return {"times": self.times}
+        return {"times": self.times, **parameters}
 
 
 @pytest.fixture
@@ -31,86 +40,270 @@ def version(rated: Rated) -> CorpusVersion:
     return rated(FOUR_RESPONSES)
 
 
-def test_a_second_look_reads_what_is_stored(version: CorpusVersion) -> None:
-    question = Question()
-    answers = [stored_answer(version, "test", "q", question).answer for _ in range(2)]
-    assert (answers, question.times) == ([{"times": 1}, {"times": 1}], 1)
+@pytest.fixture
+def question() -> Iterator[Question]:
+    asked = Question()
+    register(Kind("test", asked))
+    yield asked
+    kinds._known.pop("test")
 
 
-def test_changed_data_is_asked_anew_and_replaces_the_old_answer(version: CorpusVersion) -> None:
-    question = Question()
-    stored_answer(version, "test", "q", question)
+@pytest.fixture(autouse=True)
+def no_rest(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rows, "REST", 0)
+    monkeypatch.setattr(rows, "LEAST_REST", timedelta(0))
+
+
+def changed(version: CorpusVersion) -> None:
     data_changed([version.pk])
     version.refresh_from_db()
-    assert stored_answer(version, "test", "q", question).answer == {"times": 2}
+
+
+def row() -> Analysis:
+    return Analysis.objects.get(kind="test")
+
+
+def test_a_look_computes_nothing_and_asks_once(version: CorpusVersion, question: Question) -> None:
+    found = [look(version, "test") for _ in range(3)]
+    assert [(one.state, one.answer) for one in found] == [("waiting", None)] * 3
+    assert (question.times, Analysis.objects.filter(kind="test", state="pending").count()) == (0, 1)
+
+
+def test_what_a_worker_computed_is_read_by_the_next_look(version: CorpusVersion, question: Question) -> None:
+    look(version, "test", aspect="overall")
+    assert compute(row().pk)
+    found = look(version, "test", aspect="overall")
+    assert (found.state, found.answer, found.error) == ("present", {"times": 1, "aspect": "overall"}, "")
+
+
+def test_after_a_change_the_older_answer_is_shown_as_such_until_the_new_one_is_there(
+    version: CorpusVersion, question: Question
+) -> None:
+    look(version, "test")
+    compute(row().pk)
+    changed(version)
+    stale = look(version, "test")
+    assert (stale.state, stale.answer, row().state) == ("stale", {"times": 1}, "pending")
+    compute(row().pk)
+    assert (look(version, "test").state, look(version, "test").answer) == ("present", {"times": 2})
+
+
+def test_an_answer_made_while_the_data_changed_is_of_older_data(version: CorpusVersion, question: Question) -> None:
+    look(version, "test")
+    question.during = lambda: data_changed([version.pk])
+    compute(row().pk)
+    version.refresh_from_db()
+    assert look(version, "test").state == "stale"
+
+
+def test_a_young_answer_may_stand_for_a_while(
+    version: CorpusVersion, question: Question, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """100 runs that end one after the other do not make 100 answers."""
+    monkeypatch.setattr(rows, "LEAST_REST", timedelta(minutes=1))
+    look(version, "test")
+    compute(row().pk)
+    for _ in range(100):
+        changed(version)
+        assert look(version, "test").state == "stale"
+        assert upkeep.renew() == 0
+        compute(row().pk)
+    assert question.times == 1
+
+
+def test_another_question_kind_or_version_is_another_answer(version: CorpusVersion, question: Question) -> None:
+    look(version, "test", aspect="a")
+    look(version, "test", aspect="b")
+    assert len(compute_waiting()) == 2
+    assert look(version, "test", aspect="b").answer == {"times": 2, "aspect": "b"}
+
+
+def test_the_order_of_parameters_is_none_of_the_question(version: CorpusVersion, question: Question) -> None:
+    look(version, "test", aspect="a", level="turn")
+    look(version, "test", level="turn", aspect="a")
     assert Analysis.objects.filter(kind="test").count() == 1
 
 
-def test_an_answer_made_while_the_data_changed_is_made_again(version: CorpusVersion) -> None:
-    question = Question()
-
-    def interrupted() -> dict[str, int]:
-        data_changed([version.pk])
-        return question()
-
-    stored_answer(version, "test", "q", interrupted)
-    version.refresh_from_db()
-    assert stored_answer(version, "test", "q", question).answer == {"times": 2}
-
-
-def test_another_question_kind_or_version_is_another_answer(version: CorpusVersion) -> None:
-    question = Question()
-    stored_answer(version, "test", "q", question)
-    stored_answer(version, "test", "other", question)
-    stored_answer(version, "other", "q", question)
-    assert question.times == 3
-
-
-def test_questions_about_other_data_follow_their_own_count_of_writes(version: CorpusVersion) -> None:
-    """A campaign's ratings change while its corpus version does not."""
-    question = Question()
-    for writes in (7, 7, 8):
-        stored = stored_answer(version, "test", "q", question, revision=writes)
-    data_changed([version.pk])
-    version.refresh_from_db()
-    stored_answer(version, "test", "q", question, revision=8)
-    assert (question.times, stored.revision) == (2, 8)
-
-
-def test_an_answer_that_other_code_made_is_made_again(version: CorpusVersion) -> None:
-    question = Question()
-    for made_by in ("charts 1", "charts 1", "charts 2"):
-        stored = stored_answer(version, "test", "q", question, made_by)
-    assert (question.times, stored.made_by) == (2, f"dialeval {VERSION} charts 2")
-
-
-def test_an_answer_of_another_release_is_made_again(version: CorpusVersion, settings) -> None:
-    question = Question()
-    for release in ("0.1.0", "0.1.0", "0.2.0"):
-        settings.VERSION = release
-        stored_answer(version, "test", "q", question)
-    assert question.times == 2
-
-
-def test_questions_longer_than_the_column_are_told_apart(version: CorpusVersion) -> None:
-    question = Question()
+def test_questions_longer_than_the_column_are_told_apart(version: CorpusVersion, question: Question) -> None:
     for last in ("a", "b", "a"):
-        stored_answer(version, "test", "system,".join(["q"] * 100) + last, question)
-    assert question.times == 2
+        look(version, "test", systems=["q" * 100] * 5 + [last])
+    assert Analysis.objects.filter(kind="test").count() == 2
 
 
-def test_an_answer_that_cannot_be_stored_is_given_all_the_same(version: CorpusVersion, monkeypatch) -> None:
-    """A long import holds SQLite's only write lock."""
+def test_an_answer_of_another_release_is_not_shown(version: CorpusVersion, question: Question, settings) -> None:
+    """Its form may be another one."""
+    look(version, "test")
+    compute(row().pk)
+    settings.VERSION = "99.0"
+    assert (look(version, "test").state, look(version, "test").answer) == ("waiting", None)
 
-    def locked(**_: object) -> None:
+
+def test_two_workers_compute_one_row_once(version: CorpusVersion, question: Question) -> None:
+    look(version, "test")
+    question.during = lambda: compute(row().pk)  # the second hears of it while the first is at it
+    assert compute(row().pk)
+    assert question.times == 1
+
+
+def test_what_fails_says_why_and_waits_for_a_change_of_the_data(version: CorpusVersion, question: Question) -> None:
+    def breaks() -> None:
+        raise ZeroDivisionError("no people")
+
+    question.during = breaks
+    look(version, "test")
+    assert not compute(row().pk)
+    found = [look(version, "test") for _ in range(2)]
+    assert [(one.state, one.error) for one in found] == [("failed", "ZeroDivisionError: no people")] * 2
+    changed(version)
+    assert (look(version, "test").state, row().state) == ("waiting", "pending")
+
+
+def test_what_failed_keeps_the_older_answer(version: CorpusVersion, question: Question) -> None:
+    look(version, "test")
+    compute(row().pk)
+    changed(version)
+    question.during = lambda: 1 / 0
+    look(version, "test")
+    compute(row().pk)
+    found = look(version, "test")
+    assert (found.state, found.answer) == ("failed", {"times": 1})
+
+
+@pytest.mark.parametrize("number", [float("nan"), float("inf"), {1, 2}])
+def test_an_answer_that_is_no_json_fails(version: CorpusVersion, question: Question, number: object) -> None:
+    """SQLite would store NaN, which no browser reads; PostgreSQL would not."""
+    kinds._known["test"] = Kind("test", lambda version: {"mean": number})
+    look(version, "test")
+    compute(row().pk)
+    assert (row().state, "JSON" in row().error) == ("failed", True)
+
+
+def test_a_worker_that_knows_no_such_kind_says_so(
+    version: CorpusVersion, question: Question
+) -> None:
+    look(version, "test")
+    known = kinds._known.pop("test")
+    compute(row().pk)
+    kinds._known["test"] = known
+    assert "knows no statistic 'test'" in row().error
+
+
+def test_a_silent_worker_s_row_is_given_to_another(version: CorpusVersion, question: Question) -> None:
+    look(version, "test")
+    rows.claim(row().pk)
+    Analysis.objects.filter(kind="test").update(lease_expires_at=timezone.now() - timedelta(seconds=1))
+    assert rows.sweep().given_back == 1
+    assert compute(row().pk)
+    assert look(version, "test").state == "present"
+
+
+def test_a_worker_that_lost_its_lease_writes_nothing(version: CorpusVersion, question: Question) -> None:
+    look(version, "test")
+    late = rows.claim(row().pk)
+    assert late is not None
+    Analysis.objects.filter(kind="test").update(state="pending", lease_token="")
+    assert not rows.finish(late, {"times": 0}, rows.Wanted("0", "x"), 1.0)
+    assert row().answer is None
+
+
+def test_rows_that_were_looked_at_lately_are_made_anew_without_a_look(
+    version: CorpusVersion, question: Question
+) -> None:
+    look(version, "test")
+    compute(row().pk)
+    assert upkeep.renew() == 0
+    changed(version)
+    assert upkeep.renew() == 1
+    Analysis.objects.update(state="done", asked_at=timezone.now() - timedelta(days=31))
+    assert upkeep.renew() == 0
+
+
+def test_rows_about_what_was_deleted_are_forgotten(version: CorpusVersion) -> None:
+    def stamp(_version: CorpusVersion, **_: Any) -> str:
+        raise CorpusVersion.DoesNotExist
+
+    register(Kind("test", Question()))
+    look(version, "test")
+    compute(row().pk)
+    kinds._known["test"] = Kind("test", Question(), stamp)
+    upkeep.renew()
+    kinds._known.pop("test")
+    assert not Analysis.objects.exists()
+
+
+def test_a_dropped_answer_is_not_even_shown_as_an_older_one(version: CorpusVersion, question: Question) -> None:
+    look(version, "test")
+    compute(row().pk)
+    changed(version)
+    drop([version.pk])
+    assert (look(version, "test").state, look(version, "test").answer) == ("waiting", None)
+
+
+def test_who_computes_while_answers_are_dropped_loses_the_row(version: CorpusVersion, question: Question) -> None:
+    look(version, "test")
+    question.during = lambda: drop([version.pk])
+    assert not compute(row().pk)
+    assert row().answer is None
+
+
+@pytest.mark.django_db(transaction=True)
+def test_an_answer_made_between_a_withdrawal_and_its_commit_is_dropped_with_it(
+    version: CorpusVersion, question: Question
+) -> None:
+    from django.db import transaction
+
+    with transaction.atomic():
+        drop([version.pk])
+        look(version, "test")
+        compute(row().pk)
+    assert row().answer is None
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_database_that_is_locked_makes_a_page_wait_and_not_fail(
+    version: CorpusVersion, question: Question, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def locked(*_: object, **__: object) -> None:
         raise OperationalError("database is locked")
 
-    monkeypatch.setattr(Analysis.objects, "update_or_create", locked)
-    found = stored_answer(version, "test", "q", Question())
-    assert (found.answer, found.pk, found.computed_at is None) == ({"times": 1}, None, False)
+    monkeypatch.setattr(rows, "_make", locked)
+    found = look(version, "test")
+    assert (found.state, found.row, found.address) == ("waiting", None, "")
 
 
-def test_a_corpus_takes_its_stored_answers_with_it(version: CorpusVersion) -> None:
-    stored_answer(version, "test", "q", Question())
+def test_an_answer_of_others_is_computed_where_it_is_missing(version: CorpusVersion, question: Question) -> None:
+    assert answer_of(version, "test") == {"times": 1}
+    assert answer_of(version, "test") == {"times": 1}
+    changed(version)
+    assert answer_of(version, "test") == {"times": 2}
+
+
+def test_an_answer_that_another_worker_is_at_is_computed_beside_it(version: CorpusVersion, question: Question) -> None:
+    """Two who wait for each other's rows would wait for ever."""
+    look(version, "test")
+    assert isinstance(rows.claim(row().pk), Claim)
+    assert answer_of(version, "test") == {"times": 1}
+
+
+def test_what_has_waited_for_a_moment_goes_before_a_metric_run(version: CorpusVersion, question: Question) -> None:
+    """A message of its own would stand behind those of a thousand runs."""
+    look(version, "test", aspect="a")
+    look(version, "test", aspect="b")
+    tasks.compute(0)
+    assert question.times == 0  # its own message will do
+    Analysis.objects.filter(kind="test").update(waits_since=timezone.now() - timedelta(seconds=10))
+    tasks.compute(0)
+    assert question.times == 1  # one, and the run
+
+
+def test_nobody_at_work_is_told(version: CorpusVersion, question: Question) -> None:
+    assert not look(version, "test").nobody_works
+    long_ago = timezone.now() - timedelta(hours=1)
+    Analysis.objects.filter(kind="test").update(waits_since=long_ago, hinted_at=long_ago)
+    assert look(version, "test").nobody_works
+
+
+def test_a_corpus_takes_its_stored_answers_with_it(version: CorpusVersion, question: Question) -> None:
+    look(version, "test")
     version.corpus.delete()
     assert not Analysis.objects.exists()
