@@ -13,8 +13,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from annotations.correlation.bootstrap import cluster_resamples, percentile_interval, with_interval
+from annotations.correlation.jackknife import jackknife_interval, left_out_weights, with_jackknife_interval
 from annotations.correlation.kendall import KendallSide, kendall_between, kendall_estimate, kendall_side
 from annotations.correlation.pearson import PearsonSide, pearson_between, pearson_estimate, pearson_side
+from annotations.correlation.redraws import Redraws
 from annotations.correlation.scores import FloatArray, IntArray, why_undefined
 from annotations.correlation.spearman import SpearmanSide, spearman_between, spearman_estimate, spearman_side
 from annotations.estimates import Estimate
@@ -25,39 +27,44 @@ THREADS = 2
 
 __all__ = [
     "COEFFICIENTS",
+    "Redraws",
     "cluster_resamples",
     "correlation_estimates",
     "correlation_estimates_of_many",
     "correlation_replicates",
+    "jackknife_interval",
+    "left_out_weights",
     "percentile_interval",
     "with_interval",
+    "with_jackknife_interval",
 ]
 
 
 def correlation_estimates(
-    human: ArrayLike, metric: ArrayLike, cluster: ArrayLike, weights: ArrayLike | None = None
+    human: ArrayLike, metric: ArrayLike, cluster: ArrayLike, weights: ArrayLike | Redraws | None = None
 ) -> dict[str, Estimate]:
     """r, ρ and τ-b of n pairs, with p, and with a 95 % interval where ``weights`` are given.
 
     ``human``, ``metric``: (n,) finite scores. ``cluster``: (n,) the dialogue number of each pair, 0 ≤ cluster <
-    clusters. ``weights``: (resamples, clusters) from ``cluster_resamples``, or None for no interval. Fewer than 3
-    pairs or a constant side give undefined estimates with that reason. Raises ValueError on NaN: drop pairs first.
+    clusters. ``weights``: ``Redraws`` over the clusters, or (resamples, clusters) from ``cluster_resamples`` for the
+    percentile bootstrap, or None for no interval. Fewer than 3 pairs or a constant side give undefined estimates with
+    that reason. Raises ValueError on NaN: drop pairs first.
     """
     return correlation_estimates_of_many(human, [metric], cluster, weights)[0]
 
 
 def correlation_estimates_of_many(
-    human: ArrayLike, metrics: Sequence[ArrayLike], cluster: ArrayLike, weights: ArrayLike | None = None
+    human: ArrayLike, metrics: Sequence[ArrayLike], cluster: ArrayLike, weights: ArrayLike | Redraws | None = None
 ) -> list[dict[str, Estimate]]:
     """``correlation_estimates`` of many metrics on the same n items; the human side is prepared once."""
     scores = np.asarray(human, dtype=np.float64)
     clusters = np.asarray(cluster, dtype=np.int64)
-    draws = None if weights is None else np.asarray(weights, dtype=np.float64)
+    draws = _redraws(weights)
     rows = [np.asarray(metric, dtype=np.float64) for metric in metrics]
     side: _Sides | None = None
     if draws is not None and any(not why_undefined(scores, row) for row in rows):
-        side = _sides(scores, clusters, draws)
-    clusters_used = len(np.unique(clusters))
+        side = _sides(scores, clusters, draws.weights)
+        used = np.bincount(clusters, minlength=draws.weights.shape[1]) > 0
 
     def estimates(row: FloatArray) -> dict[str, Estimate]:
         points = {
@@ -65,15 +72,21 @@ def correlation_estimates_of_many(
             "spearman": spearman_estimate(scores, row),
             "kendall": kendall_estimate(scores, row),
         }
-        if side is None or not points["pearson"].is_defined:
+        if side is None or draws is None or not points["pearson"].is_defined:
             return points
         replicates = _replicates(side, _sides(row, side.pearson.cluster, side.pearson.weights))
-        return {name: with_interval(points[name], replicates[name], clusters_used) for name in COEFFICIENTS}
+        return {name: draws.with_interval(points[name], replicates[name], used) for name in COEFFICIENTS}
 
     if len(rows) == 1:
         return [estimates(rows[0])]
     with ThreadPoolExecutor(THREADS) as pool:
         return list(pool.map(estimates, rows))
+
+
+def _redraws(weights: ArrayLike | Redraws | None) -> Redraws | None:
+    if weights is None or isinstance(weights, Redraws):
+        return weights
+    return Redraws(np.asarray(weights, dtype=np.float64), is_jackknife=False)
 
 
 def correlation_replicates(

@@ -1,0 +1,88 @@
+"""Leaving out one cluster at a time: intervals that hold what they promise where clusters are few.
+
+The jackknife's pseudo-values G·θ − (G − 1)·θ₍ᵢ₎ are taken as G independent draws: their standard error with Student's
+t of G − 1 degrees of freedom makes the interval (Tukey 1958; Miller 1974, The jackknife – a review, Biometrika 61).
+Correlations are taken on the scale of Fisher's z = artanh(r), where their spread does not depend on their size, and
+brought back by tanh. Where a coefficient of means over G clusters is to speak of the coefficient in the limit of many
+clusters, the interval stands around the mean of the pseudo-values, which takes the bias of order 1/G away (Quenouille
+1956). ``docs/statistics_correlation.md`` has the coverage that simulations find.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+from scipy import stats
+
+from annotations.correlation.scores import FloatArray, IntArray
+from annotations.estimates import Estimate, Undefined
+
+Scale = Literal["plain", "fisher"]
+
+MOST_GROUPS = 400
+"""With more clusters, groups of clusters of equal size are left out in place of single ones (the delete-a-group
+jackknife, Kott 2001): 399 degrees of freedom are as good as endless, and the work stays bounded."""
+
+ONE_CLUSTER = "an interval over dialogues needs at least 2 dialogues"
+UNDEFINED_WITHOUT_ONE = "no interval: the coefficient is undefined where one of the dialogues is left out"
+AT_THE_END = "no interval: the coefficient is 1 or −1, at the end of its scale, where dialogues are left out"
+_END = 1.0 - 1e-12
+
+
+def group_of_cluster(clusters: int) -> IntArray:
+    """(clusters,) the number of the group that each cluster is left out with; its own, where they are few."""
+    return np.arange(clusters, dtype=np.int64) % MOST_GROUPS
+
+
+def left_out_weights(clusters: int) -> FloatArray:
+    """(groups, clusters): 0 for what is left out, 1 for the rest. The form of ``cluster_resamples``."""
+    group = group_of_cluster(clusters)
+    return np.asarray(np.arange(min(clusters, MOST_GROUPS))[:, None] != group, dtype=np.float64)
+
+
+def jackknife_interval(
+    point: float,
+    left_out: FloatArray,
+    scale: Scale = "plain",
+    corrected: bool = False,
+    level: float = 0.95,
+    degrees: int | None = None,
+) -> tuple[float, float] | Undefined:
+    """``left_out``: (G,) the statistic without each cluster that holds data. ``corrected``: around the mean of the
+    pseudo-values. ``degrees``: of freedom, G − 1 unless told.
+
+    Undefined with fewer than 2 clusters, where the statistic is undefined without one of them, and on Fisher's scale
+    where it is 1 or −1.
+    """
+    groups = len(left_out)
+    if groups < 2:
+        return Undefined(ONE_CLUSTER)
+    if np.isnan(left_out).any():
+        return Undefined(UNDEFINED_WITHOUT_ONE)
+    if scale == "fisher":
+        if abs(point) > _END or (np.abs(left_out) > _END).any():
+            return Undefined(AT_THE_END)
+        point, left_out = float(np.arctanh(point)), np.arctanh(left_out)
+    spread = float(np.sqrt((groups - 1) / groups * np.square(left_out - left_out.mean()).sum()))
+    centre = groups * point - (groups - 1) * float(left_out.mean()) if corrected else point
+    reach = float(stats.t.ppf(0.5 + level / 2, max(groups - 1 if degrees is None else degrees, 1))) * spread
+    low, high = centre - reach, centre + reach
+    return (float(np.tanh(low)), float(np.tanh(high))) if scale == "fisher" else (low, high)
+
+
+def with_jackknife_interval(
+    point: Estimate,
+    left_out: FloatArray,
+    scale: Scale = "plain",
+    corrected: bool = False,
+    level: float = 0.95,
+    degrees: int | None = None,
+) -> Estimate:
+    """The point estimate with its interval, or with the reason why it has none; an undefined one stays as it is."""
+    if point.value is None:
+        return point
+    found = jackknife_interval(point.value, left_out, scale, corrected, level, degrees)
+    if isinstance(found, Undefined):
+        return Estimate(value=point.value, p=point.p, reason=found.reason)
+    return Estimate(value=point.value, p=point.p, ci=found)
