@@ -2,19 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
 from annotations.tables import Cell, Column, Row, Table, mark_best
 from leaderboard.board_words import board_signature, is_unmarked, who_handed_in
-from leaderboard.estimate_cells import (
-    cell_of,
-)
+from leaderboard.estimate_cells import cell_of
+from leaderboard.figures.rank_differences import RankDifference
+
+COMPARE_FORM = "compare-systems"
 
 
-def system_board(document: dict[str, Any], updated: datetime, kinds: Collection[str] = ()) -> Table:
+@dataclass(frozen=True)
+class Beside:
+    """What other stored answers say of the systems, by their positions.
+
+    ``corrected``: the severity-corrected means in their JSON form, None where they are not asked for. ``by_metric``:
+    the places by the metric ``metric`` beside people's.
+    """
+
+    corrected: Mapping[int, dict[str, Any]] | None = None
+    metric: str = ""
+    by_metric: Mapping[int, RankDifference] = field(default_factory=dict)
+
+
+def system_board(
+    document: dict[str, Any], updated: datetime | None, kinds: Collection[str] = (), beside: Beside | None = None
+) -> Table:
     """One row a system: mean human rating with interval, rank range and band; then its score on each metric."""
+    beside = beside or Beside()
     columns = [
         Column("system", "System"),
         Column("kind", "Kind", detail=True),
@@ -34,6 +52,7 @@ def system_board(document: dict[str, Any], updated: datetime, kinds: Collection[
             group="people",
             help="1 + systems that are clearly better, to the worst place possible.",
         ),
+        *_columns_beside(beside),
         Column(
             "items",
             "Rated",
@@ -57,7 +76,9 @@ def system_board(document: dict[str, Any], updated: datetime, kinds: Collection[
         for metric in document["metrics"]
     ]
     keys = [_metric_key(metric["metric"]) for metric in document["metrics"]]
-    rows = tuple(_system_row(system, keys) for system in document["systems"] if not kinds or system["kind"] in kinds)
+    rows = tuple(
+        _system_row(system, keys, beside) for system in document["systems"] if not kinds or system["kind"] in kinds
+    )
     table = Table(
         id="system-leaderboard",
         caption=f"Systems, {document['corpus']}, aspect {document['aspect']}",
@@ -71,8 +92,39 @@ def system_board(document: dict[str, Any], updated: datetime, kinds: Collection[
         ),
         signature=board_signature(document),
         updated=updated,
+        pick_form=COMPARE_FORM if len(document["systems"]) > 1 else "",
     )
     return mark_best(table)
+
+
+def _columns_beside(beside: Beside) -> list[Column]:
+    columns = []
+    if beside.corrected is not None:
+        columns.append(
+            Column(
+                "corrected",
+                "Severity-corrected",
+                "estimate",
+                group="people",
+                higher_is_better=True,
+                help="The mean that raters of average severity would have given, 95 % interval over dialogues.",
+                detail=True,
+            )
+        )
+    if beside.by_metric:
+        columns.append(
+            Column(
+                "by-metric",
+                f"Rank by {beside.metric}",
+                "rank",
+                decimals=0,
+                group="people",
+                help=f"The place by {beside.metric} among the systems that people rated, with the places that its "
+                "interval leaves open. It misleads where that range and people's do not meet.",
+                detail=True,
+            )
+        )
+    return columns
 
 
 def _system_score_help(metric: dict[str, Any]) -> str:
@@ -89,7 +141,7 @@ def _metric_key(configuration: str) -> str:
     return f"metric-{configuration.replace(',', ';')}"
 
 
-def _system_row(system: dict[str, Any], metric_keys: list[str]) -> Row:
+def _system_row(system: dict[str, Any], metric_keys: list[str], beside: Beside) -> Row:
     # The ranking counts bands from 1, cells from 0.
     band = None if system["band"] is None else system["band"] - 1
     rank = (
@@ -106,5 +158,21 @@ def _system_row(system: dict[str, Any], metric_keys: list[str]) -> Row:
     }
     for key, score in zip(metric_keys, system["scores"], strict=True):
         cells[key] = Cell(reason=score["reason"]) if isinstance(score, dict) else Cell(score)
+    cells |= _cells_beside(system["position"], beside)
     badges = (system["kind"],) if system["kind"] != "agent" else ()
-    return Row(f"system-{system['position']}", cells, badges=badges, swatch=system["position"])
+    return Row(f"system-{system['position']}", cells, badges=badges, swatch=system["position"], pick=system["system"])
+
+
+def _cells_beside(position: int, beside: Beside) -> dict[str, Cell]:
+    cells = {}
+    if beside.corrected is not None:
+        estimate = beside.corrected.get(position)
+        cells["corrected"] = Cell(reason="not computed for this system") if estimate is None else cell_of(estimate)
+    if beside.by_metric:
+        place = beside.by_metric.get(position)
+        cells["by-metric"] = (
+            Cell(reason=f"people or {beside.metric} have no score of it that compares")
+            if place is None
+            else Cell(place.metric[0], ci=place.metric[1:], note=f"ranked {place.words}" if place.words else "")
+        )
+    return cells

@@ -2,33 +2,150 @@
 
 from __future__ import annotations
 
-from django.http import HttpRequest, HttpResponse
+from dataclasses import dataclass, field
+from typing import Any
+
+from django.http import Http404, HttpRequest, HttpResponse
 from django.views.decorators.http import require_safe
 
+from annotations.models import CorpusVersion
 from annotations.page import aspect_or_404, page, version_or_404
-from leaderboard import actions, queries
+from annotations.tables import Table
+from leaderboard.analyses import Look, all_kinds, look
+from leaderboard.analyses.pages import waiting_page
 from leaderboard.corpus_context import corpus_context
-from leaderboard.system_board import system_board
-from leaderboard.system_plots import system_means_figure
+from leaderboard.figures import Figure
+from leaderboard.queries.system_choice import ALL, SystemChoice, system_choices
+from leaderboard.system_board import COMPARE_FORM, Beside, system_board
+from leaderboard.system_headline import headline
+from leaderboard.system_misleading import (
+    metrics_of,
+    misleading_figure,
+    misleading_table,
+    misleading_words,
+    rows_of,
+)
+from leaderboard.system_plots import drawn_profiles, profile_figure, rank_figure, system_means_figure
 
 KINDS = ("agent", "human", "gold", "baseline")
+KEPT = ("version", "aspect", "systems", "kind", "metric", "profile", "sort", "columns")
+
+
+@dataclass
+class Section:
+    """A part of the page with a stored answer of its own: it waits by itself, and leaves the rest as it is."""
+
+    look: Look
+    figure: Figure | None = None
+    table: Table | None = None
+    words: str = ""
+    more: dict[str, Any] = field(default_factory=dict)
 
 
 @require_safe
 def systems(request: HttpRequest, slug: str) -> HttpResponse:
     version = version_or_404(request, slug)
     aspect = aspect_or_404(request, version)
-    analysis = actions.stored_answer(version, "systems", aspect, lambda: queries.system_standing(version, aspect))
+    choices = system_choices(version)
+    chosen = _choice(request, choices)
+    asked = {} if chosen == ALL else {"systems": chosen}
+    found = look(version, "systems", aspect=aspect, **asked)
+    context: dict[str, Any] = {**corpus_context(version, "systems", aspect), "analysis": found, "look": found}
+    if found.answer is None:
+        return waiting_page(request, context, found, page_name="Systems")
+    document = found.answer
     kinds = [kind for kind in request.GET.getlist("kind") if kind in KINDS]
-    table = system_board(analysis.answer, analysis.computed_at, kinds)
-    figure = system_means_figure(analysis.answer, version.scales.get(aspect), kinds)
-    present = {system["kind"] for system in analysis.answer["systems"]}
-    context = {
-        **corpus_context(version, "systems", aspect),
-        "analysis": analysis,
+    misleading = _misleading(request, version, aspect, asked)
+    profile = _profile(request, version, asked)
+    beside = Beside(
+        corrected=_corrected(version, aspect),
+        metric=misleading.more.get("metric", "") if misleading else "",
+        by_metric={row.swatch: row for row in misleading.more.get("rows", ())} if misleading else {},
+    )
+    table = system_board(document, found.computed_at, kinds, beside)
+    shown = [system for system in document["systems"] if not kinds or system["kind"] in kinds]
+    present = {system["kind"] for system in document["systems"]}
+    context |= {
         "table": table,
-        "figure": figure,
+        "headline": headline(shown),
+        "figure": system_means_figure(document, version.scales.get(aspect), kinds),
+        "ranks": rank_figure(document, kinds, "Ranks are among all kinds." if kinds else ""),
+        "misleading": misleading,
+        "profile": profile,
+        "choices": choices,
+        "chosen": chosen,
         "kinds": [(kind, kind in kinds) for kind in KINDS if kind in present],
-        "has_systems": bool(analysis.answer["systems"]),
+        "compare_form": COMPARE_FORM,
+        "kept_for_metric": _kept(request, "metric"),
+        "kept_for_profile": _kept(request, "profile"),
+        "is_pair": len(document["systems"]) > 1,
+        "has_systems": bool(document["systems"]),
     }
-    return page(request, "leaderboard/systems.html", context, [table, figure.points])
+    figures = [
+        context["figure"],
+        context["ranks"],
+        *(one.figure for one in (misleading, profile) if one and one.figure),
+    ]
+    tables = [table, *([misleading.table] if misleading and misleading.table else [])]
+    return page(request, "leaderboard/systems.html", context, [*tables, *(figure.points for figure in figures)])
+
+
+def _choice(request: HttpRequest, choices: list[SystemChoice]) -> str:
+    wish = request.GET.get("systems", ALL)
+    if wish not in [one.key for one in choices]:
+        raise Http404("this corpus has no such choice of systems")
+    return wish
+
+
+def _kept(request: HttpRequest, without: str) -> list[tuple[str, str]]:
+    """What of the address stays in links and forms of a part of the page."""
+    return [(name, value) for name in KEPT if name != without for value in request.GET.getlist(name)]
+
+
+def _misleading(request: HttpRequest, version: CorpusVersion, aspect: str, asked: dict[str, str]) -> Section:
+    section = Section(look(version, "misleading-metrics", aspect=aspect, **asked))
+    document = section.look.answer
+    if document is None:
+        return section
+    ordering = metrics_of(document)
+    known = [one["metric"] for one in ordering]
+    wish = request.GET.get("metric", "")
+    if wish and wish not in [one["metric"] for one in document["metrics"]]:
+        raise Http404(f"{wish} is not computed on this corpus")
+    metric = wish or (known[0] if known else "")
+    section.words = misleading_words(document)
+    if metric:
+        section.table = misleading_table(document, section.look.computed_at, _kept(request, "metric"))
+        section.figure = misleading_figure(document, metric)
+        section.more = {"metric": metric, "metrics": sorted(known), "rows": rows_of(document, metric)}
+    return section
+
+
+def _profile(request: HttpRequest, version: CorpusVersion, asked: dict[str, str]) -> Section | None:
+    """None where there is but one aspect: the table says all of it."""
+    if len(version.aspects) < 2:
+        return None
+    section = Section(look(version, "system-profile", **asked))
+    document = section.look.answer
+    if document is None or len(document["aspects"]) < 2:
+        return section
+    positions = {
+        int(one) for one in request.GET.getlist("profile") if one.isascii() and one.isdigit() and len(one) < 10
+    }
+    positions &= {one["position"] for one in document["systems"]}
+    section.figure = profile_figure(document, positions)
+    drawn = set(drawn_profiles(document, positions))
+    section.more["choice"] = [
+        (one["position"], one["system"], number in drawn) for number, one in enumerate(document["systems"])
+    ]
+    return section
+
+
+def _corrected(version: CorpusVersion, aspect: str) -> dict[int, dict[str, Any]] | None:
+    """By position; None while nothing is known."""
+    if "rater-effects" not in all_kinds():
+        return None
+    document = look(version, "rater-effects", aspect=aspect).answer
+    if document is None:
+        return None
+    return {one["position"]: one["corrected"] for one in document["systems"]}

@@ -1,17 +1,23 @@
-"""From the systems' standing that is stored to figures."""
+"""From the systems' stored answers to figures."""
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from typing import Any
 
+from leaderboard.board_words import board_signature
 from leaderboard.figures import Figure, SystemMean, system_means
+from leaderboard.figures.profile import ProfileAspect, system_profile
+from leaderboard.figures.rank_intervals import RankRow, rank_intervals
 from leaderboard.plots import estimate_of
+
+PROFILES_DRAWN = 6
+"""More systems than these, side by side in every aspect, cannot be read; others are chosen instead."""
 
 
 def system_means_figure(document: dict[str, Any], scale: list[float | None] | None, kinds: Collection[str]) -> Figure:
     shown = [system for system in document["systems"] if not kinds or system["kind"] in kinds]
-    whole_scale = scale is not None and None not in scale
+    ends = [end for end in scale or () if end is not None]
     return system_means(
         [
             SystemMean(system["system"], system["position"], estimate_of(system["human"]), _badges(system))
@@ -19,9 +25,75 @@ def system_means_figure(document: dict[str, Any], scale: list[float | None] | No
         ],
         figure_id="human-means",
         aspect=document["aspect"],
-        scale=(float(scale[0]), float(scale[1])) if whole_scale and scale else None,
+        scale=(float(ends[0]), float(ends[1])) if len(ends) == 2 else None,
         signature=f"{document['corpus']} {document['corpus_version']}, {document['resamples']} draws of dialogues",
     )
+
+
+def rank_figure(document: dict[str, Any], kinds: Collection[str], remark: str = "") -> Figure:
+    """Ranks are among all systems of the document: a filter by kind hides rows, it does not make another ranking."""
+    return rank_intervals(
+        [
+            RankRow(
+                _name(system),
+                system["position"],
+                system["rank"],
+                system["worst_rank"],
+                estimate_of(system["human"]),
+                system["band"],
+            )
+            for system in document["systems"]
+            if not kinds or system["kind"] in kinds
+        ],
+        figure_id="ranks",
+        aspect=document["aspect"],
+        remark=remark,
+        signature=board_signature(document),
+    )
+
+
+def profile_figure(document: dict[str, Any], positions: Collection[int]) -> Figure:
+    """``positions``: systems to draw; without them the best few."""
+    aspects = [
+        ProfileAspect(
+            one["aspect"],
+            (one["scale"][0], one["scale"][1]) if one["scale"] else None,
+            [estimate_of(estimate) for estimate in one["systems"]],
+        )
+        for one in document["aspects"]
+    ]
+    return system_profile(
+        [(_name(one), one["position"]) for one in document["systems"]],
+        aspects,
+        figure_id="profile",
+        drawn=drawn_profiles(document, positions),
+        signature=board_signature({**document, "aspect": "each"}),
+    )
+
+
+def drawn_profiles(document: dict[str, Any], positions: Collection[int]) -> list[int]:
+    """Indices into the document's systems, the best first."""
+    order = _by_mean(document)
+    if positions:
+        return [number for number in order if document["systems"][number]["position"] in positions]
+    return order[:PROFILES_DRAWN]
+
+
+def _by_mean(document: dict[str, Any]) -> list[int]:
+    """Best first: by the sum of ranks over all aspects, since no aspect need stand for the others."""
+    systems: Sequence[int] = range(len(document["systems"]))
+    total = dict.fromkeys(systems, 0)
+    for aspect in document["aspects"]:
+        values = [one["value"] for one in aspect["systems"]]
+        for number in systems:
+            own = values[number]
+            total[number] += sum(other is not None and (own is None or other > own) for other in values)
+    return sorted(systems, key=lambda number: (total[number], number))
+
+
+def _name(system: dict[str, Any]) -> str:
+    words = ", ".join(_badges(system))
+    return f"{system['system']} ({words})" if words else str(system["system"])
 
 
 def _badges(system: dict[str, Any]) -> tuple[str, ...]:

@@ -294,6 +294,7 @@ CORPUS_PAGES = (
     "metric-leaderboard",
     "scatter",
     "system-leaderboard",
+    "system-comparison",
     "agreement",
     "corpus-runs",
     "corpus-runs-progress",

@@ -403,7 +403,7 @@ def test_a_token_opens_no_page(stage: Stage) -> None:
 # --- what is withheld and hidden ---------------------------------------------------------------------------------
 
 CORPUS_PAGES = (
-    "corpus", "dialogues", "dialogue", "metric-leaderboard", "scatter", "system-leaderboard", "agreement",
+    "corpus", "dialogues", "dialogue", "metric-leaderboard", "scatter", "system-leaderboard", "system-comparison", "agreement",
     "corpus-runs", "corpus-runs-progress", "judge-inspector", "judge-answer", "judge-hygiene",
     "metric-scores", "metric-scores-template",
 )  # fmt: skip

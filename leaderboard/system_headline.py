@@ -1,0 +1,63 @@
+"""The system leaderboard in a sentence or two, made from its stored answer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from annotations.tables.numerals import written
+
+NAMED = 3
+"""More systems than these are counted, not named."""
+
+
+def headline(systems: Sequence[dict[str, Any]]) -> tuple[str, str]:
+    """(the finding, what goes with it): who is best and who cannot be told apart from it; the best agent where that is
+    another one. ``systems``: rows of ``system_standing``. ("", why) where nobody has rated any of them."""
+    rated = _by_mean(systems)
+    if not rated:
+        return "", "Nobody has rated these systems yet, so none is best."
+    best = rated[0]
+    if len(rated) == 1:
+        return "", f"{best['system']} alone is rated: {_mean_words(best)}. A comparison needs a second system."
+    finding = f"{best['system']} is best ({_mean_words(best)})"
+    together = _together(best, rated[1:])
+    finding += f"; {together} cannot be told apart from it." if together else _nobody_near(best)
+    return finding, _best_agent(best, rated)
+
+
+def _by_mean(systems: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    rated = [system for system in systems if system["human"]["value"] is not None]
+    return sorted(rated, key=lambda system: -float(system["human"]["value"]))
+
+
+def _best_agent(best: dict[str, Any], rated: Sequence[dict[str, Any]]) -> str:
+    agents = [system for system in rated if system["kind"] == "agent"]
+    if not agents or agents[0] is best:
+        return ""
+    first = agents[0]
+    together = _together(first, agents[1:])
+    beside = f", with {together} too near to tell" if together else ""
+    return f"The best agent is {first['system']} ({_mean_words(first)}){beside}."
+
+
+def _nobody_near(best: dict[str, Any]) -> str:
+    return ", clear of all others." if best["human"].get("ci") else "; without an interval nobody can say by how much."
+
+
+def _together(best: dict[str, Any], others: Sequence[dict[str, Any]]) -> str:
+    """Those whose interval reaches up to that of the best."""
+    ends = best["human"].get("ci")
+    if not ends:
+        return ""
+    near = [one["system"] for one in others if one["human"].get("ci") and one["human"]["ci"][1] >= ends[0]]
+    if len(near) > NAMED + 1:
+        return f"{', '.join(near[:NAMED])} and {len(near) - NAMED} more"
+    return f"{', '.join(near[:-1])} and {near[-1]}" if len(near) > 1 else "".join(near)
+
+
+def _mean_words(system: dict[str, Any]) -> str:
+    human = system["human"]
+    ends = human.get("ci")
+    interval = f" [{written(ends[0], 2)}, {written(ends[1], 2)}]" if ends else ""
+    return f"{written(human['value'], 2)}{interval}"

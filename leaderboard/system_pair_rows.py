@@ -1,0 +1,77 @@
+"""Which items of two systems somebody wants to see side by side, and in what order."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from leaderboard.statistics.placed_scores import FloatArray, IntArray, settled
+
+PEOPLE = ""
+"""The measure that is people's mean score; others are named like the metric."""
+ONLY = ("", "first", "second", "tie")
+SORTS = ("", "first", "second", "place")
+"""Farthest apart first; where the first system is better by most; the second; the corpus's order. What has no
+difference comes last."""
+
+
+@dataclass(frozen=True, slots=True)
+class PairWish:
+    by: str = PEOPLE
+    only: str = ""
+    dialogue: int | None = None
+    sort: str = ""
+
+
+@dataclass(frozen=True)
+class PairRows:
+    """A document of ``system_pair`` made ready to be chosen from."""
+
+    document: Mapping[str, Any]
+
+    @property
+    def n(self) -> int:
+        return len(self.document["rows"]["dialogue"])
+
+    @property
+    def measures(self) -> list[str]:
+        """People first, where they rated anything that both answered; then metrics with scores of items."""
+        return [*([PEOPLE] if self.document["human"]["items"] else []), *self.document["scores"]]
+
+    def scores(self, by: str) -> FloatArray:
+        """(2, n) of the first and the second system."""
+        given = self.document["rows"]["human"] if by == PEOPLE else self.document["scores"][by]
+        return np.array(given, dtype=np.float64).reshape(2, self.n)
+
+    def difference(self, by: str) -> FloatArray:
+        """(n,) above 0 where the first system is better, also of a metric of which lower is better; NaN where one has
+        no score."""
+        first, second = self.scores(by)
+        gap: FloatArray = settled(first) - settled(second)
+        return gap if by == PEOPLE or self._metric(by)["higher_is_better"] else -gap
+
+    def chosen(self, wish: PairWish) -> IntArray:
+        """The rows that the wish wants, in its order."""
+        difference = self.difference(wish.by)
+        kept = self._of_kind(difference, wish.only)
+        if wish.dialogue is not None:
+            kept &= np.array(self.document["rows"]["dialogue"], dtype=np.int64) == wish.dialogue
+        rows = np.flatnonzero(kept)
+        if wish.sort == "place":
+            return rows
+        key = {"first": -difference, "second": difference}.get(wish.sort, -np.abs(difference))[rows]
+        return np.asarray(rows[np.argsort(np.where(np.isnan(key), np.inf, key), kind="stable")])
+
+    def _metric(self, text: str) -> Mapping[str, Any]:
+        return next(one for one in self.document["metrics"] if one["metric"] == text)
+
+    def _of_kind(self, difference: FloatArray, only: str) -> NDArray[np.bool_]:
+        if only == "first":
+            return np.asarray(difference > 0)
+        if only == "second":
+            return np.asarray(difference < 0)
+        return np.asarray(difference == 0) if only == "tie" else np.ones(self.n, dtype=bool)
