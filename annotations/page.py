@@ -44,7 +44,7 @@ def page(request: HttpRequest, template: str, context: dict[str, Any], tables: I
     wish = request.GET.get("download")
     if wish is None:
         return render(request, template, context)
-    file = download(tables, wish)
+    file = download(tables, wish, request.GET.get("file-columns", ""), request.GET.get("file-sort", ""))
     if file is None:
         raise Http404("this page has no such table")
     response = HttpResponse(file.body, content_type=file.content_type)

@@ -4,17 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from annotations.tables.latex_text import escaped
 from leaderboard.estimate_cells import coverage_words, is_partial
 
 COEFFICIENTS = (("pearson", "$r$"), ("spearman", r"$\rho$"), ("kendall", r"$\tau$"))
-_SPECIAL = {
-    "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
-    "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
-}  # fmt: skip
-
-
-def escaped(text: str) -> str:
-    return "".join(_SPECIAL.get(character, character) for character in text)
 
 
 def correlations_to_latex(document: dict[str, Any]) -> str:

@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from annotations.tables.latex_text import escaped
 from annotations.tables.to_csv import safe_text
 from leaderboard.estimate_cells import coverage_words, is_partial, share_in_words
 from leaderboard.estimate_columns import estimate_columns, estimate_values
-from leaderboard.latex import escaped
 from leaderboard.published.comperdial import NOT_SIGNIFICANT
 
 SYMBOLS = {"pearson": "r", "spearman": "ρ", "kendall": "τ"}

@@ -7,8 +7,8 @@ import io
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
+from annotations.tables.latex_text import escaped
 from leaderboard.estimate_columns import estimate_values
-from leaderboard.latex import escaped
 
 COEFFICIENTS = (("spearman", "Spr."), ("pearson", "Pr."))
 AGAINST = "†"

@@ -1,13 +1,19 @@
-"""The file behind a table's CSV and JSON links: ``?download=<table id>.csv`` or ``.json`` on the table's own page."""
+"""The files behind a table's links: ``?download=<table id>.csv``, ``.json``, ``.tex`` or ``.md`` on its own page.
+
+CSV and JSON hold all of the table. LaTeX and Markdown are for a paper: rows and columns as the reader arranged them.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from annotations.tables.arrange import choose_columns, sort_table
 from annotations.tables.table import Table
 from annotations.tables.to_csv import table_to_csv
 from annotations.tables.to_json import table_to_json
+from annotations.tables.to_latex import table_to_latex
+from annotations.tables.to_markdown import table_to_markdown
 
 
 class Download(NamedTuple):
@@ -16,8 +22,9 @@ class Download(NamedTuple):
     body: str
 
 
-def download(tables: Iterable[Table], wish: str) -> Download | None:
-    """The file named ``wish``, made from the table whose id it carries; None where no table has that name."""
+def download(tables: Iterable[Table], wish: str, columns: str = "", sort: str = "") -> Download | None:
+    """The file named ``wish``, made from the table whose id it carries; None where no table has that name. ``columns``
+    and ``sort`` are as in the table's address."""
     table_id, _, form = wish.rpartition(".")
     table = next((table for table in tables if table.id == table_id), None)
     if table is None:
@@ -26,4 +33,12 @@ def download(tables: Iterable[Table], wish: str) -> Download | None:
         return Download(wish, "text/csv; charset=utf-8", table_to_csv(table))
     if form == "json":
         return Download(wish, "application/json", table_to_json(table))
+    if form == "tex":
+        return Download(wish, "application/x-tex; charset=utf-8", table_to_latex(_arranged(table, columns, sort)))
+    if form == "md":
+        return Download(wish, "text/markdown; charset=utf-8", table_to_markdown(_arranged(table, columns, sort)))
     return None
+
+
+def _arranged(table: Table, columns: str, sort: str) -> Table:
+    return choose_columns(sort_table(table, sort), columns)

@@ -10,6 +10,7 @@ from django.http import QueryDict
 from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.text import slugify
+from django.utils.translation import gettext as _
 
 from annotations.tables import Table, parse_columns, sort_table
 from annotations.tables.arrange import first_direction
@@ -56,6 +57,12 @@ def data_table(
         "kept_for_sort": _kept(asked, sort_name),
         "csv_url": csv_url or _address(context, "download", f"{table.id}.csv"),
         "json_url": json_url or _address(context, "download", f"{table.id}.json"),
+        "paper_urls": []
+        if csv_url or json_url
+        else [
+            (label, words, _paper_address(context, arranged, shown, form))
+            for label, words, form in (("LaTeX", _("as LaTeX"), "tex"), ("Markdown", _("as Markdown"), "md"))
+        ],
     }
 
 
@@ -89,6 +96,19 @@ def _address(context: template.Context, name: str, value: str) -> str:
     changed = _query(context).copy()
     changed[name] = value
     return f"{request.path if request is not None else ''}?{changed.urlencode()}"
+
+
+def _paper_address(context: template.Context, arranged: Table, shown: frozenset[str], form: str) -> str:
+    """The file of the table as it is arranged on the page: its columns and its order, whatever the page calls them."""
+    columns = [column.key for column in arranged.columns if column.key in shown]
+    asked = {"file-sort": _sort_wish(arranged)}
+    if len(columns) < len(arranged.columns):
+        asked["file-columns"] = ",".join(columns)
+    query = _query(context).copy()
+    for name, value in {"download": f"{arranged.id}.{form}", **asked}.items():
+        query[name] = value
+    request = context.get("request")
+    return f"{request.path if request is not None else ''}?{query.urlencode()}"
 
 
 def _sort_wish(table: Table) -> str:

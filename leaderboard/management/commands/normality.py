@@ -8,8 +8,8 @@ from django.core.management.base import CommandError, CommandParser
 
 from annotations.console import ConsoleCommand, comma_list, figure
 from annotations.queries import NotFound, version_of
+from annotations.tables.latex_text import escaped
 from annotations.tables.to_csv import safe_text
-from leaderboard.latex import escaped
 from leaderboard.published.fbd import NORMALITY
 from leaderboard.queries.normality_table import PEOPLE, normality_table
 from workers.metrics.configuration import ConfigurationError, MetricUnavailableError
