@@ -64,6 +64,7 @@ for _name, _path in {
     "comparisons": "leaderboard.queries.comparisons:comparisons",
     "metric-pair": "leaderboard.queries.metric_pair:metric_pair",
     "metric-correlations": "leaderboard.queries.heat_map:metric_correlations",
+    "response-map": "leaderboard.queries.response_map:response_map",
     "systems": "leaderboard.queries.system_leaderboard:system_leaderboard",
     "misleading-metrics": "leaderboard.queries.system_leaderboard:misleading_metrics",
     "system-profile": "leaderboard.queries.system_profile:system_profile",

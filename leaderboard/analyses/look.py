@@ -61,9 +61,13 @@ class Look:
         return self.state in ("stale", "waiting")
 
     @property
+    def key(self) -> str:
+        return "" if self.row is None else KEYS.sign(str(self.row))
+
+    @property
     def address(self) -> str:
         """Where its state is asked for; "" where the row could not be made yet."""
-        return "" if self.row is None else reverse("analysis", args=[KEYS.sign(str(self.row))])
+        return reverse("analysis", args=[self.key]) if self.key else ""
 
     @property
     def mark(self) -> str:

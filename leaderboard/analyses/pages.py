@@ -8,7 +8,7 @@ from django.core.signing import BadSignature
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.cache import add_never_cache_headers
-from django.views.decorators.http import require_http_methods
+from django.views.decorators.http import require_POST, require_safe
 
 from annotations.page import organisers_page
 from annotations.roles import is_organiser
@@ -31,11 +31,9 @@ def waiting_page(request: HttpRequest, context: dict[str, Any], found: Look, **w
     return response
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
+@require_safe
 def analysis(request: HttpRequest, key: str) -> HttpResponse:
-    """How far one is. A page that waits asks for the part that has changed; organisers may have it tried again."""
-    if request.method == "POST":
-        return _try_again(request, key)
+    """How far one is. A page that waits asks for the part that has changed."""
     found = _found(key)
     if not request.htmx:
         return _whole(request, found)
@@ -48,14 +46,15 @@ def analysis(request: HttpRequest, key: str) -> HttpResponse:
 
 
 def _whole(request: HttpRequest, found: Look) -> HttpResponse:
-    context = {"look": found, "section": "corpora", "is_organiser": is_organiser(request.user)}
+    context = {"look": found, "section": "corpora", "key": found.key, "is_organiser": is_organiser(request.user)}
     response = render(request, "leaderboard/analysis.html", context)
     add_never_cache_headers(response)
     return response
 
 
+@require_POST
 @organisers_page("home", "only organisers have a statistic computed again")
-def _try_again(_request: HttpRequest, key: str) -> HttpResponse:
+def try_again(_request: HttpRequest, key: str) -> HttpResponse:
     rows.try_again(_row_of(key).pk)
     return redirect("analysis", key)
 

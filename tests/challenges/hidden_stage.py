@@ -14,6 +14,7 @@ from django.utils import timezone
 from annotations.campaigns.models import Campaign, Invitation, Item
 from annotations.models import Corpus, CorpusVersion, Dialogue, Rater, Rating, Response, System, Turn
 from dialeval_site import tokens
+from leaderboard.analyses import look
 from leaderboard.challenges.actions.settling import settle
 from leaderboard.challenges.actions.work import log
 from leaderboard.challenges.models import GeneratedResponse, Round, Submission, Team, Webhook
@@ -247,6 +248,7 @@ def _names(made: Stage) -> dict[tuple[str, str], list[Any]]:
         ("chat-systems", "pk"): [1],
         ("judges", "slug"): [trial.prompt_version.prompt.slug],
         ("judges", "pk"): [trial.pk],
+        ("analyses", "key"): [look(made.version, "correlations", aspect="overall").key],
         ("accounts", "pk"): [made.users["participant"].api_tokens.get().pk, _webhook(made).pk],
     }
 

@@ -60,6 +60,8 @@ MATRIX = {
     "scatter": Address("GET", EVERYBODY, WHO_MAY_SEE),
     "system-leaderboard": Address("GET", EVERYBODY, WHO_MAY_SEE),
     "system-comparison": Address("GET", EVERYBODY, WHO_MAY_SEE),
+    "analysis": Address("GET", "404 404 404 404 404", name="1.not-signed"),
+    "analysis-retry": Address("POST", "login 403 403 404 404", name="1.not-signed"),
     "agreement": Address("GET", EVERYBODY, WHO_MAY_SEE),
     "rater-effects": Address("GET", EVERYBODY, WHO_MAY_SEE),
     "fewer-ratings": Address("GET", EVERYBODY, WHO_MAY_SEE),

@@ -1,0 +1,157 @@
+"""What a reader sees while numbers are computed, of older data, or could not be computed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from annotations.actions import data_changed
+from annotations.models import CorpusVersion
+from leaderboard.analyses import look, rows
+from leaderboard.analyses.computing import compute_waiting
+from leaderboard.models import Analysis
+from tests.campaigns.sets import made_user
+from tests.leaderboard.conftest import FOUR_RESPONSES, Rated
+
+pytestmark = [pytest.mark.django_db, pytest.mark.by_workers]
+
+PAGE = "/corpora/{}/agreement/"
+
+
+@pytest.fixture
+def version(rated: Rated, monkeypatch: pytest.MonkeyPatch) -> Iterator[CorpusVersion]:
+    monkeypatch.setattr(rows, "REST", 0)
+    monkeypatch.setattr(rows, "LEAST_REST", timedelta(0))
+    return rated(FOUR_RESPONSES)
+
+
+def shown(version: CorpusVersion, client: Client | None = None, **headers: str) -> Any:
+    return (client or Client()).get(PAGE.format(version.corpus.slug), headers=headers)
+
+
+def polled(page: str) -> str:
+    (address,) = re.findall(r'hx-get="(/analyses/[^"]+)"', page)
+    return address.replace("&amp;", "&")
+
+
+def ask(address: str) -> Any:
+    return Client().get(address, headers={"HX-Request": "true"})
+
+
+def broken(version: CorpusVersion) -> None:
+    shown(version)
+    current = Analysis.objects.get(kind="agreement")
+    claim = rows.claim(current.pk)
+    assert claim is not None
+    rows.begin(claim, rows.Wanted(str(version.revision), _made_by()))
+    rows.fail(claim, "ValueError: <b>no</b> people in /srv/secret")
+
+
+def _made_by() -> str:
+    from importlib import import_module
+
+    looking = import_module("leaderboard.analyses.look")
+    return looking.wanted_of(looking.all_kinds()["agreement"], CorpusVersion(revision=0), {}).made_by
+
+
+def test_a_page_without_numbers_waits_and_asks_by_itself(version: CorpusVersion) -> None:
+    page = shown(version)
+    text = page.content.decode()
+    assert (page.status_code, page["Retry-After"]) == (200, "5")
+    assert "no-store" in page["Cache-Control"]
+    assert "wait for a worker" in text
+    assert '<noscript><meta http-equiv="refresh" content="5"></noscript>' in text
+    assert ask(polled(text)).status_code == 204  # nothing has changed
+
+
+def test_it_is_reloaded_once_they_are_there(version: CorpusVersion) -> None:
+    address = polled(shown(version).content.decode())
+    compute_waiting()
+    assert ask(address)["HX-Refresh"] == "true"
+    assert "Krippendorff" in shown(version).content.decode()
+
+
+def test_a_worker_at_it_is_told(version: CorpusVersion) -> None:
+    address = polled(shown(version).content.decode())
+    rows.claim(Analysis.objects.get(kind="agreement").pk)
+    assert "A worker is computing" in ask(address).content.decode()
+
+
+def test_older_numbers_say_so_and_offer_the_new_ones_without_taking_the_page_away(version: CorpusVersion) -> None:
+    shown(version)
+    compute_waiting()
+    data_changed([version.pk])
+    text = shown(version).content.decode()
+    assert "from older data; new numbers are being computed" in text
+    assert "Krippendorff" in text
+    compute_waiting()
+    answer = ask(polled(text))
+    assert "HX-Refresh" not in answer
+    assert "New numbers are there" in answer.content.decode()
+    assert "hx-get" not in answer.content.decode()
+
+
+def test_without_a_worker_the_page_says_what_to_do(version: CorpusVersion) -> None:
+    shown(version)
+    Analysis.objects.update(waits_since=timezone.now() - timedelta(hours=1), hinted_at=None)
+    assert "manage.py analyse" in shown(version).content.decode()
+
+
+def test_a_download_that_is_not_there_yet_is_no_file(version: CorpusVersion) -> None:
+    page = Client().get(PAGE.format(version.corpus.slug) + "?download=agreement.csv")
+    assert (page.status_code, page["Retry-After"]) == (503, "5")
+
+
+def test_what_failed_is_told_to_everybody_and_why_to_organisers(version: CorpusVersion) -> None:
+    broken(version)
+    text = shown(version).content.decode()
+    assert "could not be computed" in text
+    assert "secret" not in text
+    address = look(version, "agreement", aspect="overall", level="turn").address
+    assert b"secret" not in Client().get(address).content
+    organiser = Client()
+    organiser.force_login(made_user("boss", "organiser"))
+    assert b"&lt;b&gt;no&lt;/b&gt; people in /srv/secret" in organiser.get(address).content
+
+
+def test_organisers_have_it_tried_again(version: CorpusVersion) -> None:
+    broken(version)
+    address = look(version, "agreement", aspect="overall", level="turn").address
+    assert Client().post(f"{address}retry/").status_code == 302
+    assert Analysis.objects.get().state == "failed"
+    organiser = Client()
+    organiser.force_login(made_user("boss", "organiser"))
+    assert organiser.post(f"{address}retry/").status_code == 302
+    assert Analysis.objects.get().state == "pending"
+    compute_waiting()
+    assert "Krippendorff" in shown(version).content.decode()
+
+
+def test_states_are_found_by_signed_addresses_alone(version: CorpusVersion) -> None:
+    shown(version)
+    pk = Analysis.objects.get().pk
+    assert Client().get(f"/analyses/{pk}/").status_code == 404
+    assert Client().get(f"/analyses/{pk}.forged/").status_code == 404
+
+
+def test_the_api_says_202_then_the_numbers_then_that_they_are_older(version: CorpusVersion) -> None:
+    address = f"/api/v1/corpora/{version.corpus.slug}/agreement"
+    first = Client().get(address)
+    assert (first.status_code, first["Retry-After"], first.json()["state"]) == (202, "2", "waiting")
+    compute_waiting()
+    assert (Client().get(address).status_code, Client().get(address).json()["stale"]) == (200, False)
+    data_changed([version.pk])
+    assert Client().get(address).json()["stale"] is True
+
+
+def test_the_api_says_what_failed(version: CorpusVersion) -> None:
+    broken(version)
+    answer = Client().get(f"/api/v1/corpora/{version.corpus.slug}/agreement")
+    assert (answer.status_code, answer.json()["code"]) == (500, "not_computed")
+    assert "secret" not in answer.content.decode()
