@@ -62,7 +62,7 @@ def _with(parts: Sequence[RatedPart], known: np.ndarray, count: int, draws: int,
 
 
 def only_rated_in(part: RatedPart, kept: np.ndarray) -> RatedPart:
-    """The same responses with the ratings of the ``kept`` dialogues alone; ``kept`` and the sums: (draws, dialogues)."""
+    """The same responses with the ratings of the ``kept`` dialogues alone; (draws, dialogues) each."""
     return RatedPart(
         rated=part.rated * kept,
         human=part.human * kept,

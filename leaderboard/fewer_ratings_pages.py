@@ -1,0 +1,86 @@
+"""Fewer ratings for the same certainty: systems' means with the help of a metric."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.views.decorators.http import require_safe
+
+from annotations.page import aspect_or_404, page, version_or_404
+from leaderboard.analyses import look
+from leaderboard.analyses.pages import waiting_page
+from leaderboard.corpus_context import corpus_context
+from leaderboard.fewer_ratings_tables import (
+    curve_points,
+    has_unrated,
+    in_one_sentence,
+    metrics_by_correlation,
+    powered_signature,
+    powered_table,
+    two_means,
+    what_if_table,
+)
+from leaderboard.figures.fewer_ratings import two_intervals, width_curve
+from leaderboard.metric_requests import correlations_asked
+from leaderboard.statistics.prediction_powered import LEAST_DIALOGUES
+
+PAGE_NAME = "Fewer ratings"
+
+
+@require_safe
+def fewer_ratings(request: HttpRequest, slug: str) -> HttpResponse:
+    version = version_or_404(request, slug)
+    aspect = aspect_or_404(request, version)
+    context = corpus_context(version, "systems", aspect)
+    correlations = look(version, "correlations", **correlations_asked(aspect))
+    if correlations.answer is None:
+        return waiting_page(request, context, correlations, page_name=PAGE_NAME)
+    metrics = metrics_by_correlation(correlations.answer)
+    metric = request.GET.get("metric") or (metrics[0][0] if metrics else "")
+    context |= {"metrics": metrics, "metric": metric, "least": LEAST_DIALOGUES}
+    if not metrics:
+        return page(request, "leaderboard/fewer_ratings.html", context)
+    if metric not in dict(metrics):
+        raise Http404(f"{metric} has no scores of responses on this corpus")
+    found = look(version, "prediction-powered", aspect=aspect, metric=metric)
+    if found.answer is None:
+        return waiting_page(request, context, found, page_name=PAGE_NAME)
+    document = found.answer
+    at = _point(request, document)
+    means = powered_table(document, found.computed_at)
+    intervals = two_intervals(
+        two_means(document),
+        figure_id="two-intervals",
+        metric=metric,
+        aspect=aspect,
+        signature=powered_signature(document),
+    )
+    curve = width_curve(
+        curve_points(document), figure_id="width-curve", metric=metric, signature=powered_signature(document)
+    )
+    what_if = what_if_table(document, at, found.computed_at) if at else None
+    context |= {
+        "analysis": found,
+        "look": found,
+        "document": document,
+        "means": means,
+        "intervals": intervals,
+        "curve": curve,
+        "what_if": what_if,
+        "at": at,
+        "points": [one["dialogues"] for one in document["what_if"]],
+        "sentence": in_one_sentence(document, at),
+        "has_unrated": has_unrated(document),
+    }
+    tables = [means, intervals.points, curve.points, *([what_if] if what_if else [])]
+    return page(request, "leaderboard/fewer_ratings.html", context, tables)
+
+
+def _point(request: HttpRequest, document: dict[str, Any]) -> dict[str, Any] | None:
+    """The number of rated dialogues whose systems are listed: ``?dialogues=``, else the fewest."""
+    points = {str(one["dialogues"]): one for one in document["what_if"]}
+    wish = request.GET.get("dialogues", "")
+    if wish and wish not in points:
+        raise Http404(f"the curve has no point at {wish} dialogues")
+    return points[wish] if wish else next(iter(points.values()), None)

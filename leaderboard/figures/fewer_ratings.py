@@ -1,0 +1,204 @@
+"""Intervals from ratings alone beside intervals with a metric, and how both narrow with more rated dialogues."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from annotations.estimates import Estimate
+from annotations.tables.markers import colour, colour_number
+from annotations.tables.numerals import written, written_interval
+from annotations.tables.table import Cell, Column, Row, Table, estimate_cell
+from leaderboard.figures.drawing import GREY, chart_layout, escaped_words, rows_layout, whiskers
+from leaderboard.figures.figure import Figure
+
+APART = 0.16
+
+
+@dataclass(frozen=True, slots=True)
+class TwoMeans:
+    """A system's mean from its ratings alone and with the metric."""
+
+    system: str
+    swatch: int
+    alone: Estimate
+    powered: Estimate
+    remark: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class WidthAt:
+    """Mean widths of 95 % intervals with so many rated dialogues, in rating points; ``gain`` as a multiple of these."""
+
+    dialogues: int
+    alone: float
+    powered: float
+    gain: float
+
+
+def two_intervals(
+    rows: Sequence[TwoMeans], *, figure_id: str, metric: str, aspect: str = "overall", signature: str = ""
+) -> Figure:
+    """Two lines a system, the best on top: hollow and grey for the ratings alone, filled for ratings and metric."""
+    table = Table(
+        id=f"{figure_id}-data",
+        caption=f"Mean human score ({aspect}) from the ratings alone and with {metric}",
+        columns=(
+            Column("system", "system"),
+            Column("alone", "ratings alone", "estimate"),
+            Column("powered", "ratings and metric", "estimate"),
+            Column("remark", "remark"),
+        ),
+        rows=tuple(
+            Row(
+                row.system,
+                {
+                    "system": Cell(row.system),
+                    "alone": estimate_cell(row.alone),
+                    "powered": estimate_cell(row.powered),
+                    "remark": Cell(row.remark),
+                },
+                swatch=row.swatch,
+            )
+            for row in rows
+        ),
+        sort=("powered", True),
+        signature=signature,
+    )
+    defined = [(row, row.powered.value) for row in rows if row.powered.value is not None]
+    if not defined:
+        reason = "No system has both ratings and scores of this metric."
+        return Figure(figure_id, reason, reason, table, signature=signature, empty_reason=reason)
+    defined.sort(key=lambda pair: pair[1])
+    shown = [row for row, _ in defined]
+    layout = rows_layout("mean human score", [row.system for row in shown], 32)
+    traces = []
+    for place, row in enumerate(shown):
+        traces.append(_dot(row, row.alone, place + APART, "ratings alone", role=True))
+        traces.append(_dot(row, row.powered, place - APART, f"ratings and {metric}", role=False))
+    return Figure(
+        id=figure_id,
+        caption=f"Mean human score ({aspect}) with 95 % interval, n = {len(shown)} systems. Upper, hollow: the ratings "
+        f"alone; lower, filled: the ratings and {metric} on every response.",
+        alternative=f"Two intervals for each of {len(shown)} systems. {_narrowest(shown)}",
+        points=table,
+        data=[trace for trace in traces if trace],
+        layout=layout,
+        signature=signature,
+    )
+
+
+def _narrowest(rows: Sequence[TwoMeans]) -> str:
+    ratios = [
+        ((row.powered.ci[1] - row.powered.ci[0]) / (row.alone.ci[1] - row.alone.ci[0]), row.system)
+        for row in rows
+        if row.powered.ci and row.alone.ci and row.alone.ci[1] > row.alone.ci[0]
+    ]
+    if not ratios:
+        return "None has an interval."
+    ratio, system = min(ratios)
+    if ratio > 0.9995:
+        return "With the metric none is narrower."
+    return f"The metric narrows {system}'s most, to {written(100 * ratio, 0)} % of its width."
+
+
+def _dot(row: TwoMeans, estimate: Estimate, place: float, words: str, *, role: bool) -> dict[str, Any]:
+    if estimate.value is None:
+        return {}
+    interval = f" [{written_interval(estimate.ci, 3)}]" if estimate.ci else ""
+    marker = {"color": GREY if role else colour(row.swatch), "symbol": "circle-open" if role else "circle", "size": 8}
+    return {
+        "type": "scatter",
+        "mode": "markers",
+        "name": escaped_words(f"{row.system}, {words}"),
+        "x": [estimate.value],
+        "y": [place],
+        "marker": marker,
+        "meta": {"role": "alone"} if role else {"series": colour_number(row.swatch)},
+        "hovertext": ["<br>".join(map(escaped_words, (row.system, words, f"{written(estimate.value, 3)}{interval}")))],
+        "hoverinfo": "text",
+    } | whiskers("error_x", [(estimate.value, estimate.ci)])
+
+
+def width_curve(points: Sequence[WidthAt], *, figure_id: str, metric: str, signature: str = "") -> Figure:
+    """Width of the interval over rated dialogues: dashed for the ratings alone, solid with the metric."""
+    table = Table(
+        id=f"{figure_id}-data",
+        caption="Mean width of the 95 % interval of a system's mean, by rated dialogues",
+        columns=(
+            Column("dialogues", "rated dialogues", "number", decimals=0),
+            Column("alone", "ratings alone", "number"),
+            Column("powered", f"ratings and {metric}", "number"),
+            Column("gain", "as many ratings", "number", decimals=2, help="(width alone / width with the metric)²"),
+        ),
+        rows=tuple(
+            Row(
+                f"dialogues-{point.dialogues}",
+                {
+                    "dialogues": Cell(point.dialogues),
+                    "alone": Cell(point.alone),
+                    "powered": Cell(point.powered),
+                    "gain": Cell(point.gain),
+                },
+            )
+            for point in points
+        ),
+        signature=signature,
+    )
+    if not points:
+        reason = "Too few dialogues are rated to leave some out: it takes at least 12."
+        return Figure(figure_id, reason, reason, table, signature=signature, empty_reason=reason)
+    layout = chart_layout("rated dialogues", "width of the 95 % interval, rating points")
+    layout["yaxis"] |= {"rangemode": "tozero"}
+    layout["annotations"] = [
+        _end_label(points[0], "ratings alone", above=True),
+        _end_label(points[0], metric, above=False),
+    ]
+    first = points[0]
+    return Figure(
+        id=figure_id,
+        caption="Mean width of a system's 95 % interval if only so many dialogues had been rated. Dashed: the ratings "
+        f"alone; solid: the ratings and {metric} on every response.",
+        alternative=f"Two falling lines. With {first.dialogues} rated dialogues the interval is "
+        f"{written(first.alone, 2)} points wide from the ratings alone and {written(first.powered, 2)} with {metric}; "
+        f"with {points[-1].dialogues}, {written(points[-1].alone, 2)} and {written(points[-1].powered, 2)}.",
+        points=table,
+        data=[
+            _curve(points, [point.alone for point in points], "ratings alone", role=True),
+            _curve(points, [point.powered for point in points], f"ratings and {metric}", role=False),
+        ],
+        layout=layout,
+        signature=signature,
+    )
+
+
+def _curve(points: Sequence[WidthAt], widths: Sequence[float], words: str, *, role: bool) -> dict[str, Any]:
+    shade = GREY if role else colour(0)
+    return {
+        "type": "scatter",
+        "mode": "lines+markers",
+        "name": escaped_words(words),
+        "x": [point.dialogues for point in points],
+        "y": list(widths),
+        "line": {"color": shade, "width": 2, "dash": "dash" if role else "solid"},
+        "marker": {"color": shade, "size": 6, "symbol": "circle-open" if role else "circle"},
+        "meta": {"role": "alone"} if role else {"series": colour_number(0)},
+        "hovertext": [
+            f"{escaped_words(words)}<br>{point.dialogues} rated dialogues: {written(width, 3)} wide"
+            for point, width in zip(points, widths, strict=True)
+        ],
+        "hoverinfo": "text",
+    }
+
+
+def _end_label(point: WidthAt, words: str, *, above: bool) -> dict[str, Any]:
+    return {
+        "x": point.dialogues,
+        "y": point.alone if above else point.powered,
+        "text": escaped_words(words),
+        "showarrow": False,
+        "xanchor": "left",
+        "yanchor": "bottom" if above else "top",
+        "xshift": 10,
+    }

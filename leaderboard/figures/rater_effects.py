@@ -1,0 +1,127 @@
+"""Raters side by side: how strict each is, and how each uses the scale."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from math import sqrt
+from typing import Any
+
+from annotations.estimates import Estimate
+from annotations.tables.markers import colour, colour_number
+from annotations.tables.numerals import written
+from annotations.tables.table import Cell, Column, Row, Table
+from leaderboard.figures.drawing import escaped_words, rows_layout
+from leaderboard.figures.figure import Figure
+from leaderboard.figures.forest import ForestRow, forest
+
+LARGEST_DOT = 22
+
+
+@dataclass(frozen=True, slots=True)
+class RaterRow:
+    """``shares``: of the rater's ratings that give each step of the scale, in the order of the steps; None where the
+    scores are not steps."""
+
+    name: str
+    ratings: int
+    severity: Estimate
+    shares: tuple[float, ...] | None = None
+
+
+def severity_forest(rows: Sequence[RaterRow], *, figure_id: str, remark: str = "", signature: str = "") -> Figure:
+    """The strictest on top; the line at 0 is the mean of the panel."""
+    return forest(
+        [ForestRow(row.name, row.severity, note=f"{written(row.ratings, 0)} ratings") for row in rows],
+        figure_id=figure_id,
+        title="Severity: rating points below what the panel's mean rater would give",
+        across="severity, rating points (right: strict, left: lenient)",
+        what="rater",
+        ceilings=(("mean rater", 0.0),),
+        remark=remark,
+        higher_is_better=None,
+        signature=signature,
+    )
+
+
+def scale_use(
+    rows: Sequence[RaterRow], steps: Sequence[float], *, figure_id: str, remark: str = "", signature: str = ""
+) -> Figure:
+    """A row a rater, in the order of the severity plot: for each score a dot whose area is its share."""
+    labels = [f"{step:g}" for step in steps]
+    table = Table(
+        id=f"{figure_id}-data",
+        caption="Share of each rater's ratings that give each score",
+        columns=(
+            Column("rater", "rater"),
+            Column("ratings", "ratings", "number", decimals=0),
+            *(Column(f"score-{label}", label, "number", decimals=3) for label in labels),
+        ),
+        rows=tuple(
+            Row(
+                row.name,
+                {
+                    "rater": Cell(row.name),
+                    "ratings": Cell(row.ratings),
+                    **{f"score-{label}": Cell(share) for label, share in zip(labels, row.shares or (), strict=False)},
+                },
+            )
+            for row in rows
+        ),
+        signature=signature,
+    )
+    shown = [(row, row.shares) for row in _strictest_last(rows) if row.shares]
+    if not shown:
+        reason = "The scores are not steps of a scale, so there are no shares to draw."
+        return Figure(figure_id, reason, reason, table, signature=signature, empty_reason=reason)
+    layout = rows_layout("score", [row.name for row, _ in shown])
+    room = 0.6 * (min((b - a for a, b in pairwise(steps)), default=1.0))
+    layout["xaxis"] |= {
+        "tickmode": "array",
+        "tickvals": list(steps),
+        "ticktext": labels,
+        "range": [steps[0] - room, steps[-1] + room],
+    }
+    extreme = [max(zip(shares, labels, strict=True))[1] for _, shares in shown]
+    return Figure(
+        id=figure_id,
+        caption=f"Use of the scale, n = {len(shown)} raters, in the order of severity. The area of a dot is the share "
+        f"of the rater's ratings that give this score. {remark}".strip(),
+        alternative=f"Dots for {len(shown)} raters and {len(labels)} scores. Most given score, from the strictest "
+        f"rater to the most lenient: {', '.join(reversed(extreme[-12:]))}{', …' if len(extreme) > 12 else ''}.",
+        points=table,
+        data=[_dots([shares[place] for _, shares in shown], step, shown) for place, step in enumerate(steps)],
+        layout=layout,
+        signature=signature,
+    )
+
+
+def _strictest_last(rows: Sequence[RaterRow]) -> list[RaterRow]:
+    """The first row is drawn at the bottom."""
+    return sorted(rows, key=lambda row: float("-inf") if row.severity.value is None else row.severity.value)
+
+
+def _dots(
+    shares: Sequence[float], step: float, shown: Sequence[tuple[RaterRow, tuple[float, ...] | None]]
+) -> dict[str, Any]:
+    given = [place for place, share in enumerate(shares) if share > 0]
+    return {
+        "type": "scatter",
+        "mode": "markers",
+        "name": f"{step:g}",
+        "x": [step] * len(given),
+        "y": given,
+        "marker": {"color": colour(0), "symbol": "circle", "size": [_size(shares[place]) for place in given]},
+        "meta": {"series": colour_number(0)},
+        "hovertext": [
+            f"{escaped_words(shown[place][0].name)}<br>{written(100 * shares[place], 0)} % give {step:g}"
+            for place in given
+        ],
+        "hoverinfo": "text",
+    }
+
+
+def _size(share: float) -> float:
+    """Diameter in px: the area goes with the share."""
+    return round(max(LARGEST_DOT * sqrt(share), 2.0), 2)
