@@ -61,10 +61,14 @@ COSTS = (
 
 
 def metric_board(
-    document: dict[str, Any], updated: datetime | None, wish: BoardWish = PLAIN, bands: Bands | None = None
+    document: dict[str, Any],
+    updated: datetime | None,
+    wish: BoardWish = PLAIN,
+    bands: Bands | None = None,
+    no_bands: str = "",
 ) -> Table:
     """One row a metric: coefficients × levels with intervals, accuracies, coverage, cost; the human ceilings as rows
-    that do not compete. ``bands`` belong to the wish's level and coefficient."""
+    that do not compete. ``bands`` belong to the wish's level and coefficient; ``no_bands`` says why there are none."""
     levels = list(document["human_ceiling"])
     columns = _columns(document, levels, wish)
     by_metric: dict[str, dict[str, dict[str, Any]]] = {}
@@ -79,7 +83,7 @@ def metric_board(
         columns=tuple(columns),
         rows=tuple(rows),
         sort=(sort, True),
-        notes=_metric_notes(document, wish, bands),
+        notes=_metric_notes(document, wish, bands, no_bands),
         signature=board_signature(document),
         updated=updated,
         pick_form=COMPARE_FORM,
@@ -301,7 +305,7 @@ def _strongest_marked(
     ]
 
 
-def _metric_notes(document: dict[str, Any], wish: BoardWish, bands: Bands | None) -> tuple[str, ...]:
+def _metric_notes(document: dict[str, Any], wish: BoardWish, bands: Bands | None, no_bands: str) -> tuple[str, ...]:
     interval = document.get("interval", {}).get(wish.level)
     how = (
         f"{interval}, at {wish.level} level"
@@ -315,6 +319,8 @@ def _metric_notes(document: dict[str, Any], wish: BoardWish, bands: Bands | None
     ]
     if bands is not None:
         notes.append(f"Letters, on {COEFFICIENT_NAMES[wish.coefficient]} at {wish.level} level: {bands.words}")
+    elif no_bands:
+        notes.append(f"No letters on {COEFFICIENT_NAMES[wish.coefficient]} at {wish.level} level: {no_bands}.")
     elif wish.variant != GLOBAL:
         notes.append("No letters: the tests of differences are of the coefficient over all pairs.")
     return tuple(notes)

@@ -16,7 +16,7 @@ from leaderboard.analyses import look
 from leaderboard.analyses.pages import waiting_page
 from leaderboard.corpus_context import corpus_context
 from leaderboard.judge_links import inspector_links
-from leaderboard.metric_bands import Bands, bands_of
+from leaderboard.metric_bands import Bands, bands_of, why_no_bands
 from leaderboard.metric_board import COMPARE_FORM, metric_board, shown_columns
 from leaderboard.metric_filter_form import filter_form
 from leaderboard.metric_filters import GLOBAL, BoardWish, UnknownWish, kept, wish_of
@@ -41,17 +41,19 @@ def metrics(request: HttpRequest, slug: str) -> HttpResponse:
     choices = system_choices(version)
     keys = [one.key for one in choices]
     found = look(version, "correlations", **correlations_asked(aspect, _wish(request, keys).systems))
-    context: dict[str, Any] = {**corpus_context(version, "metrics", aspect), "analysis": found, "look": found}
+    context: dict[str, Any] = corpus_context(version, "metrics", aspect)
     if found.answer is None:
         return waiting_page(request, context, found, page_name="Metric leaderboard")
     whole = found.answer
     wish = _wish(request, keys, whole)
     document = kept(whole, wish)
     compared, bands = _bands(version, aspect, wish, whole)
-    table = metric_board(document, found.computed_at, wish, bands)
+    no_bands = why_no_bands(compared.answer if compared else None, wish.coefficient)
+    table = metric_board(document, found.computed_at, wish, bands, no_bands)
     figure = forest_figure(document, wish, bands)
     metric = _chosen_metric(request, whole, wish)
     context |= {
+        "analysis": found,
         "compared": compared,
         "wish": wish,
         "form": filter_form(whole, wish, aspect, version.aspects, choices),
@@ -122,7 +124,7 @@ def _obstacles(version: CorpusVersion, aspect: str) -> list[str]:
 def _chosen_metric(request: HttpRequest, document: dict[str, Any], wish: BoardWish) -> str:
     """The metric whose scatter plots are shown: the one asked for, else the one that the headline names."""
     known = list(dict.fromkeys(row["metric"] for row in document["rows"]))
-    asked = request.GET.get("metric", "")
+    asked: str = request.GET.get("metric", "")
     if asked in known:
         return asked
     if asked:
@@ -130,7 +132,7 @@ def _chosen_metric(request: HttpRequest, document: dict[str, Any], wish: BoardWi
     best = best_row(kept(document, wish), wish)
     if best is not None:
         return str(best["metric"])
-    return known[0] if known else ""
+    return str(known[0]) if known else ""
 
 
 @require_safe

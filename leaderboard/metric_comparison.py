@@ -186,6 +186,7 @@ def difference_figure(document: Mapping[str, Any], coefficient: str) -> Figure:
         figure_id="differences",
         title=f"{COEFFICIENT_NAMES[coefficient]} of {first} minus that of {second}",
         across=f"difference: right of 0 {first} is ahead",
+        ceilings=[("equal", 0.0)],
         what="level",
         higher_is_better=None,
         ordered=False,

@@ -41,7 +41,7 @@ def comparison(request: HttpRequest, slug: str) -> HttpResponse:
     except UnknownWish as unknown:
         raise Http404(str(unknown)) from None
     board = look(version, "correlations", **correlations_asked(aspect, wish.systems))
-    context: dict[str, Any] = {**corpus_context(version, "metrics", aspect), "analysis": board, "look": board}
+    context: dict[str, Any] = corpus_context(version, "metrics", aspect)
     if board.answer is None:
         return waiting_page(request, context, board, page_name=PAGE_NAME)
     metrics = list(dict.fromkeys(row["metric"] for row in board.answer["rows"]))
@@ -55,6 +55,7 @@ def comparison(request: HttpRequest, slug: str) -> HttpResponse:
         "board_query": urlencode({"aspect": aspect} | ({} if wish.systems == ALL else {"systems": wish.systems})),
     }
     if pair is None:
+        context["analysis"] = board
         return render(request, "leaderboard/metric_comparison.html", context)
     return _compared(request, version, aspect, pair, context)
 
@@ -85,7 +86,6 @@ def _compared(
     if context["wish"].systems != ALL:
         asked["systems"] = context["wish"].systems
     found = look(version, "metric-pair", **asked)
-    context |= {"analysis": found, "look": found}
     if found.answer is None:
         return waiting_page(request, context, found, page_name=PAGE_NAME)
     document = found.answer
@@ -100,6 +100,7 @@ def _compared(
     table = comparison_table(document, found.computed_at)
     figure = difference_figure(document, coefficient)
     context |= {
+        "analysis": found,
         "document": document,
         "drawn": drawn,
         "verdicts": verdicts(document, coefficient),

@@ -45,9 +45,13 @@ def filter_form(
         _select("systems", "Systems", [(one.key, _counted(one)) for one in systems], wish.systems),
     ]
     metrics = [
-        _select("method", "Made of", _any([(one, METHODS[one]) for one in methods_present(document)]), wish.method),
-        _select("needs", "Needs", _any([(one, NEEDS[one][0]) for one in needs_present(document)]), wish.needs),
-        _select("origin", "From", _any([(one, ORIGINS[one]) for one in origins_present(document)]), wish.origin),
+        _select(
+            "method", "Metrics made of", _any([(one, METHODS[one]) for one in methods_present(document)]), wish.method
+        ),
+        _select(
+            "needs", "Metrics that need", _any([(one, NEEDS[one][0]) for one in needs_present(document)]), wish.needs
+        ),
+        _select("origin", "Metrics", _any([(one, ORIGINS[one]) for one in origins_present(document)]), wish.origin),
     ]
     return [one for one in numbers if len(one.options) > 1], [one for one in metrics if len(one.options) > 2]
 

@@ -9,7 +9,7 @@ from annotations.estimates import Estimate
 from leaderboard.estimate_cells import COEFFICIENT_NAMES, coverage_badges
 from leaderboard.figures import Figure
 from leaderboard.figures.forest import ForestRow, forest
-from leaderboard.metric_bands import Bands
+from leaderboard.metric_bands import SAME_LETTER, Bands
 from leaderboard.metric_board import chosen_estimate
 from leaderboard.metric_filters import GLOBAL, VARIANTS, BoardWish
 from leaderboard.plots import ceiling_of, estimate_of
@@ -29,6 +29,7 @@ def forest_figure(document: Mapping[str, Any], wish: BoardWish, bands: Bands | N
         title=f"{name} with human scores of {document['aspect']}, {wish.level} level{variant}",
         across=f"{name}, {wish.level} level",
         ceilings=ceilings,
+        letters=SAME_LETTER,
         remark=" ".join(
             part for part in (no_ceiling, "Where lower is better, the sign is turned round." if turned else "") if part
         ),
@@ -43,7 +44,7 @@ def _forest_row(row: Mapping[str, Any], wish: BoardWish, bands: Bands | None) ->
         label_of(row),
         estimate if row["higher_is_better"] else _turned(estimate),
         None if band is None else band + 1,
-        note=" ".join(part for part in (f"n = {row['n']}", *coverage_badges([row])) if part),
+        note=" ".join(part for part in (f"n = {row['n']}", *coverage_badges([dict(row)])) if part),
     )
 
 
@@ -61,7 +62,12 @@ def _ceilings(document: Mapping[str, Any], wish: BoardWish) -> tuple[list[tuple[
     found = ceiling_of(dict(document), wish.level, wish.coefficient)
     if found.value is None:
         return [], f"No human ceiling: {found.reason}."
-    return [("human ceiling", found.value)], "The human ceiling is one rater against the others."
+    lines = [("human ceiling", found.value)]
+    halves = document.get("split_half", {}).get(wish.level, {}).get(wish.coefficient)
+    value = halves.get("value") if isinstance(halves, dict) else halves
+    if value is not None:
+        lines.append(("split-half ceiling", value))
+    return lines, "The human ceiling is one rater against the others."
 
 
 def label_of(row: Mapping[str, Any]) -> str:

@@ -13,6 +13,7 @@ from annotations.tables.table import Cell, Column, Row, Table, estimate_cell
 from leaderboard.figures.drawing import band_marks, escaped_words, rows_layout, uprights, whiskers
 from leaderboard.figures.figure import Figure
 
+SAME_LETTER = "The same letter: cannot be told apart."
 NAMED_AS_UNDEFINED = 6
 """More names than this stand in the data, not in the caption."""
 
@@ -39,6 +40,7 @@ def forest(
     ceilings: Sequence[tuple[str, float]] = (),
     remark: str = "",
     interval: str = "95 % interval",
+    letters: str = SAME_LETTER,
     higher_is_better: bool | None = True,
     ordered: bool = True,
     signature: str = "",
@@ -47,7 +49,7 @@ def forest(
 
     The greatest stands on top, or, where ``ordered`` is false, the first of ``rows``. What is undefined is named in
     the caption and keeps its reason in the data. ``title`` begins the caption, ``across`` names the axis, ``what`` is
-    what a row is, ``remark`` is what the caption also says, a sentence or more.
+    what a row is, ``remark`` is what the caption also says, a sentence or more, ``letters`` what letters of bands say.
     """
     table = _table(rows, figure_id, title, what, higher_is_better, ordered, signature)
     defined = [(row, row.estimate.value) for row in rows if row.estimate.value is not None]
@@ -79,7 +81,7 @@ def forest(
                 f"{title}, with {interval}, n = {len(defined)} {what}s.",
                 said,
                 remark,
-                "The same letter: cannot be told apart." if bands["annotations"] else "",
+                letters if bands["annotations"] else "",
                 _undefined_words(missing),
             )
             if part

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from annotations.correlation import COEFFICIENTS
 from annotations.estimates import Estimate, Undefined
 from annotations.models import CorpusVersion, Dialogue, Response, System
 from annotations.queries import select_systems
@@ -25,6 +24,7 @@ from leaderboard.statistics.placed_scores import FloatArray, IntArray, PlacedSco
 from leaderboard.statistics.williams import williams_test
 
 LEVELS = ("turn", "dialogue", "system")
+COEFFICIENTS: tuple[Coefficient, ...] = ("pearson", "spearman", "kendall")
 PERMUTATIONS = 1000
 MOST_RERANKED = 2000
 """Items: ranks are made anew in each swap, which takes minutes of more."""
@@ -180,7 +180,7 @@ def _kept(
         measured[:, complete],
         renumbered.astype(np.int64),
         np.unique(dialogue[complete], return_inverse=True)[1].astype(np.int64),
-        [places[place] for place in complete],
+        [places[place] for place in complete.tolist()],
         (fixed[0], fixed[1]),
         (bool(direction[0] < 0), bool(direction[1] < 0)),
     )
