@@ -1,7 +1,8 @@
 """From rows to figures: plotly dictionaries with a caption, a text alternative and the data. Pure; draws nothing.
 
 One file a figure: ``scatter`` (with its points, names, lines and tables), ``forest`` and, made of it,
-``metric_correlations``, ``rank_intervals``, ``system_means``, ``score_spread``, ``precision_recall``.
+``metric_correlations``, ``rank_intervals``, ``system_means``, ``score_spread``, ``precision_recall``,
+``response_map``; ``heat_table`` is a table of shaded numbers.
 All are made of ``figure`` and ``drawing``.
 """
 
@@ -9,6 +10,7 @@ from leaderboard.figures.figure import CorrelationName, Figure, Level, Point, Sy
 from leaderboard.figures.forest import ForestRow, forest
 from leaderboard.figures.metric_correlations import metric_correlations
 from leaderboard.figures.rank_intervals import RankRow, rank_intervals
+from leaderboard.figures.response_map import MapPoint, response_map
 from leaderboard.figures.scatter import metric_vs_human_scatter
 from leaderboard.figures.scatter_names import SYSTEMS_NAMED
 from leaderboard.figures.scatter_points import POINTS_DRAWN
@@ -24,6 +26,7 @@ __all__ = [
     "Figure",
     "ForestRow",
     "Level",
+    "MapPoint",
     "Point",
     "RankRow",
     "SystemMean",
@@ -31,6 +34,7 @@ __all__ = [
     "metric_correlations",
     "metric_vs_human_scatter",
     "rank_intervals",
+    "response_map",
     "score_histogram",
     "system_means",
     "system_scores",

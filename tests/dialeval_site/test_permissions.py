@@ -57,6 +57,8 @@ MATRIX = {
     "dialogues": Address("GET", EVERYBODY, WHO_MAY_SEE),
     "dialogue": Address("GET", EVERYBODY, WHO_MAY_SEE, position=0),
     "metric-leaderboard": Address("GET", EVERYBODY, WHO_MAY_SEE),
+    "metric-heat-map": Address("GET", EVERYBODY, WHO_MAY_SEE),
+    "response-map": Address("GET", EVERYBODY, WHO_MAY_SEE),
     "scatter": Address("GET", EVERYBODY, WHO_MAY_SEE),
     "system-leaderboard": Address("GET", EVERYBODY, WHO_MAY_SEE),
     "system-comparison": Address("GET", EVERYBODY, WHO_MAY_SEE),

@@ -293,6 +293,8 @@ CORPUS_PAGES = (
     "dialogues",
     "metric-leaderboard",
     "scatter",
+    "metric-heat-map",
+    "response-map",
     "system-leaderboard",
     "system-comparison",
     "agreement",

@@ -16,6 +16,7 @@
   }
 
   function plotly(address) {
+    if (window.Plotly) return Promise.resolve(window.Plotly);
     library ||= new Promise(function (resolve, reject) {
       withoutMapStyle();
       const script = document.createElement("script");
@@ -66,7 +67,9 @@
     }
     if (meta.role && copy.line) copy.line.color = colour("--muted");
     if (meta.role && copy.fill) copy.fillcolor = faded(colour("--muted"), 0.18);
-    if (meta.role && copy.marker) copy.marker = { ...copy.marker, color: colour("--text"), line: { color: colour("--page"), width: 1 } };
+    if (meta.role && copy.marker) {
+      copy.marker = { ...copy.marker, color: colour(meta.role === "behind" ? "--muted" : "--text"), line: { width: 1.5 } };
+    }
     if (copy.mode && copy.mode.includes("text")) {
       copy.textfont = { color: colour(meta.role ? "--muted" : "--text"), size: 12 };
     }

@@ -1,0 +1,96 @@
+"""The heat map of metrics: which say the same, and which follow people better than others."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.views.decorators.http import require_safe
+
+from annotations.page import aspect_or_404, page, version_or_404
+from leaderboard.analyses import look
+from leaderboard.analyses.pages import waiting_page
+from leaderboard.corpus_context import corpus_context
+from leaderboard.heat_tables import COEFFICIENT_WORDS, Comparisons, Correlations
+
+SHOWN = {"correlation": "how far two metrics say the same", "significance": "which metric follows people better"}
+LEVELS = ("turn", "dialogue", "system")
+ORDERS = {"similar": "similar metrics side by side", "name": "by name"}
+BEST_FIRST = {"similar": "the best first", "name": "by name"}
+
+
+@require_safe
+def heat_map(request: HttpRequest, slug: str) -> HttpResponse:
+    version = version_or_404(request, slug)
+    aspect = aspect_or_404(request, version)
+    shown = _chosen(request, "show", SHOWN)
+    order = _chosen(request, "order", ORDERS)
+    level = _chosen(request, "level", LEVELS, "")
+    coefficient = _chosen(request, "coefficient", COEFFICIENT_WORDS)
+    context: dict[str, Any] = {
+        **corpus_context(version, "metrics", aspect),
+        "shown": shown,
+        "order": order,
+        "coefficient": coefficient,
+        "shown_choices": SHOWN.items(),
+        "order_choices": (ORDERS if shown == "correlation" else BEST_FIRST).items(),
+        "level_choices": LEVELS,
+    }
+    if shown == "correlation":
+        found = look(version, "metric-correlations")
+    else:
+        found = look(version, "comparisons", aspect=aspect, level=level or LEVELS[0])
+    context |= {"level": level or LEVELS[0], "look": found}
+    if found.answer is None:
+        return waiting_page(request, context, found, page_name="Heat map of metrics")
+    context["analysis"] = found
+    context |= (_correlations if shown == "correlation" else _comparisons)(found.answer, level, context)
+    return page(request, "leaderboard/heat_map.html", context, context.get("files", ()))
+
+
+def _chosen(request: HttpRequest, name: str, choices: Any, default: str | None = None) -> str:
+    wish = request.GET.get(name, "")
+    if not wish:
+        return str(next(iter(choices))) if default is None else default
+    if wish not in choices:
+        raise Http404(f"{name} is one of {', '.join(choices)}")
+    return wish
+
+
+def _correlations(document: dict[str, Any], level: str, context: dict[str, Any]) -> dict[str, Any]:
+    levels = list(document["levels"])
+    here = {"level_choices": levels, "coefficient_choices": COEFFICIENT_WORDS.items()}
+    if not levels:
+        return {**here, "nothing": "It takes two metrics that are computed on the same responses."}
+    level = level or levels[0]
+    if level not in levels:
+        return {**here, "level_choices": LEVELS, "nothing": f"No two metrics have scores at the {level} level."}
+    found = Correlations(document, level, context["coefficient"], context["aspect"])
+    table = found.nearest()
+    return {
+        **here,
+        "level": level,
+        "heat": found.heat(context["order"]),
+        "table": table,
+        "pairs": found.all_pairs(),
+        "files": [table, found.all_pairs()],
+        "method": document["method"],
+    }
+
+
+def _comparisons(document: dict[str, Any], _level: str, context: dict[str, Any]) -> dict[str, Any]:
+    tested = {name: words for name, words in COEFFICIENT_WORDS.items() if name in document["coefficients"]}
+    coefficient = context["coefficient"] if context["coefficient"] in tested else "pearson"
+    here = {"coefficient_choices": tested.items(), "coefficient": coefficient}
+    if coefficient not in tested or len(document["metrics"]) < 2:
+        return {**here, "nothing": "It takes two metrics beside ratings of people at this level."}
+    found = Comparisons(document, context["level"], coefficient)
+    table = found.standings()
+    return {
+        **here,
+        "heat": found.heat(context["order"]),
+        "table": table,
+        "pairs": found.all_pairs(),
+        "files": [table, found.all_pairs()],
+        "method": document.get("method", ""),
+    }

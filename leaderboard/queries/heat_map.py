@@ -1,0 +1,134 @@
+"""Every metric beside every other: how far they say the same."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from annotations.correlation import COEFFICIENTS, cluster_resamples
+from annotations.models import CorpusVersion
+from annotations.queries import select_systems, turn_order
+from leaderboard.queries.compared import MetricScores
+from leaderboard.queries.defaults import RESAMPLES, SEED
+from leaderboard.queries.human_scores import HumanSide, metric_grid
+from leaderboard.queries.submitted import compared_scores
+from leaderboard.statistics.metric_by_metric import (
+    MetricPair,
+    correlate_metrics,
+    correlate_metrics_of_systems,
+    similar_order,
+)
+from leaderboard.statistics.placed_scores import FloatArray, system_sums
+
+METHOD = (
+    "percentile bootstrap over dialogues for Pearson's r; a pair is over what both metrics scored, rated by people or "
+    "not; where lower is better the scores are negated, so that metrics which agree correlate positively"
+)
+
+
+def metric_correlations(version: CorpusVersion, *, resamples: int = RESAMPLES, seed: int = SEED) -> dict[str, Any]:
+    """Correlation of every metric with every other at the turn, dialogue and system level, as JSON.
+
+    ``levels[level]``: ``metrics`` (numbers of those that have scores there), ``pairs`` of ``{"first", "second", "n",
+    "pearson", "spearman", "kendall"}`` and ``order[coefficient]``, the numbers with similar metrics side by side.
+    """
+    systems = select_systems(version)
+    order = turn_order(version)
+    scores = compared_scores(version, systems, order)
+    human = HumanSide(tuple(systems), order, None, None)  # people are not asked here; the places are what is needed
+    sign = np.array([1.0 if one.higher_is_better else -1.0 for one in scores.configurations])
+    levels: dict[str, dict[str, Any]] = {}
+    of_level: dict[str, Callable[[], tuple[list[int], list[MetricPair]]]] = {
+        "turn": lambda: _of_turns(human, scores, sign, resamples, seed),
+        "dialogue": lambda: _of_dialogues(human, scores, sign, resamples, seed),
+        "system": lambda: _of_systems(human, scores, sign, resamples, seed),
+    }
+    for level, compute in of_level.items():
+        rows, pairs = compute()
+        if len(rows) > 1:
+            levels[level] = _level_document(rows, pairs)
+    return {
+        "corpus": version.corpus.slug,
+        "corpus_version": version.label,
+        "resamples": resamples,
+        "seed": seed,
+        "method": METHOD,
+        "metrics": [
+            {
+                "metric": one.text,
+                "higher_is_better": one.higher_is_better,
+                "signature": one.signature(corpus=version.corpus.slug, corpus_version=version.label),
+            }
+            for one in scores.configurations
+        ],
+        "levels": levels,
+    }
+
+
+def _of_turns(
+    human: HumanSide, scores: MetricScores, sign: FloatArray, resamples: int, seed: int
+) -> tuple[list[int], list[MetricPair]]:
+    rows = scores.rows_of("turn")
+    values = (sign[:, None, None] * scores.turn)[rows].reshape(len(rows), -1)
+    return rows, correlate_metrics(values, np.tile(human.order.dialogue, len(human.systems)), resamples, seed)
+
+
+def _of_dialogues(
+    human: HumanSide, scores: MetricScores, sign: FloatArray, resamples: int, seed: int
+) -> tuple[list[int], list[MetricPair]]:
+    rows = scores.rows_of("turn") + scores.rows_of("dialogue")
+    if not rows:
+        return [], []
+    grid = metric_grid(human, scores.select(rows))
+    return rows, correlate_metrics(sign[rows][:, None] * grid.scores, grid.dialogue, resamples, seed)
+
+
+def _of_systems(
+    human: HumanSide, scores: MetricScores, sign: FloatArray, resamples: int, seed: int
+) -> tuple[list[int], list[MetricPair]]:
+    rows = list(range(len(scores.texts)))
+    dialogues = len(human.order.dialogue_ids)
+    if not rows or not dialogues:
+        return [], []
+    weights = cluster_resamples(dialogues, resamples, seed).astype(np.float64) if resamples else None
+    redrawn = [None if weights is None else _redrawn(human, scores, row, weights) for row in rows]
+    signed = [None if one is None else sign[row] * one for row, one in zip(rows, redrawn, strict=True)]
+    return rows, correlate_metrics_of_systems(sign[:, None] * scores.system, signed, dialogues)
+
+
+def _redrawn(human: HumanSide, scores: MetricScores, row: int, weights: FloatArray) -> FloatArray | None:
+    """(resamples, systems) means of one metric; None where its system scores are not means of anything finer."""
+    finest = scores.finest(row)
+    if finest == "system":
+        return None
+    systems, dialogues = len(human.systems), len(human.order.dialogue_ids)
+    if finest == "turn":
+        values, places = scores.turn[row], human.order.dialogue
+    else:
+        assert scores.dialogue is not None
+        values, places = scores.dialogue[row], np.arange(dialogues)
+    of_system = np.repeat(np.arange(systems), len(places))
+    sums = system_sums(values.ravel(), of_system, np.tile(places, systems), systems, dialogues)
+    return sums.resampled_means(weights)
+
+
+def _level_document(rows: Sequence[int], pairs: Sequence[MetricPair]) -> dict[str, Any]:
+    order = {}
+    for name in COEFFICIENTS:
+        values = {(pair.first, pair.second): getattr(pair, name).value for pair in pairs}
+        order[name] = [rows[place] for place in similar_order(len(rows), values)]
+    return {
+        "metrics": list(rows),
+        "order": order,
+        "pairs": [
+            {
+                "first": rows[pair.first],
+                "second": rows[pair.second],
+                "n": pair.n,
+                **{name: getattr(pair, name).as_json() for name in COEFFICIENTS},
+            }
+            for pair in pairs
+        ],
+    }
