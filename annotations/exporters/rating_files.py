@@ -58,6 +58,8 @@ class RatedItem:
     position: int
     propensity: float | None
     revisions: tuple[RevisionRecord, ...]
+    system_propensity: float | None = None
+    """Where ratings are spread adaptively: with which probability the item's system was drawn."""
     conversation: tuple[tuple[str, str], ...] | None = None
     """Of a chat: (speaker, text), oldest first."""
 
@@ -67,7 +69,7 @@ class RatedItem:
 
 
 _PLACE = ("campaign", "corpus", "corpus_version", "item", "role", "dialogue", "turn", "system", "rater")
-_STANDING = ("rater_state", "counts", "position", "propensity")
+_STANDING = ("rater_state", "counts", "position", "propensity", "system_propensity")
 _SAID = ("flagged", "comment", "guidelines", "first_key_ms", "submit_ms", "active_ms", "shown_at", "created_at")
 
 
@@ -126,7 +128,7 @@ def _place(rating: RatedItem, accounts: bool) -> list[Cell]:
 
 
 def _standing(rating: RatedItem) -> list[Cell]:
-    return [rating.rater_state, int(rating.counts), rating.position, rating.propensity]
+    return [rating.rater_state, int(rating.counts), rating.position, rating.propensity, rating.system_propensity]
 
 
 def _axis_columns(axes: Sequence[str]) -> list[str]:

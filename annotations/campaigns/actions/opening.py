@@ -98,7 +98,7 @@ def _lay_out(campaign: Campaign, question: Question) -> Opened:
     if campaign.is_looked_at and slots > MOST_LOOKED_AT:
         raise NotReady(
             [
-                _("%(slots)s ratings are more than can be looked at while raters work (%(most)s). Draw fewer dialogues.")
+                _("%(slots)s ratings are too many to be looked at while raters work (at most %(most)s). Draw fewer.")
                 % {"slots": f"{slots:,}", "most": f"{MOST_LOOKED_AT:,}"}
             ]
         )

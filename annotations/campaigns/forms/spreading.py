@@ -14,10 +14,17 @@ from annotations.campaigns.models.campaign import HIGHEST_WIDTH
 Target = Campaign.Target
 
 
+class _Preset(forms.ChoiceField):
+    """Who leaves it out has what stands there from the start."""
+
+    def clean(self, value: Any) -> Any:
+        return super().clean(value or self.initial)
+
+
 class SpreadFields(forms.Form):
     """Of responses and dialogues only: a chat's systems and a collection's pairs are not drawn from slots by system."""
 
-    allocation = forms.ChoiceField(
+    allocation = _Preset(
         choices=Campaign.Allocation.choices,
         initial=Campaign.Allocation.UNIFORM,
         label=gettext_lazy("How ratings are spread over systems"),
@@ -27,7 +34,7 @@ class SpreadFields(forms.Form):
             "order of systems; to tell a share of pairs apart it takes about as many."
         ),
     )
-    target = forms.ChoiceField(
+    target = _Preset(
         choices=Target.choices,
         initial=Target.NONE,
         label=gettext_lazy("How long raters work"),

@@ -39,7 +39,7 @@ def ratings_to_export(campaign: Campaign, everything: bool = False, accounts: bo
         assignments = [row[0] for row in rows]
         revisions = _revisions(assignments)
         talks = _conversations(assignments) if campaign.kind == Campaign.Kind.INTERACTIVE else {}
-        for pk, position, propensity, place, state, name, item, role, dialogue, turn, system, chat, slot in rows:
+        for pk, position, p, system_p, place, state, name, item, role, dialogue, turn, system, chat, slot in rows:
             yield RatedItem(
                 **label,
                 item=item,
@@ -52,7 +52,8 @@ def ratings_to_export(campaign: Campaign, everything: bool = False, accounts: bo
                 rater_state=state,
                 counts=role == Item.Role.REGULAR and slot is not None,
                 position=position,
-                propensity=propensity,
+                propensity=p,
+                system_propensity=system_p,
                 revisions=revisions[pk],
                 conversation=talks.get(pk),
             )
@@ -70,6 +71,7 @@ def _portions(campaign: Campaign, everything: bool) -> Iterator[list[tuple]]:
         "pk",
         "position",
         "propensity",
+        "system_propensity",
         "participation__position",
         "participation__state",
         f"participation__user__{get_user_model().USERNAME_FIELD}",

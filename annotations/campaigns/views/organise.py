@@ -17,10 +17,10 @@ from annotations.campaigns.actions.allocation import go_on_to_all
 from annotations.campaigns.actions.opening import what_is_missing
 from annotations.campaigns.actions.terms import NothingToDo
 from annotations.campaigns.campaign_tables import campaigns_table
+from annotations.campaigns.certainty_view import certainty_view
 from annotations.campaigns.forms.organising import DeleteForm, InvitationForm
 from annotations.campaigns.models import Campaign
 from annotations.campaigns.queries import overview
-from annotations.campaigns.queries.allocation import certainty_of
 from annotations.campaigns.queries.desk import item_view
 from annotations.campaigns.queries.planning import first_item, question_of
 from annotations.page import page
@@ -80,7 +80,7 @@ def _progress_context(one: Campaign) -> dict[str, Any]:
     return {
         "campaign": one,
         "progress": progress,
-        "certainty": certainty_of(one, progress.wanted),
+        "certainty": certainty_view(one, progress.wanted),
         "people": overview.people_of(one),
         "percent": None if progress.share is None else int(100 * progress.share),
         "is_running": one.state == Campaign.State.OPEN and progress.left > 0,
