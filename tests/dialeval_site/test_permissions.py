@@ -60,6 +60,7 @@ MATRIX = {
     "metric-heat-map": Address("GET", EVERYBODY, WHO_MAY_SEE),
     "response-map": Address("GET", EVERYBODY, WHO_MAY_SEE),
     "scatter": Address("GET", EVERYBODY, WHO_MAY_SEE),
+    "metric-comparison": Address("GET", EVERYBODY, WHO_MAY_SEE),
     "system-leaderboard": Address("GET", EVERYBODY, WHO_MAY_SEE),
     "system-comparison": Address("GET", EVERYBODY, WHO_MAY_SEE),
     "analysis": Address("GET", "404 404 404 404 404", name="1.not-signed"),

@@ -293,6 +293,7 @@ CORPUS_PAGES = (
     "dialogues",
     "metric-leaderboard",
     "scatter",
+    "metric-comparison",
     "metric-heat-map",
     "response-map",
     "system-leaderboard",
