@@ -9,8 +9,10 @@ import re
 import pytest
 from django.test import Client
 
+from annotations.actions import data_changed
 from annotations.models import Corpus, CorpusVersion
-from leaderboard import actions, queries
+from leaderboard import queries
+from leaderboard.analyses.computing import answer_of, compute_waiting
 from leaderboard.models import Analysis
 from tests.leaderboard.conftest import FOUR_RESPONSES, Rated
 from workers.models import MetricRun
@@ -35,8 +37,7 @@ def table(client: Client, name: str, address: str = "/metrics/length/") -> list[
 
 def computed(version: CorpusVersion) -> None:
     version.refresh_from_db()
-    aspect = version.main_aspect
-    actions.stored_answer(version, "correlations", aspect, lambda: queries.meta_evaluation(version, aspect))
+    answer_of(version, "correlations", aspect=version.main_aspect)
 
 
 # --- what it measures --------------------------------------------------------------------------------------------
@@ -112,35 +113,34 @@ def test_stored_correlations_stand_at_every_level_with_their_interval(client: Cl
     assert row["system-n"] == "2"
 
 
-def test_what_is_not_computed_yet_is_said_and_computed_one_corpus_at_a_time(client: Client, rated: Rated) -> None:
+@pytest.mark.by_workers
+def test_what_is_not_computed_yet_is_said_and_asked_for_until_it_is_there(client: Client, rated: Rated) -> None:
     rated(FOUR_RESPONSES)
     said = page(client)
-    assert "Not computed yet for the present data of" in said
-    assert 'hx-trigger="load' in said
-    assert not Analysis.objects.filter(kind="correlations").exists()
+    assert "Being computed for the present data of" in said
+    assert 'hx-trigger="every 3s' in said
+    assert {row.state for row in compute_waiting()} == {"done"}
     part = page(client, **HTMX)
     assert "0.800" in part
-    assert "Not computed yet" not in part
-    assert "<html" not in part
-    assert Analysis.objects.filter(kind="correlations").count() == 1
-
-
-def test_a_page_that_cannot_store_the_answer_does_not_ask_for_ever(
-    client: Client, rated: Rated, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    rated(FOUR_RESPONSES)
-    monkeypatch.setattr(actions, "stored_answer", lambda version, *_: Analysis(version=version, answer={"rows": []}))
-    part = page(client, **HTMX)
     assert "hx-trigger" not in part
-    assert "Open these leaderboards to compute it." in part
+    assert "<html" not in part
 
 
-def test_an_answer_of_older_data_is_not_shown(client: Client, rated: Rated) -> None:
+@pytest.mark.by_workers
+def test_scores_and_gaps_that_are_not_computed_yet_leave_the_rest_of_the_page(client: Client, rated: Rated) -> None:
+    rated(FOUR_RESPONSES)
+    said = page(client)
+    assert said.count("wait for a worker") == 2
+    assert "To compute it" in said
+
+
+@pytest.mark.by_workers
+def test_an_answer_of_older_data_says_so(client: Client, rated: Rated) -> None:
     version = rated(FOUR_RESPONSES)
     computed(version)
     CorpusVersion.objects.filter(pk=version.pk).update(revision=version.revision + 100)
-    assert table(client, "metric-agreement") == []
-    assert "Not computed yet" in page(client)
+    assert len(table(client, "metric-agreement")) == 1
+    assert "Computed from older data" in page(client)
 
 
 # --- who may see what --------------------------------------------------------------------------------------------
@@ -165,7 +165,7 @@ def test_withheld_systems_are_in_no_figure(client: Client, rated: Rated) -> None
     """Without dull there are three lengths, 1, 3 and 2, with the mean 2."""
     version = rated(FOUR_RESPONSES)
     version.systems.filter(name="dull").update(withheld=True)
-    actions.data_changed([version.pk])
+    data_changed([version.pk])
     said = page(client)
     assert "dull" not in said
     assert "n = 3 responses" in said
@@ -258,7 +258,7 @@ def test_gold_answers_are_not_compared_with_themselves(client: Client, rated: Ra
 def test_a_metric_that_ran_on_withheld_systems_alone_has_not_run(client: Client, rated: Rated) -> None:
     version = rated(FOUR_RESPONSES)
     version.systems.update(withheld=True)
-    actions.data_changed([version.pk])
+    data_changed([version.pk])
     said = page(client)
     assert "It has not run yet" in said
     assert "echo" not in said
