@@ -20,8 +20,9 @@ from leaderboard.fewer_ratings_tables import (
     powered_table,
     two_means,
     what_if_table,
+    worth_lines,
 )
-from leaderboard.figures.fewer_ratings import two_intervals, width_curve
+from leaderboard.figures.fewer_ratings import two_intervals, width_curve, worth_curve
 from leaderboard.metric_requests import correlations_asked
 from leaderboard.statistics.prediction_powered import LEAST_DIALOGUES
 
@@ -59,6 +60,9 @@ def fewer_ratings(request: HttpRequest, slug: str) -> HttpResponse:
     curve = width_curve(
         curve_points(document), figure_id="width-curve", metric=metric, signature=powered_signature(document)
     )
+    worth = worth_curve(
+        worth_lines(document), figure_id="worth-curve", metric=metric, signature=powered_signature(document)
+    )
     what_if = what_if_table(document, at, found.computed_at) if at else None
     context |= {
         "analysis": found,
@@ -66,14 +70,14 @@ def fewer_ratings(request: HttpRequest, slug: str) -> HttpResponse:
         "document": document,
         "means": means,
         "intervals": intervals,
-        "curve": curve,
+        "curves": [curve, worth],
         "what_if": what_if,
         "at": at,
         "points": [one["dialogues"] for one in document["what_if"]],
         "sentence": in_one_sentence(document, at),
         "has_unrated": has_unrated(document),
     }
-    tables = [means, intervals.points, curve.points, *([what_if] if what_if else [])]
+    tables = [means, intervals.points, curve.points, worth.points, *([what_if] if what_if else [])]
     return page(request, "leaderboard/fewer_ratings.html", context, tables)
 
 

@@ -131,6 +131,16 @@ def curve_points(document: dict[str, Any]) -> list[WidthAt]:
     return [WidthAt(one["dialogues"], one["width_alone"], one["width"], one["gain"]) for one in document["what_if"]]
 
 
+def worth_lines(document: dict[str, Any]) -> list[tuple[str, int, list[tuple[int, float]]]]:
+    """(system, position, (dialogues, worth) pairs) of every system."""
+    found: dict[int, list[tuple[int, float]]] = {}
+    for one in document["what_if"]:
+        for system in one["systems"]:
+            if system["gain"] is not None:
+                found.setdefault(system["position"], []).append((one["dialogues"], system["gain"]))
+    return [(system["system"], system["position"], found.get(system["position"], [])) for system in document["systems"]]
+
+
 def has_unrated(document: dict[str, Any]) -> bool:
     return any(system["unrated"] for system in document["systems"])
 

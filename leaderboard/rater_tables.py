@@ -12,6 +12,9 @@ from leaderboard.estimate_cells import cell_of
 from leaderboard.figures.rater_effects import RaterRow
 from leaderboard.plots import estimate_of
 
+ALIKE = 0.005
+"""Rating points: where all means change by as much as this, their differences do not."""
+
 
 def effects_signature(document: dict[str, Any]) -> str:
     return (
@@ -157,16 +160,20 @@ def in_one_sentence(document: dict[str, Any]) -> str:
     changed = [system for system in document["systems"] if _has_both(system)]
     if not changed or not document["deviation"]:
         return ""
-    largest = max(changed, key=lambda one: abs(one["corrected"]["value"] - one["raw"]["value"]))
-    by = largest["corrected"]["value"] - largest["raw"]["value"]
-    moved = [system for system in changed if moves(system) != "stays"]
+    changes = {one["system"]: one["corrected"]["value"] - one["raw"]["value"] for one in changed}
+    if max(changes.values()) - min(changes.values()) < ALIKE:
+        return (
+            "The raters judged all systems alike, so their severity leaves the order and the differences as they are."
+        )
+    largest = max(changes, key=lambda name: abs(changes[name]))
+    moved = [system["system"] for system in changed if moves(system) != "stays"]
     order = (
-        "No system changes its place."
-        if not moved
-        else f"{len(moved)} of {len(changed)} systems change their place: {_named([one['system'] for one in moved])}."
+        f"{len(moved)} of {len(changed)} systems change their place: {_named(moved)}."
+        if moved
+        else "No system changes its place."
     )
     return (
-        f"Taking severity out of the means moves them by at most {written(abs(by), 3)} points ({largest['system']}). "
+        f"Taking severity out moves the means by at most {written(abs(changes[largest]), 2)} points ({largest}). "
         f"{order}"
     )
 

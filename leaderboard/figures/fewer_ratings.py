@@ -7,13 +7,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from annotations.estimates import Estimate
-from annotations.tables.markers import colour, colour_number
+from annotations.tables.markers import colour, colour_number, shape
 from annotations.tables.numerals import written, written_interval
 from annotations.tables.table import Cell, Column, Row, Table, estimate_cell
-from leaderboard.figures.drawing import GREY, chart_layout, escaped_words, rows_layout, whiskers
+from leaderboard.figures.drawing import GREY, chart_layout, escaped_words, rows_layout, shortened, whiskers
 from leaderboard.figures.figure import Figure
 
 APART = 0.16
+SYSTEMS_DRAWN = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,10 +152,8 @@ def width_curve(points: Sequence[WidthAt], *, figure_id: str, metric: str, signa
         return Figure(figure_id, reason, reason, table, signature=signature, empty_reason=reason)
     layout = chart_layout("rated dialogues", "width of the 95 % interval, rating points")
     layout["yaxis"] |= {"rangemode": "tozero"}
-    layout["annotations"] = [
-        _end_label(points[0], "ratings alone", above=True),
-        _end_label(points[0], metric, above=False),
-    ]
+    middle = points[len(points) // 3]
+    layout["annotations"] = [_label(middle, "ratings alone", above=True), _label(middle, metric, above=False)]
     first = points[0]
     return Figure(
         id=figure_id,
@@ -192,13 +191,84 @@ def _curve(points: Sequence[WidthAt], widths: Sequence[float], words: str, *, ro
     }
 
 
-def _end_label(point: WidthAt, words: str, *, above: bool) -> dict[str, Any]:
+def _label(point: WidthAt, words: str, *, above: bool) -> dict[str, Any]:
+    """Beside a line that falls: above it to the right, below it to the left."""
     return {
         "x": point.dialogues,
         "y": point.alone if above else point.powered,
-        "text": escaped_words(words),
+        "text": escaped_words(shortened(words, 24)),
         "showarrow": False,
-        "xanchor": "left",
+        "xanchor": "left" if above else "right",
         "yanchor": "bottom" if above else "top",
-        "xshift": 10,
+        "xshift": 4 if above else -4,
+    }
+
+
+def worth_curve(
+    systems: Sequence[tuple[str, int, Sequence[tuple[int, float]]]],
+    *,
+    figure_id: str,
+    metric: str,
+    signature: str = "",
+) -> Figure:
+    """A line a system: how many times as many ratings its interval is worth with the metric, over rated dialogues.
+    ``systems``: (name, swatch, (dialogues, worth) pairs)."""
+    counts = sorted({count for _, _, points in systems for count, _ in points})
+    table = Table(
+        id=f"{figure_id}-data",
+        caption=f"What {metric} is worth, by rated dialogues",
+        columns=(
+            Column("system", "system"),
+            *(Column(f"dialogues-{count}", f"{count} dialogues", "number", decimals=2) for count in counts),
+        ),
+        rows=tuple(
+            Row(
+                f"{name}-{number}",
+                {"system": Cell(name), **{f"dialogues-{count}": Cell(worth) for count, worth in points}},
+                swatch=swatch,
+            )
+            for number, (name, swatch, points) in enumerate(systems)
+        ),
+        signature=signature,
+    )
+    known = [(name, swatch, points) for name, swatch, points in systems if points]
+    drawn = sorted(known, key=lambda one: -one[2][0][1])[:SYSTEMS_DRAWN]
+    if not drawn:
+        reason = "No system has enough rated dialogues to leave some out."
+        return Figure(figure_id, reason, reason, table, signature=signature, empty_reason=reason)
+    layout = chart_layout("rated dialogues", "times as many ratings")
+    layout["yaxis"] |= {"rangemode": "normal"}
+    layout["shapes"] = [{"type": "line", "xref": "paper", "x0": 0, "x1": 1, "y0": 1, "y1": 1, "line": {"color": GREY}}]
+    first = {name: points[0] for name, _, points in drawn}
+    best = max(first, key=lambda name: first[name][1])
+    of = f"the {len(drawn)} of {len(known)} systems where it is worth most" if len(drawn) < len(known) else ""
+    return Figure(
+        id=figure_id,
+        caption=f"What {metric} is worth: the ratings that would be needed without it, as a multiple of those given, "
+        f"{of or f'n = {len(drawn)} systems'}. 1: nothing.",
+        alternative=f"A line for each of {len(drawn)} systems. With {first[best][0]} rated dialogues {metric} is worth "
+        f"most for {best}: {written(first[best][1], 2)} times the ratings.",
+        points=table,
+        data=[_worth_line(name, swatch, points) for name, swatch, points in drawn],
+        layout=layout,
+        signature=signature,
+        legend=tuple((name, swatch) for name, swatch, _ in drawn),
+    )
+
+
+def _worth_line(name: str, swatch: int, points: Sequence[tuple[int, float]]) -> dict[str, Any]:
+    return {
+        "type": "scatter",
+        "mode": "lines+markers",
+        "name": escaped_words(name),
+        "x": [count for count, _ in points],
+        "y": [worth for _, worth in points],
+        "line": {"color": colour(swatch), "width": 1.5},
+        "marker": {"color": colour(swatch), "symbol": shape(swatch), "size": 7},
+        "meta": {"series": colour_number(swatch)},
+        "hovertext": [
+            f"{escaped_words(name)}<br>{count} rated dialogues: worth {written(worth, 2)} times the ratings"
+            for count, worth in points
+        ],
+        "hoverinfo": "text",
     }

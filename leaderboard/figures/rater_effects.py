@@ -16,7 +16,7 @@ from leaderboard.figures.drawing import escaped_words, rows_layout
 from leaderboard.figures.figure import Figure
 from leaderboard.figures.forest import ForestRow, forest
 
-LARGEST_DOT = 22
+LARGEST_DOT = 28
 
 
 @dataclass(frozen=True, slots=True)
