@@ -162,8 +162,20 @@ class Campaign(models.Model):
             ),
             models.CheckConstraint(
                 condition=Q(target="none", target_value__isnull=True)
-                | Q(target="pairs", target_value__gt=0, target_value__lte=100, kind__in=["turn", "dialogue"])
-                | Q(target="width", target_value__gt=0, target_value__lte=HIGHEST_WIDTH, kind__in=["turn", "dialogue"]),
+                | Q(
+                    target="pairs",
+                    target_value__isnull=False,
+                    target_value__gt=0,
+                    target_value__lte=100,
+                    kind__in=["turn", "dialogue"],
+                )
+                | Q(
+                    target="width",
+                    target_value__isnull=False,
+                    target_value__gt=0,
+                    target_value__lte=HIGHEST_WIDTH,
+                    kind__in=["turn", "dialogue"],
+                ),
                 name="campaign_target",
             ),
             models.UniqueConstraint(

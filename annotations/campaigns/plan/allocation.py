@@ -139,10 +139,9 @@ def ratings_left(standing: Standing, done: int, wanted: int, target: Target, val
         difference, reach = standing.differences()
         above = np.triu_indices(standing.known.size, 1)
         with np.errstate(divide="ignore", invalid="ignore"):
-            needed = np.nan_to_num((reach / np.abs(difference)) ** 2, nan=np.inf)[above]
+            needed = np.nan_to_num((reach / np.abs(difference)) ** 2, nan=np.inf, posinf=np.inf)[above]
         place = max(math.ceil(needed.size * value / 100 - 1e-9), 1) - 1
         times = float(np.sort(needed)[place])
-    if not math.isfinite(times):
+    if times * done > wanted:
         return None
-    left = max(math.ceil(done * times) - done, 0)
-    return left if done + left <= wanted else None
+    return max(math.ceil(done * times) - done, 0)
