@@ -1,8 +1,8 @@
 """Which metrics cannot be told apart, read from the stored comparisons of all pairs of metrics.
 
-A letter is a leader and those that cannot be told from it: a of the best metric, b of the best that is behind it, and
-so on. So the letter a is exactly what the headline counts. (``bands`` of the stored answer are coarser: a band there
-may hold two metrics that differ, where both are like a third.)
+Letters follow the stored bands: a new one begins with a metric that is significantly behind *every* metric of the one
+before (``leaderboard.statistics.metric_bands``). Two metrics of one letter may thus differ; who is level with the best
+is said by itself.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 LEVEL_OF_TESTS = 0.05
-SAME_LETTER = "The letter a: cannot be told apart from the best; b: of the others, from the best of these; and so on."
+NEW_LETTER = "A new letter begins with a metric that is significantly behind every metric of the letter before."
 
 
 @dataclass(frozen=True)
@@ -48,11 +48,10 @@ def bands_of(comparisons: Mapping[str, Any] | None, coefficient: str) -> Bands |
             p[names[first], names[second]] = p[names[second], names[first]] = p_holm
     if not p:
         return None
-    alone = {metric: value for metric, value in found["alone"].items() if value is not None}
     return Bands(
-        bands=_letters(alone, p),
+        bands={metric: band - 1 for metric, band in found["bands"].items() if band is not None},
         p=p,
-        words=f"{SAME_LETTER[:1].lower()}{SAME_LETTER[1:]} By {comparisons['method']}, Holm's correction for all "
+        words=f"{NEW_LETTER[:1].lower()}{NEW_LETTER[1:]} By {comparisons['method']}; Holm's correction for all "
         f"{len(p) // 2} pairs, 5 %.",
     )
 
@@ -62,17 +61,3 @@ def why_no_bands(comparisons: Mapping[str, Any] | None, coefficient: str) -> str
     if comparisons is None:
         return ""
     return str(comparisons.get("not_compared", {}).get(coefficient, ""))
-
-
-def _letters(alone: Mapping[str, float], p: Mapping[tuple[str, str], float]) -> dict[str, int]:
-    """``alone``: coefficients in the metrics' own direction. A pair that could not be tested is not told apart."""
-    waiting = sorted(alone, key=lambda metric: -alone[metric])
-    found: dict[str, int] = {}
-    letter = 0
-    while waiting:
-        leader = waiting[0]
-        alike = [metric for metric in waiting if metric == leader or p.get((leader, metric), 1.0) >= LEVEL_OF_TESTS]
-        found |= dict.fromkeys(alike, letter)
-        waiting = [metric for metric in waiting if metric not in found]
-        letter += 1
-    return found

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
@@ -28,6 +28,7 @@ from workers.metric_list import kind_of, page_of
 
 CEILING, SPLIT_HALF = "human-ceiling", "human-ceiling-split-half"
 COMPARE_FORM = "compare"
+LIKE_THE_BEST = "like the best"
 PLAIN = BoardWish()
 ACCURACIES = {
     "turn": (
@@ -66,15 +67,19 @@ def metric_board(
     wish: BoardWish = PLAIN,
     bands: Bands | None = None,
     no_bands: str = "",
+    like_the_best: Collection[str] = (),
 ) -> Table:
     """One row a metric: coefficients × levels with intervals, accuracies, coverage, cost; the human ceilings as rows
-    that do not compete. ``bands`` belong to the wish's level and coefficient; ``no_bands`` says why there are none."""
+    that do not compete. ``bands`` belong to the wish's level and coefficient; ``no_bands`` says why there are none.
+    ``like_the_best``: metrics that cannot be told apart from the best one."""
     levels = list(document["human_ceiling"])
     columns = _columns(document, levels, wish)
     by_metric: dict[str, dict[str, dict[str, Any]]] = {}
     for row in document["rows"]:
         by_metric.setdefault(row["metric"], {})[row["level"]] = row
-    rows = [_metric_row(document, metric, by_level, wish, bands) for metric, by_level in by_metric.items()]
+    rows = [
+        _metric_row(document, metric, by_level, wish, bands, like_the_best) for metric, by_level in by_metric.items()
+    ]
     rows = [*_strongest_marked(rows, columns, by_metric), *_ceiling_rows(document, wish)]
     sort = wish.column if wish != PLAIN else f"{levels[0]}-pearson"
     return Table(
@@ -125,7 +130,7 @@ def _columns(document: Mapping[str, Any], levels: Sequence[str], wish: BoardWish
 def _level_columns(document: Mapping[str, Any], level: str, wish: BoardWish) -> list[Column]:
     group = f"{level} level"
     interval = document.get("interval", {}).get(level, "over dialogues")
-    variant = VARIANT_HELP[_variant_at(level, wish)]
+    variant = VARIANT_HELP[wish.variant_at(level)]
     columns = [
         Column(
             f"{level}-{name}",
@@ -147,11 +152,6 @@ def _level_columns(document: Mapping[str, Any], level: str, wish: BoardWish) -> 
     return [*columns, pairs, coverage_column(level)]
 
 
-def _variant_at(level: str, wish: BoardWish) -> str:
-    """Averages within dialogues or within systems need more than one response of each: not so at system level."""
-    return GLOBAL if level == "system" and wish.variant in ("per_dialogue", "per_system") else wish.variant
-
-
 # --- rows --------------------------------------------------------------------------------------------------------
 
 
@@ -168,6 +168,7 @@ def _metric_row(
     by_level: dict[str, dict[str, Any]],
     wish: BoardWish,
     bands: Bands | None,
+    like_the_best: Collection[str],
 ) -> Row:
     link = "?" + urlencode({"metric": metric, "aspect": document["aspect"]}) + "#plots"
     first = next(iter(by_level.values()))
@@ -175,7 +176,7 @@ def _metric_row(
     note = who_handed_in(submitted) if submitted else first.get("worth", "")
     cells = {"metric": Cell(metric, href=link, note=note)}
     for level, row in by_level.items():
-        variant = _variant_at(level, wish)
+        variant = wish.variant_at(level)
         for name, _ in COEFFICIENTS:
             estimate = chosen_estimate(row, name, variant)
             cells[f"{level}-{name}"] = cell_of(estimate, note=_note(row, estimate))
@@ -193,6 +194,7 @@ def _metric_row(
     badges = (
         *(("submitted",) if submitted else ()),
         *(() if first["higher_is_better"] else ("lower is better",)),
+        *((LIKE_THE_BEST,) if metric in like_the_best else ()),
         *coverage_badges(by_level.values()),
     )
     signature = of_all_levels(first["signature"])
@@ -242,7 +244,7 @@ def _ceiling_row(
     cells = {"metric": Cell(name, note=note)}
     for level in document["human_ceiling"]:
         values = by_level.get(level, {})
-        variant = _variant_at(level, wish)
+        variant = wish.variant_at(level)
         for coefficient, _ in COEFFICIENTS:
             if variant != GLOBAL:
                 cells[f"{level}-{coefficient}"] = Cell(reason=_NO_CEILING[variant])
@@ -319,8 +321,9 @@ def _metric_notes(document: dict[str, Any], wish: BoardWish, bands: Bands | None
     ]
     if bands is not None:
         notes.append(f"Letters, on {COEFFICIENT_NAMES[wish.coefficient]} at {wish.level} level: {bands.words}")
+        notes.append(f"“{LIKE_THE_BEST}”: cannot be told apart from the metric with the strongest coefficient.")
     elif no_bands:
         notes.append(f"No letters on {COEFFICIENT_NAMES[wish.coefficient]} at {wish.level} level: {no_bands}.")
-    elif wish.variant != GLOBAL:
+    elif wish.shown_variant != GLOBAL:
         notes.append("No letters: the tests of differences are of the coefficient over all pairs.")
     return tuple(notes)

@@ -20,7 +20,7 @@ from leaderboard.metric_bands import Bands, bands_of, why_no_bands
 from leaderboard.metric_board import COMPARE_FORM, metric_board, shown_columns
 from leaderboard.metric_filter_form import filter_form
 from leaderboard.metric_filters import GLOBAL, BoardWish, UnknownWish, kept, wish_of
-from leaderboard.metric_headline import best_row, headline
+from leaderboard.metric_headline import best_row, headline, like_the_best
 from leaderboard.metric_plots import forest_figure
 from leaderboard.metric_requests import comparisons_asked, correlations_asked
 from leaderboard.queries.system_choice import system_choices
@@ -49,7 +49,7 @@ def metrics(request: HttpRequest, slug: str) -> HttpResponse:
     document = kept(whole, wish)
     compared, bands = _bands(version, aspect, wish, whole)
     no_bands = why_no_bands(compared.answer if compared else None, wish.coefficient)
-    table = metric_board(document, found.computed_at, wish, bands, no_bands)
+    table = metric_board(document, found.computed_at, wish, bands, no_bands, like_the_best(document, wish, bands))
     figure = forest_figure(document, wish, bands)
     metric = _chosen_metric(request, whole, wish)
     context |= {
@@ -83,7 +83,7 @@ def _wish(request: HttpRequest, systems: list[str], document: dict[str, Any] | N
 
 def _bands(version: CorpusVersion, aspect: str, wish: BoardWish, document: dict[str, Any]) -> tuple[Any, Bands | None]:
     """The look at the comparisons of all pairs, where there is anything to compare, and the bands in it."""
-    if wish.variant != GLOBAL or _count(document) < 2:
+    if wish.shown_variant != GLOBAL or _count(document) < 2:
         return None, None
     asked = comparisons_asked(aspect, wish.level, wish.systems)
     if asked is None:

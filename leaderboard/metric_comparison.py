@@ -181,17 +181,19 @@ def difference_figure(document: Mapping[str, Any], coefficient: str) -> Figure:
         ForestRow(f"{level} level", _difference_at(found, coefficient), note=f"n = {found['n']}")
         for level, found in document["levels"].items()
     ]
-    return forest(
+    figure = forest(
         rows,
         figure_id="differences",
         title=f"{COEFFICIENT_NAMES[coefficient]} of {first} minus that of {second}",
         across=f"difference: right of 0 {first} is ahead",
-        ceilings=[("equal", 0.0)],
         what="level",
         higher_is_better=None,
         ordered=False,
         signature=signature(document),
     )
+    if not figure.is_empty:
+        figure.layout["xaxis"]["rangemode"] = "tozero"
+    return figure
 
 
 def _difference_at(found: Mapping[str, Any], coefficient: str) -> Estimate:

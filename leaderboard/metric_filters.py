@@ -92,6 +92,14 @@ class BoardWish:
     def column(self) -> str:
         return f"{self.level}-{self.coefficient}"
 
+    def variant_at(self, level: str) -> str:
+        """Averages within dialogues or within systems need more than one item of each: not so at system level."""
+        return GLOBAL if level == "system" and self.variant in ("per_dialogue", "per_system") else self.variant
+
+    @property
+    def shown_variant(self) -> str:
+        return self.variant_at(self.level)
+
     @property
     def filters(self) -> bool:
         """Whether metrics may be left out."""

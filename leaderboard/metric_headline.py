@@ -16,7 +16,7 @@ SYMBOLS = dict(COEFFICIENTS)
 
 def strength(row: Mapping[str, Any], wish: BoardWish) -> float | None:
     """The chosen coefficient in the metric's own direction: of a distance, turned round."""
-    value = chosen_estimate(row, wish.coefficient, wish.variant)["value"]
+    value = chosen_estimate(row, wish.coefficient, wish.shown_variant)["value"]
     return None if value is None else float(value) * (1 if row["higher_is_better"] else -1)
 
 
@@ -26,14 +26,26 @@ def best_row(document: Mapping[str, Any], wish: BoardWish) -> Mapping[str, Any] 
     return max(defined, key=lambda row: strength(row, wish) or 0.0, default=None)
 
 
+def like_the_best(document: Mapping[str, Any], wish: BoardWish, bands: Bands | None) -> list[str]:
+    """The metrics that cannot be told apart from the best of those shown."""
+    best = best_row(document, wish)
+    if best is None or bands is None or wish.shown_variant != GLOBAL:
+        return []
+    return bands.not_apart_from(best["metric"], _others(document, wish, best)) or []
+
+
+def _others(document: Mapping[str, Any], wish: BoardWish, best: Mapping[str, Any]) -> list[str]:
+    return [row["metric"] for row in document["rows"] if row["level"] == wish.level and row is not best]
+
+
 def headline(document: Mapping[str, Any], wish: BoardWish, bands: Bands | None) -> tuple[str, str]:
     """(who is first and how sure that is, what else there is to say); the first is "" where nothing can be said."""
     best = best_row(document, wish)
     if best is None:
         return "", _why_nothing(document, wish)
-    value = chosen_estimate(best, wish.coefficient, wish.variant)
+    value = chosen_estimate(best, wish.coefficient, wish.shown_variant)
     how_far = f"{SYMBOLS[wish.coefficient]} = {written(value['value'], 2)}{_interval(value)}"
-    variant = "" if wish.variant == GLOBAL else f", {VARIANTS[wish.variant]}"
+    variant = "" if wish.shown_variant == GLOBAL else f", {VARIANTS[wish.shown_variant]}"
     turned = "" if best["higher_is_better"] else "; lower is better, so a negative value is good"
     first = f"{best['metric']} follows people best at {wish.level} level: {how_far}{variant}{turned}."
     if strength(best, wish) is not None and (strength(best, wish) or 0.0) <= 0:
@@ -47,14 +59,16 @@ def _interval(value: Mapping[str, Any]) -> str:
 
 
 def _apart(document: Mapping[str, Any], wish: BoardWish, bands: Bands | None, best: Mapping[str, Any]) -> str:
-    others = [row["metric"] for row in document["rows"] if row["level"] == wish.level and row is not best]
+    others = _others(document, wish, best)
     if not others:
         return "No other metric fits the filters." if wish.filters else "No other is computed at this level."
-    if bands is None or wish.variant != GLOBAL:
+    if bands is None or wish.shown_variant != GLOBAL:
         return ""
     alike = bands.not_apart_from(best["metric"], others)
     if alike is None:
         return ""
+    if not alike and len(others) == 1:
+        return f"{others[0]} is significantly behind it."
     if not alike:
         return (
             "Every other metric here is significantly behind it."
@@ -66,7 +80,7 @@ def _apart(document: Mapping[str, Any], wish: BoardWish, bands: Bands | None, be
 
 
 def _people(document: Mapping[str, Any], wish: BoardWish) -> str:
-    if wish.variant != GLOBAL:
+    if wish.shown_variant != GLOBAL:
         return ""
     value = document["human_ceiling"][wish.level][wish.coefficient]
     if isinstance(value, dict):
@@ -78,5 +92,5 @@ def _why_nothing(document: Mapping[str, Any], wish: BoardWish) -> str:
     rows = [row for row in document["rows"] if row["level"] == wish.level]
     if not rows:
         return f"No metric has scores beside human ones at {wish.level} level."
-    reasons = dict.fromkeys(chosen_estimate(row, wish.coefficient, wish.variant)["reason"] for row in rows)
+    reasons = dict.fromkeys(chosen_estimate(row, wish.coefficient, wish.shown_variant)["reason"] for row in rows)
     return f"No metric has a coefficient at {wish.level} level: {'; '.join(reasons)}."

@@ -38,7 +38,7 @@ def pair_scatter_figures(
             figure_id=f"pair-{level}",
             level=cast(Level, level),
             metrics=(_axis(found, 0, first), _axis(found, 1, second)),
-            between=estimate_of(found.between()),
+            between=estimate_of(found.between_systems() if level == "system" else found.between()),
             signature=f"{version.corpus.slug} {version.label}, {systems} systems",
         )
         for level in wanted

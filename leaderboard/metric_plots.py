@@ -9,7 +9,7 @@ from annotations.estimates import Estimate
 from leaderboard.estimate_cells import COEFFICIENT_NAMES, coverage_badges
 from leaderboard.figures import Figure
 from leaderboard.figures.forest import ForestRow, forest
-from leaderboard.metric_bands import SAME_LETTER, Bands
+from leaderboard.metric_bands import NEW_LETTER, Bands
 from leaderboard.metric_board import chosen_estimate
 from leaderboard.metric_filters import GLOBAL, VARIANTS, BoardWish
 from leaderboard.plots import ceiling_of, estimate_of
@@ -20,7 +20,7 @@ def forest_figure(document: Mapping[str, Any], wish: BoardWish, bands: Bands | N
     and says so: the farther to the right, the better a metric follows people."""
     rows = [row for row in document["rows"] if row["level"] == wish.level]
     name = COEFFICIENT_NAMES[wish.coefficient]
-    variant = "" if wish.variant == GLOBAL else f", {VARIANTS[wish.variant]}"
+    variant = "" if wish.shown_variant == GLOBAL else f", {VARIANTS[wish.shown_variant]}"
     turned = any(not row["higher_is_better"] for row in rows)
     ceilings, no_ceiling = _ceilings(document, wish)
     return forest(
@@ -29,7 +29,7 @@ def forest_figure(document: Mapping[str, Any], wish: BoardWish, bands: Bands | N
         title=f"{name} with human scores of {document['aspect']}, {wish.level} level{variant}",
         across=f"{name}, {wish.level} level",
         ceilings=ceilings,
-        letters=SAME_LETTER,
+        letters=NEW_LETTER,
         remark=" ".join(
             part for part in (no_ceiling, "Where lower is better, the sign is turned round." if turned else "") if part
         ),
@@ -38,7 +38,7 @@ def forest_figure(document: Mapping[str, Any], wish: BoardWish, bands: Bands | N
 
 
 def _forest_row(row: Mapping[str, Any], wish: BoardWish, bands: Bands | None) -> ForestRow:
-    estimate = estimate_of(chosen_estimate(row, wish.coefficient, wish.variant))
+    estimate = estimate_of(chosen_estimate(row, wish.coefficient, wish.shown_variant))
     band = bands.of(row["metric"]) if bands is not None else None
     return ForestRow(
         label_of(row),
@@ -57,7 +57,7 @@ def _turned(estimate: Estimate) -> Estimate:
 
 def _ceilings(document: Mapping[str, Any], wish: BoardWish) -> tuple[list[tuple[str, float]], str]:
     """Lines with their labels; or why there is none."""
-    if wish.variant != GLOBAL:
+    if wish.shown_variant != GLOBAL:
         return [], ""
     found = ceiling_of(dict(document), wish.level, wish.coefficient)
     if found.value is None:

@@ -58,6 +58,12 @@ class Common:
         (found,) = correlate_items(self.metrics[0], self.metrics[1:], self.dialogue, RESAMPLES, SEED)
         return found.pearson.as_json()
 
+    def between_systems(self) -> dict[str, Any]:
+        """The same over systems, without an interval."""
+        _, first, second = means_of(self)
+        (found,) = correlate_items(first, second[None, :], np.arange(len(first)), 0, SEED)
+        return found.pearson.as_json()
+
 
 def metric_pair(version: CorpusVersion, aspect: str, first: str, second: str, systems: str = ALL) -> dict[str, Any]:
     """A document of two metrics by their configurations' texts; raises NotFound for one that is not computed here.
@@ -242,12 +248,11 @@ def _system_document(found: Common) -> dict[str, Any]:
     )
     means = means_of(found)
     williams = williams_test(*means)
-    (between,) = correlate_items(means[1], means[2][None, :], np.zeros(systems, dtype=np.int64), 0, SEED)
     document: dict[str, Any] = {
         "n": systems,
         "reason": "",
         "groups": found.groups(),
-        "between": between.pearson.as_json(),
+        "between": found.between_systems(),
         "coefficients": {
             name: {
                 "first": getattr(rows[0], name).as_json(),
