@@ -15,6 +15,7 @@ from leaderboard.plots import estimate_of
 
 COEFFICIENT_WORDS = {"pearson": "Pearson's r", "spearman": "Spearman's ρ", "kendall": "Kendall's τ-b"}
 Order = Literal["similar", "name"]
+ITEMS = {"turn": "responses", "dialogue": "dialogues of a system", "system": "systems"}
 SIGNIFICANT = 0.05
 NAMED = 3
 
@@ -53,7 +54,7 @@ class Correlations:
             heat_id="metric-heat-map",
             coefficient=words,
             caption=f"{words} between {len(self.names)} metrics, {self.level} level, n = {_range(counts)} "
-            f"{'systems' if self.level == 'system' else 'places that both scored'}.",
+            f"{ITEMS[self.level]} that both scored.",
         )
 
     def nearest(self) -> Table:
@@ -80,16 +81,14 @@ class Correlations:
 
     def _nearest_row(self, number: int) -> Row:
         others = [(self.between(number, other), other) for other in self.names if other != number]
-        defined = [
-            (estimate, estimate.value, n, other) for (estimate, n), other in others if estimate.value is not None
-        ]
+        defined = [(estimate, estimate.value, other) for (estimate, _), other in others if estimate.value is not None]
         defined.sort(key=lambda one: -one[1])
         cells = {"metric": Cell(self.names[number])}
         shown = [(f"near_{place}", f"r_{place}", one) for place, one in enumerate(defined[:NAMED], start=1)]
         shown += [("far", "r_far", defined[-1])] if defined else []
-        for name_key, value_key, (estimate, _, n, other) in shown:
+        for name_key, value_key, (estimate, _, other) in shown:
             cells[name_key] = Cell(self.names[other], href=self._comparison(number, other))
-            cells[value_key] = estimate_cell(estimate, note=f"n = {written(n, 0)}")
+            cells[value_key] = estimate_cell(estimate)
         return Row(self.names[number], cells)
 
     def _comparison(self, one: int, other: int) -> str:
@@ -228,7 +227,7 @@ class Comparisons:
                         "second": Cell(self.names[second]),
                         **{
                             key: Cell(value)
-                            for key, value in zip(("difference", "p", "p_holm", "p_bh"), test, strict=True)
+                            for key, value in zip(("difference", "p", "p_holm", "p_bh"), test[:4], strict=True)
                         },
                     },
                 )

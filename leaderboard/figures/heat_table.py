@@ -69,7 +69,7 @@ def correlation_heat(
         )
 
     rows = tuple((names[row], tuple(cell(row, column) for column in order)) for row in order)
-    legend = tuple((step, f"{written(step / STEPS, 2)} and more") for step in range(STEPS))
+    legend = tuple((step, f"from {written(step / STEPS, 2)}") for step in range(STEPS))
     return HeatTable(heat_id, caption, tuple(names[one] for one in order), rows, legend)
 
 

@@ -54,7 +54,7 @@ def pair_differences(
         ("tie", None, [place for place in places if ordered[place].difference == 0]),
         (f"{second[0]} better", second[1], [place for place in places if ordered[place].difference < 0]),
     ]
-    layout = chart_layout("items, from the first system's greatest win to the second's", f"difference, {measure}")
+    layout = chart_layout("items in order of their difference", f"difference, {measure}")
     layout["height"] = 300
     layout["xaxis"] |= {
         "range": [0.5 - len(ordered) * 0.01, len(ordered) + 0.5 + len(ordered) * 0.01],

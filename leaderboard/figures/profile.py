@@ -10,7 +10,7 @@ from annotations.estimates import Estimate
 from annotations.tables.markers import colour, colour_number, shape
 from annotations.tables.numerals import written, written_interval
 from annotations.tables.table import Cell, Column, Row, Table, estimate_cell
-from leaderboard.figures.drawing import chart_layout, escaped_words
+from leaderboard.figures.drawing import GREY, chart_layout, escaped_words
 from leaderboard.figures.figure import Figure
 
 ROW_HEIGHT = 15
@@ -58,6 +58,7 @@ def system_profile(
     layout["margin"]["l"] = 16
     layout["height"] = round(80 + ROW_HEIGHT * each * len(scaled))
     layout["annotations"] = [_label(aspect, base[aspect.name] + len(drawn) - 0.1) for aspect in scaled]
+    layout["shapes"] = [_between(base[aspect.name] - 0.6) for aspect in scaled[:-1]]
     traces = [
         _trace(systems[number], [(one, base[one.name] + len(drawn) - 1 - place) for one in scaled], number)
         for place, number in enumerate(drawn)
@@ -75,6 +76,11 @@ def system_profile(
         signature=signature,
         legend=tuple(systems[number] for number in drawn),
     )
+
+
+def _between(y: float) -> dict[str, Any]:
+    ends = {"xref": "paper", "x0": 0, "x1": 1, "yref": "y", "y0": y, "y1": y}
+    return {"type": "line", "layer": "below", **ends, "line": {"color": GREY, "width": 0.5}}
 
 
 def _share(value: float, scale: Scale) -> float:

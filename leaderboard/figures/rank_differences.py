@@ -13,8 +13,8 @@ from leaderboard.figures.figure import Figure
 
 ROW_HEIGHT = 34
 ROWS_DRAWN = 30
-APART = 0.17
-"""People's marker stands so far above the middle of its row, the metric's below."""
+PEOPLE_AT, METRIC_AT = 0.06, -0.26
+"""Where in its row people's marker stands, and the metric's; names may stand above."""
 
 Places = tuple[int, int, int]
 """Place by mean, best and worst place that the interval leaves open."""
@@ -108,7 +108,7 @@ def _trace(row: RankDifference, number: int, metric: str) -> dict[str, Any]:
         "mode": "lines+markers",
         "name": escaped_words(row.name),
         "x": [row.human[0], row.metric[0]],
-        "y": [number + APART, number - APART],
+        "y": [number + PEOPLE_AT, number + METRIC_AT],
         "marker": {"color": colour(row.swatch), "symbol": [shape(row.swatch), "x"], "size": 9},
         "line": {
             "color": colour(row.swatch),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from annotations.models import CorpusVersion
 from annotations.queries import select_systems, turn_order
 from leaderboard.queries.compared import MetricScores
 from leaderboard.queries.defaults import RESAMPLES, SEED
+from leaderboard.queries.gold import compares_gold_with_itself
 from leaderboard.queries.human_scores import HumanSide, metric_grid
 from leaderboard.queries.submitted import compared_scores
 from leaderboard.statistics.metric_by_metric import (
@@ -24,7 +26,8 @@ from leaderboard.statistics.placed_scores import FloatArray, system_sums
 
 METHOD = (
     "percentile bootstrap over dialogues for Pearson's r; a pair is over what both metrics scored, rated by people or "
-    "not; where lower is better the scores are negated, so that metrics which agree correlate positively"
+    "not; where lower is better the scores are negated, so that metrics which agree correlate positively; gold "
+    "answers are left out where a metric would hold them against themselves"
 )
 
 
@@ -36,7 +39,7 @@ def metric_correlations(version: CorpusVersion, *, resamples: int = RESAMPLES, s
     """
     systems = select_systems(version)
     order = turn_order(version)
-    scores = compared_scores(version, systems, order)
+    scores = _without_gold_against_itself(compared_scores(version, systems, order))
     human = HumanSide(tuple(systems), order, None, None)  # people are not asked here; the places are what is needed
     sign = np.array([1.0 if one.higher_is_better else -1.0 for one in scores.configurations])
     levels: dict[str, dict[str, Any]] = {}
@@ -65,6 +68,18 @@ def metric_correlations(version: CorpusVersion, *, resamples: int = RESAMPLES, s
         ],
         "levels": levels,
     }
+
+
+def _without_gold_against_itself(scores: MetricScores) -> MetricScores:
+    """The best score there is for every gold answer would make all metrics with references look alike."""
+    turn, system = scores.turn.copy(), scores.system.copy()
+    dialogue = None if scores.dialogue is None else scores.dialogue.copy()
+    for row, metric in enumerate(scores.configurations):
+        for place, one in enumerate(scores.systems):
+            if compares_gold_with_itself(metric, one):
+                for values in (turn, system, *(() if dialogue is None else (dialogue,))):
+                    values[row, place] = np.nan
+    return replace(scores, turn=turn, system=system, dialogue=dialogue)
 
 
 def _of_turns(
