@@ -1,0 +1,267 @@
+"""The metric leaderboard from documents made by hand: what it says, shows, leaves out and marks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from leaderboard.metric_bands import bands_of, why_no_bands
+from leaderboard.metric_board import CEILING, SPLIT_HALF, metric_board, shown_columns
+from leaderboard.metric_filters import BoardWish, UnknownWish, kept, method_of, wish_of
+from leaderboard.metric_headline import headline, like_the_best
+from leaderboard.metric_plots import forest_figure
+
+HOSTILE = '<script>alert(1)</script>=1+1\u202e"\''
+
+
+def estimate(value: float | None, low: float = 0.0, high: float = 0.0) -> dict[str, Any]:
+    return {"value": None, "reason": "all scores are equal"} if value is None else {"value": value, "ci": [low, high]}
+
+
+def row(metric: str, level: str, r: float | None, higher: bool = True, **more: Any) -> dict[str, Any]:
+    numbers = {name: estimate(r, (r or 0) - 0.1, (r or 0) + 0.1) for name in ("pearson", "spearman", "kendall")}
+    return {
+        "metric": metric,
+        "signature": f"metric:{metric}|level:{level}|n:9",
+        "level": level,
+        "n": 9,
+        "coverage": 1.0,
+        "higher_is_better": higher,
+        **numbers,
+        **more,
+    }
+
+
+def document(*rows: dict[str, Any], **more: Any) -> dict[str, Any]:
+    ceiling = {"pearson": 0.7, "spearman": 0.6, "kendall": 0.5, "ci": {"pearson": [0.6, 0.8]}}
+    return {
+        "corpus": "small",
+        "corpus_version": "v1",
+        "aspect": "overall",
+        "systems": ["a"],
+        "resamples": 10,
+        "seed": 0,
+        "human_ceiling": {"turn": ceiling, "dialogue": ceiling, "system": ceiling},
+        "rows": list(rows),
+        **more,
+    }
+
+
+def comparisons(metrics: list[str], pairs: list[list[Any]], bands: dict[str, int | None]) -> dict[str, Any]:
+    numbers = {"pairs": pairs, "alone": dict.fromkeys(metrics, 0.1), "bands": bands, "undefined": {}}
+    return {
+        "metrics": metrics,
+        "method": "PERM-BOTH",
+        "coefficients": {"pearson": numbers},
+        "not_compared": {"kendall": "it is too dear"},
+    }
+
+
+BOARD = document(
+    row("bleu_4", "turn", 0.3), row("fbd", "system", -0.9, higher=False), row("simcse", "turn", 0.45),
+    row("pmi", "turn", 0.2), row("bleu_4", "system", 0.8),
+)  # fmt: skip
+TESTED = comparisons(
+    ["bleu_4", "simcse", "pmi"],
+    [[0, 1, -0.15, 0.02, 0.2, 0.1, 99], [0, 2, 0.1, 0.3, 0.3, 0.3, 99], [1, 2, 0.25, 0.001, 0.003, 0.003, 99]],
+    {"bleu_4": 1, "simcse": 1, "pmi": 2},
+)
+
+
+# --- what it says --------------------------------------------------------------------------------------------------
+
+
+def test_the_headline_names_the_best_who_is_level_with_it_and_how_far_people_agree() -> None:
+    bands = bands_of(TESTED, "pearson")
+    first, more = headline(BOARD, BoardWish(), bands)
+    assert first == "simcse follows people best at turn level: r = 0.45 [0.35, 0.55]."
+    assert more == (
+        "bleu_4 cannot be told apart from it. One person agrees with the others at r = 0.70, the human ceiling."
+    )
+
+
+def test_a_distance_is_best_where_it_is_most_negative() -> None:
+    first, _ = headline(BOARD, BoardWish(level="system"), None)
+    assert first.startswith("fbd follows people best at system level: r = −0.90")
+    assert "lower is better" in first
+
+
+def test_where_the_best_goes_against_people_it_is_not_praised() -> None:
+    first, _ = headline(document(row("bleu_4", "turn", -0.1), row("fbd", "turn", 0.2, higher=False)), BoardWish(), None)
+    assert first.startswith("No metric follows people at turn level: the best is bleu_4")
+
+
+def test_a_metric_alone_and_one_that_all_are_behind() -> None:
+    assert "No other is computed" in headline(document(row("bleu_4", "turn", 0.1)), BoardWish(), None)[1]
+    behind = comparisons(["a", "b"], [[0, 1, 0.3, 0.0, 0.01, 0.01, 99]], {"a": 1, "b": 2})
+    two = document(row("a", "turn", 0.5), row("b", "turn", 0.1))
+    assert headline(two, BoardWish(), bands_of(behind, "pearson"))[1].startswith("b is significantly behind it.")
+
+
+def test_without_any_coefficient_it_says_why() -> None:
+    first, more = headline(document(row("bleu_4", "turn", None)), BoardWish(), None)
+    assert (first, more) == ("", "No metric has a coefficient at turn level: all scores are equal.")
+    assert headline(document(), BoardWish(), None)[1] == "No metric has scores beside human ones at turn level."
+
+
+def test_without_raters_the_headline_says_that_the_ceiling_is_not_known() -> None:
+    nothing = {"value": None, "reason": "the corpus holds mean scores, not raters"}
+    board = document(row("bleu_4", "turn", 0.3))
+    board["human_ceiling"] = {"turn": dict.fromkeys(("pearson", "spearman", "kendall"), nothing)}
+    assert "is not known: the corpus holds mean scores, not raters." in headline(board, BoardWish(), None)[1]
+
+
+# --- what is marked ------------------------------------------------------------------------------------------------
+
+
+def test_letters_follow_the_stored_bands_and_level_with_the_best_is_a_badge() -> None:
+    bands = bands_of(TESTED, "pearson")
+    table = metric_board(BOARD, None, BoardWish(), bands, "", like_the_best(BOARD, BoardWish(), bands))
+    by_name = {one.id: one for one in table.rows}
+    assert by_name["metric-simcse"].cell("turn-pearson").band == 0
+    assert by_name["metric-bleu_4"].cell("turn-pearson").band == 0
+    assert by_name["metric-pmi"].cell("turn-pearson").band == 1
+    assert by_name["metric-bleu_4"].cell("turn-spearman").band is None
+    badged = [one.id for one in table.rows if "like the best" in one.badges]
+    assert badged == ["metric-bleu_4"]
+
+
+def test_a_coefficient_that_was_not_tested_has_no_letters_and_says_so() -> None:
+    assert bands_of(TESTED, "kendall") is None
+    assert bands_of(None, "pearson") is None
+    assert why_no_bands(None, "kendall") == ""
+    table = metric_board(BOARD, None, BoardWish(coefficient="kendall"), None, why_no_bands(TESTED, "kendall"))
+    assert any("No letters on Kendall's τ-b at turn level: it is too dear." in note for note in table.notes)
+
+
+def test_pairs_that_could_not_be_tested_tell_nothing() -> None:
+    untested = comparisons(["a", "b"], [[0, 1, None, None, None, None, 0]], {"a": 1, "b": 1})
+    assert bands_of(untested, "pearson") is None
+
+
+def test_the_strongest_of_a_column_is_best_in_its_own_direction() -> None:
+    cells = {one.id: one.cell("system-pearson").best for one in metric_board(BOARD, None).rows}
+    assert cells["metric-fbd"]
+    assert not cells["metric-bleu_4"]
+
+
+# --- what it shows -------------------------------------------------------------------------------------------------
+
+
+def test_variants_take_the_place_of_the_coefficients() -> None:
+    within = {"per_dialogue": {"pearson": estimate(0.12, 0.1, 0.2) | {"groups": 3, "groups_all": 5}}}
+    board = document(row("bleu_4", "turn", 0.3, **within), row("bleu_4", "system", 0.8))
+    wish = BoardWish(variant="per_dialogue")
+    (found, *ceilings) = metric_board(board, None, wish).rows
+    assert found.cell("turn-pearson").value == 0.12
+    assert "of the 3 of 5 in which it is defined" in found.cell("turn-pearson").note
+    assert "not computed within each dialogue" in found.cell("turn-spearman").reason
+    assert found.cell("system-pearson").value == 0.8  # a system has no dialogues to average over there
+    assert "does not compare" in ceilings[0].cell("turn-pearson").reason
+    assert "r = 0.12 [0.10, 0.20], within each dialogue, averaged" in headline(board, wish, None)[0]
+
+
+def test_corrected_coefficients_say_what_they_are() -> None:
+    corrected = {"attenuation_corrected": {"pearson": estimate(1.04)}}
+    wish = BoardWish(variant="attenuation_corrected")
+    table = metric_board(document(row("bleu_4", "turn", 0.3, **corrected)), None, wish)
+    assert table.rows[0].cell("turn-pearson").value == 1.04
+    column = table.column("turn-pearson")
+    assert column is not None
+    assert "reliability of the human scores" in column.help
+
+
+def test_both_ceilings_stand_as_rows_that_do_not_compete() -> None:
+    halves = {"turn": {"pearson": estimate(0.99, 0.98, 1.0), "spearman": {"value": None, "reason": "one rater"}}}
+    table = metric_board(document(row("bleu_4", "turn", 0.3), split_half=halves), None)
+    by_name = {one.id: one for one in table.rows}
+    assert by_name[CEILING].cell("turn-pearson").ci == (0.6, 0.8)
+    assert by_name[SPLIT_HALF].cell("turn-pearson").ci == (0.98, 1.0)
+    assert by_name[SPLIT_HALF].cell("turn-spearman").reason == "one rater"
+    assert not by_name[SPLIT_HALF].cell("turn-pearson").best
+    assert by_name[CEILING].pick == by_name[SPLIT_HALF].pick == ""
+
+
+def test_accuracies_and_costs_have_columns_where_they_are_known() -> None:
+    cost = {
+        "seconds_per_1000": estimate(1.5),
+        "tokens_per_1000": {"value": None, "reason": "it asks no language model"},
+        "usd_per_1000": {"value": None, "reason": "it asks no language model"},
+        "device": "cpu",
+        "responses": 10,
+    }
+    ties = estimate(0.6) | {"epsilon": 0.05}
+    board = document(row("bleu_4", "turn", 0.3, tie_calibrated_accuracy=ties), cost={"bleu_4": cost})
+    table = metric_board(board, None)
+    found = table.rows[0]
+    assert found.cell("turn-tie_calibrated_accuracy").value == 0.6
+    assert "0.05" in found.cell("turn-tie_calibrated_accuracy").note
+    assert (found.cell("seconds_per_1000").value, found.cell("device").value) == (1.5, "cpu")
+    assert found.cell("usd_per_1000").reason == "it asks no language model"
+    shown = shown_columns(table, BoardWish(), board)
+    assert "seconds_per_1000" in shown
+    assert "usd_per_1000" not in shown
+    assert metric_board(BOARD, None).column("turn-tie_calibrated_accuracy") is None
+
+
+def test_the_forest_turns_a_distance_round_and_draws_the_ceiling() -> None:
+    figure = forest_figure(BOARD, BoardWish(level="system"), None)
+    drawn = {trace["name"]: trace["x"][0] for trace in figure.data}
+    assert drawn == {"fbd (turned round)": 0.9, "bleu_4": 0.8}
+    turned = next(trace for trace in figure.data if trace["name"].startswith("fbd"))
+    assert turned["error_x"]["array"][0] == pytest.approx(0.1)
+    assert "the sign is turned round" in figure.caption
+    assert any("human ceiling" in str(one.get("text")) for one in figure.layout["annotations"])
+    assert forest_figure(document(), BoardWish(), None).is_empty
+
+
+def test_a_hostile_name_is_text_in_figure_and_table() -> None:
+    board = document(row(HOSTILE, "turn", 0.3, submitted={"by": "x", "level": "turn", "link": "", "file_sha256": "0"}))
+    figure = forest_figure(board, BoardWish(), None)
+    assert "<script" not in str(figure.data) + str(figure.layout)
+    assert HOSTILE in headline(board, BoardWish(), None)[0]  # the template escapes it
+    assert metric_board(board, None).rows[0].pick == HOSTILE
+
+
+# --- what is left out ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("wish", "left"),
+    [
+        ({"needs": "reference-free"}, {"pmi", "cpdscore_simple"}),
+        ({"needs": "reference"}, {"bleu_4", "simcse", "bleurt"}),
+        ({"needs": "human-corpus"}, {"fbd"}),
+        ({"needs": "persona"}, set()),
+        ({"method": "lexical"}, {"bleu_4"}),
+        ({"method": "judge"}, {"cpdscore_simple"}),
+        ({"method": "trained"}, {"bleurt"}),
+        ({"method": "distribution"}, {"fbd"}),
+        ({"origin": "submitted"}, {"mine"}),
+        ({"origin": "ours", "method": "embedding"}, {"simcse"}),
+    ],
+)
+def test_filters_leave_what_fits(wish: dict[str, str], left: set[str]) -> None:
+    names = ["bleu_4", "simcse", "bleurt", "pmi", "fbd", "cpdscore_simple"]
+    board = document(*(row(name, "system", 0.1) for name in names), row("mine", "system", 0.1, submitted={"by": "x"}))
+    assert {one["metric"] for one in kept(board, BoardWish(**wish))["rows"]} == left
+
+
+def test_a_metric_that_is_not_installed_any_more_has_no_known_method() -> None:
+    assert method_of("gone[a=1]") == "unknown"
+    assert not BoardWish(needs="reference-free").keeps(row("gone[a=1]", "turn", 0.1))
+
+
+def test_an_address_is_read_and_what_it_cannot_mean_is_said() -> None:
+    wish = wish_of({"level": "system", "coefficient": "kendall", "systems": "agents"}, ["all", "agents"])
+    assert (wish.column, wish.systems, wish.filters) == ("system-kendall", "agents", False)
+    for unknown in ({"level": "word"}, {"systems": "round:cup/x"}, {"variant": "best"}, {"needs": "luck"}):
+        with pytest.raises(UnknownWish, match="is none of"):
+            wish_of(unknown, ["all"])
+
+
+def test_without_a_level_it_is_the_first_that_has_a_value() -> None:
+    board = document(row("bleu_4", "turn", None), row("bleu_4", "system", 0.4))
+    assert wish_of({}, ["all"], board).level == "system"
+    assert wish_of({}, ["all"], document()).level == "turn"
