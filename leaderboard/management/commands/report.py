@@ -1,0 +1,62 @@
+from __future__ import annotations
+
+import os
+import secrets
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import CommandError, CommandParser
+
+from annotations.console import ConsoleCommand
+from annotations.queries import NotFound, resolve_aspect, version_of
+from leaderboard.report.contents import contents_of
+from leaderboard.report.page import html_of
+
+
+class Command(ConsoleCommand):
+    help = (
+        "Write a corpus's results as one HTML file that needs nothing else: findings, pictures, tables with their "
+        "LaTeX, the method, references and signatures. It opens without a network, in a browser or on paper."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("corpus", metavar="CORPUS")
+        parser.add_argument("--to", type=Path, required=True, metavar="DIR", help="made where it does not exist")
+        parser.add_argument("--aspect", help="default: the corpus's main aspect")
+        parser.add_argument("--force", action="store_true", help="replace a report of the same name")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        try:
+            version = version_of(options["corpus"])
+            aspect = resolve_aspect(version, options["aspect"])
+        except NotFound as refusal:
+            raise CommandError(str(refusal)) from None
+        file = _place(options["to"], f"{version.corpus.slug}-{version.label}.html", options["force"])
+        text = html_of(contents_of(version, aspect, lambda line: self.say(f"… {line}")))
+        try:
+            _write(file, text)
+        except OSError as problem:
+            raise CommandError(f"{file}: {problem.strerror}") from None
+        self.say(f"{file}: {len(text.encode()) / 1e6:.1f} MB, {version.corpus.slug} {version.label}, {aspect}")
+
+
+def _place(folder: Path, name: str, replace: bool) -> Path:
+    """Checked before minutes of work, not after."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as problem:
+        raise CommandError(f"{folder}: {problem.strerror}") from None
+    file = folder / name
+    if file.exists() and not replace:
+        raise CommandError(f"{file} is there already; --force replaces it")
+    return file
+
+
+def _write(file: Path, text: str) -> None:
+    """The whole file or none of it."""
+    unfinished = file.with_name(f".{file.name}.{secrets.token_hex(4)}")
+    try:
+        unfinished.write_text(text, encoding="utf-8")
+        os.replace(unfinished, file)
+    finally:
+        unfinished.unlink(missing_ok=True)

@@ -1,0 +1,150 @@
+"""The method section of a report, said of the documents that are in it and of nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from annotations.tables.numerals import written
+
+Document = Mapping[str, Any]
+WHAT_A_PAIR_IS = {
+    "turn": "at turn level a pair is one response",
+    "dialogue": "at dialogue level one system in one dialogue, the metric's score being the mean over its turns unless "
+    "it scores dialogues",
+    "system": "at system level one system, the metric's score being the mean over all its responses unless it scores "
+    "systems",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Method:
+    """Paragraphs with their headings, and keys of ``references.STATISTICS``."""
+
+    paragraphs: list[tuple[str, str]]
+    cited: list[str]
+
+
+def method_of(
+    correlations: Document,
+    comparisons: Mapping[str, Document],
+    agreement: Mapping[str, Document],
+    rater_effects: Document | None,
+) -> Method:
+    """``comparisons`` and ``agreement`` by level; ``rater_effects`` None where nothing could be corrected."""
+    paragraphs: list[tuple[str, str]] = []
+    cited: list[str] = []
+    if agreement:
+        paragraphs.append(("Human ratings", _ratings(agreement)))
+        cited.append("krippendorff")
+    if correlations["rows"]:
+        paragraphs.append(("Metrics against people", _correlations(correlations)))
+        paragraphs.append(("Intervals", _intervals(correlations)))
+        paragraphs.append(("Human ceiling", _ceiling(correlations)))
+        cited += ["kendall", "jackknife"] + (["spearman-brown"] if "split_half" in correlations else [])
+        cited += _accuracies(correlations)
+    tested = {level: found for level, found in comparisons.items() if _tested(found)}
+    if tested:
+        paragraphs.append(("Differences of metrics", _differences(tested)))
+        cited += ["permutation", "phipson", "holm"]
+    paragraphs.append(("Systems", SYSTEMS))
+    if rater_effects is not None:
+        paragraphs.append(("Raters", f"{_sentence(rater_effects['method'])} Raters stand under pseudonyms."))
+        cited.append("mixed-model")
+    paragraphs.append(("Missing and undefined", MISSING))
+    return Method(paragraphs, cited)
+
+
+SYSTEMS = (
+    "A system's rank is 1 + the number of systems whose interval lies wholly above its own; the worst rank is the last "
+    "place that the intervals allow. Systems whose intervals overlap through a chain of others share a band."
+)
+MISSING = (
+    "What a metric has no score for is left out of its own numbers, pair by pair, and never filled in; coverage is the "
+    "share of rated responses that have a score. A number that does not exist is a dash with its reason: it is never 0 "
+    "and never ranked."
+)
+
+
+def _ratings(agreement: Mapping[str, Document]) -> str:
+    said = [
+        f"{written(one['ratings'], 0)} ratings by {written(one['raters'], 0)} raters of {written(one['items'], 0)} "
+        f"{'responses' if level == 'turn' else 'dialogues'}"
+        for level, one in agreement.items()
+    ]
+    draws = next(iter(agreement.values()))
+    return (
+        f"{'; '.join(said)}. Agreement is Krippendorff's α with partial overlap of raters, Cohen's κ of pairs of "
+        f"raters aligned by item, Fleiss' κ and the intraclass correlations ICC(2,1) and ICC(2,k); intervals redraw "
+        f"dialogues ({written(draws['resamples'], 0)} draws, seed {draws['seed']})."
+    )
+
+
+def _correlations(document: Document) -> str:
+    levels = list(dict.fromkeys(row["level"] for row in document["rows"]))
+    pairs = "; ".join(WHAT_A_PAIR_IS[level] for level in levels)
+    return (
+        f"Pearson's r, Spearman's ρ and Kendall's τ-b between a metric's scores and the human score "
+        f"“{document['aspect']}”, with their signs: {pairs}. Human scores are means over the raters of an item. "
+        f"{written(len(document['systems']), 0)} systems were compared."
+    )
+
+
+def _intervals(document: Document) -> str:
+    """In the words that came with the numbers; they say of what population an interval speaks."""
+    methods: dict[str, list[str]] = {}
+    for level, words in document.get("interval", {}).items():
+        methods.setdefault(str(words), []).append(level)
+    said = " ".join(_sentence(f"{_and(levels)} level: {words}") for words, levels in methods.items())
+    return f"All intervals are of 95 %. {said} Seed {document['seed']}.".replace("  ", " ")
+
+
+def _ceiling(document: Document) -> str:
+    split = (
+        " The split-half ceiling correlates the means of two random halves of the raters of each item, raised to the "
+        "full number of raters by the Spearman–Brown formula."
+        if "split_half" in document
+        else ""
+    )
+    return (
+        "The human ceiling is each rater's scores against the mean of the other raters' scores on the same items, at "
+        f"the same level, averaged over raters. It needs identified raters.{split}"
+    )
+
+
+def _accuracies(document: Document) -> list[str]:
+    keys = {
+        "pairwise_accuracy": "pairwise",
+        "soft_pairwise_accuracy": "soft-pairwise",
+        "tie_calibrated_accuracy": "ties",
+    }
+    return [cited for key, cited in keys.items() if any(key in row for row in document["rows"])]
+
+
+def _tested(document: Document) -> bool:
+    return any(found["pairs"] for found in document["coefficients"].values())
+
+
+def _differences(tested: Mapping[str, Document]) -> str:
+    one = next(iter(tested.values()))
+    pairs = {
+        level: len(next(found for found in document["coefficients"].values() if found["pairs"])["pairs"])
+        for level, document in tested.items()
+    }
+    counted = ", ".join(f"{written(count, 0)} pairs at {level} level" for level, count in pairs.items())
+    return (
+        f"{_sentence(one['method'])} {written(one['permutations'], 0)} permutations, seed {one['seed']}; {counted}. "
+        "p counts the observed order among the permutations, so that it is never 0, and is adjusted by Holm's method "
+        "over all pairs of a level. Metrics that share a letter cannot be told apart."
+    )
+
+
+def _sentence(words: str) -> str:
+    text = words.strip()
+    text = text[:1].upper() + text[1:]
+    return text if text.endswith((".", "!", "?")) else f"{text}."
+
+
+def _and(words: Sequence[str]) -> str:
+    return " and ".join([", ".join(words[:-1]), words[-1]]) if len(words) > 1 else words[0]
