@@ -14,9 +14,11 @@ def who_handed_in(submitted: dict[str, str]) -> str:
 
 
 def board_signature(document: dict[str, Any]) -> str:
+    """``ci`` names how the document's intervals are made, where it is not the percentile bootstrap."""
+    method = document.get("ci", "percentile95-bootstrap-over-dialogues")
     return (
         f"corpus:{document['corpus']}|corpus_version:{document['corpus_version']}|aspect:{document['aspect']}"
-        f"|ci:percentile95-bootstrap-over-dialogues|resamples:{document['resamples']}|seed:{document['seed']}"
+        f"|ci:{method}|resamples:{document['resamples']}|seed:{document['seed']}"
     )
 
 

@@ -106,5 +106,5 @@ def _ceiling_intervals(document: dict[str, Any], levels: list[str]) -> list[list
 def _note(document: dict[str, Any]) -> str:
     return (
         f"% {document['corpus']} {document['corpus_version']}, aspect {document['aspect']}; dagger: p >= 0.05; "
-        f"intervals: {document['resamples']} draws of dialogues, seed {document['seed']}"
+        f"intervals: {document['ci']}, {document['resamples']} draws, seed {document['seed']}"
     )

@@ -62,7 +62,8 @@ def correlation_estimates_of_many(
     draws = _redraws(weights)
     rows = [np.asarray(metric, dtype=np.float64) for metric in metrics]
     side: _Sides | None = None
-    if draws is not None and any(not why_undefined(scores, row) for row in rows):
+    used = np.empty(0, dtype=bool)
+    if draws is not None and not draws.reason and any(not why_undefined(scores, row) for row in rows):
         side = _sides(scores, clusters, draws.weights)
         used = np.bincount(clusters, minlength=draws.weights.shape[1]) > 0
 
@@ -72,8 +73,10 @@ def correlation_estimates_of_many(
             "spearman": spearman_estimate(scores, row),
             "kendall": kendall_estimate(scores, row),
         }
-        if side is None or draws is None or not points["pearson"].is_defined:
+        if draws is None or not points["pearson"].is_defined:
             return points
+        if side is None:
+            return {name: draws.with_interval(points[name], np.empty(0), used) for name in COEFFICIENTS}
         replicates = _replicates(side, _sides(row, side.pearson.cluster, side.pearson.weights))
         return {name: draws.with_interval(points[name], replicates[name], used) for name in COEFFICIENTS}
 

@@ -20,6 +20,8 @@ class Redraws:
 
     weights: FloatArray
     is_jackknife: bool
+    reason: str = ""
+    """Why there can be no interval; "" where there can."""
 
     @classmethod
     def bootstrap(cls, clusters: int, resamples: int, seed: int) -> Redraws:
@@ -43,6 +45,8 @@ class Redraws:
         ``replicates``: (replicates,); ``used``: (clusters,) those that hold data, the others cannot be left out.
         ``corrected``, ``degrees``: as ``jackknife_interval`` has them; a bootstrap has neither.
         """
+        if self.reason and correlation.is_defined:
+            return Estimate(correlation.value, p=correlation.p, reason=self.reason)
         if not self.is_jackknife:
             return with_interval(correlation, replicates, int(used.sum()))
         left_out = replicates[np.unique(group_of_cluster(len(used))[used])]

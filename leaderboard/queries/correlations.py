@@ -27,6 +27,7 @@ from leaderboard.queries.submitted import HandedIn, compared_scores
 from leaderboard.statistics.human_ceiling import LEVELS, CeilingLevel, human_ceiling
 from leaderboard.statistics.levels import MetricCorrelation, correlate_items, correlate_systems
 from leaderboard.statistics.placed_scores import FloatArray
+from leaderboard.statistics.redraws import Method, Recipe, Unit
 from leaderboard.statistics.system_ranking import rank_systems
 from workers.judging.worth import worth_of
 from workers.metrics.configuration import Configuration
@@ -44,6 +45,8 @@ def meta_evaluation(
     resamples: int = RESAMPLES,
     seed: int = SEED,
     rated: Literal["turn", "dialogue"] | None = None,
+    redraw: Unit = "dialogues",
+    interval: Method | None = None,
 ) -> dict[str, Any]:
     """Correlation of every metric with people, in the form that the command prints and the page reads.
 
@@ -51,6 +54,7 @@ def meta_evaluation(
     ``coverage`` which share of what people rated has a score. ``rated``: hold the metrics against ratings of turns
     alone, or of whole dialogues alone, where people gave both.
     """
+    recipe = Recipe.of(redraw, interval, resamples, seed)
     chosen = list(systems if systems is not None else select_systems(version))
     human = human_side(version, aspect, chosen)
     if rated is not None:
@@ -59,7 +63,7 @@ def meta_evaluation(
     rows: list[dict[str, Any]] = []
     wanted_levels = [level for level in LEVELS if level in set(levels)]
     for level in wanted_levels:
-        rows += rows_of_level(version, aspect, level, human, scores, resamples, seed)
+        rows += rows_of_level(version, aspect, level, human, scores, recipe)
     return {
         "corpus": version.corpus.slug,
         "corpus_version": version.label,
@@ -67,9 +71,20 @@ def meta_evaluation(
         "systems": [system.name for system in chosen],
         "resamples": resamples,
         "seed": seed,
-        "human_ceiling": ceiling_document(human, wanted_levels, resamples, seed),
+        "ci": recipe.signature("system" if "system" in wanted_levels else "turn"),
+        "interval": {level: recipe.words(level, *_rated(human, level)) for level in wanted_levels},
+        "human_ceiling": ceiling_document(human, wanted_levels, resamples, seed, recipe.method),
         "rows": sorted(rows, key=lambda row: (scores.texts.index(row["metric"]), LEVELS.index(row["level"]))),
     }
+
+
+def _rated(human: HumanSide, level: CeilingLevel) -> tuple[int, int]:
+    """In how many dialogues, and of how many systems, people rated anything."""
+    items = human.at(level)
+    if items is None:
+        return 0, 0
+    rated = np.isfinite(items.human_means())
+    return len(np.unique(items.dialogue[rated])), len(np.unique(items.system[rated]))
 
 
 def rows_of_level(
@@ -78,10 +93,9 @@ def rows_of_level(
     level: CeilingLevel,
     human: HumanSide,
     scores: MetricScores,
-    resamples: int,
-    seed: int,
+    recipe: Recipe,
 ) -> list[dict[str, Any]]:
-    found = _correlations(level, human, scores, resamples, seed)
+    found = _correlations(level, human, scores, recipe)
     documents = []
     for row, correlation in found.items():
         signature = scores.configurations[row].signature(
@@ -90,51 +104,76 @@ def rows_of_level(
             aspect=aspect,
             level=level,
             n=correlation.n,
-            ci="percentile95-bootstrap-over-dialogues",
-            resamples=resamples,
-            seed=seed,
+            ci=recipe.signature(level),
+            resamples=recipe.resamples,
+            seed=recipe.seed,
         )
         documents.append(_row_document(human, scores, row, level, correlation, signature))
     return documents
 
 
 def _correlations(
-    level: CeilingLevel, human: HumanSide, scores: MetricScores, resamples: int, seed: int
+    level: CeilingLevel, human: HumanSide, scores: MetricScores, recipe: Recipe
 ) -> dict[int, MetricCorrelation]:
     """By the metric's row. A metric has none below the level that it scores."""
     items = human.at(level)
     if items is None or not scores.texts:
         return {}
     if level == "system":
-        return _system_correlations(items, human, scores, resamples, seed)
+        return _system_correlations(items, human, scores, recipe)
     rows = scores.rows_of("turn") if level == "turn" else scores.rows_of("turn") + scores.rows_of("dialogue")
     if not rows:
         return {}
     selected = scores.select(rows)
     if level == "turn":
         results = correlate_items(
-            items.human_means(), selected.turn[:, items.system, items.turn], items.dialogue, resamples, seed
+            items.human_means(),
+            selected.turn[:, items.system, items.turn],
+            items.dialogue,
+            recipe.resamples,
+            recipe.seed,
+            system=items.system,
+            redraw=recipe.unit,
+            method=recipe.method,
         )
     else:
         grid = human_grid(human)
         assert grid is not None
-        results = correlate_items(grid.scores[0], metric_grid(human, selected).scores, grid.dialogue, resamples, seed)
+        of_metrics = metric_grid(human, selected).scores
+        results = correlate_items(
+            grid.scores[0],
+            of_metrics,
+            grid.dialogue,
+            recipe.resamples,
+            recipe.seed,
+            system=grid.system,
+            redraw=recipe.unit,
+            method=recipe.method,
+        )
     return dict(zip(rows, results, strict=True))
 
 
 def _system_correlations(
-    items: RatedItems, human: HumanSide, scores: MetricScores, resamples: int, seed: int
+    items: RatedItems, human: HumanSide, scores: MetricScores, recipe: Recipe
 ) -> dict[int, MetricCorrelation]:
     of_turns, of_dialogues, of_systems = (scores.rows_of(finest) for finest in ("turn", "dialogue", "system"))
     people, systems = placed_human(items), len(human.systems)
     fixed = scores.system[of_systems] if of_systems else None
     turns = placed_metrics(human, scores.select(of_turns))
     found = dict(
-        zip([*of_turns, *of_systems], correlate_systems(people, turns, systems, fixed, resamples, seed), strict=True)
+        zip(
+            [*of_turns, *of_systems],
+            correlate_systems(
+                people, turns, systems, fixed, recipe.resamples, recipe.seed, redraw=recipe.unit, method=recipe.method
+            ),
+            strict=True,
+        )
     )
     if of_dialogues:
         dialogues = placed_dialogue_scores(human, scores.select(of_dialogues))
-        results = correlate_systems(people, dialogues, systems, None, resamples, seed)
+        results = correlate_systems(
+            people, dialogues, systems, None, recipe.resamples, recipe.seed, redraw=recipe.unit, method=recipe.method
+        )
         for row, result, given in zip(of_dialogues, results, dialogues.scores, strict=True):
             found[row] = replace(result, note=_dialogues_missing(given))
     return found
@@ -176,7 +215,11 @@ def _row_document(
 
 
 def ceiling_document(
-    human: HumanSide, levels: Sequence[CeilingLevel], resamples: int = RESAMPLES, seed: int = SEED
+    human: HumanSide,
+    levels: Sequence[CeilingLevel],
+    resamples: int = RESAMPLES,
+    seed: int = SEED,
+    method: Method = "jackknife",
 ) -> dict[str, Any]:
     """``{level: {coefficient: value}}``; where undefined, ``{"value": null, "reason"}``; intervals under ``"ci"``, and
     under ``"ci_reason"`` why there is none."""
@@ -187,7 +230,7 @@ def ceiling_document(
             nothing = {"value": None, "reason": f"nobody rated at the {level} level"}
             document[level] = dict.fromkeys(("pearson", "spearman", "kendall"), nothing)
             continue
-        found = human_ceiling(items.matrix, items.system, (level,), resamples, seed)[level]
+        found = human_ceiling(items.matrix, items.system, (level,), resamples, seed, method)[level]
         values = {
             name: estimate.as_json() if estimate.value is None else estimate.value for name, estimate in found.items()
         }

@@ -12,6 +12,7 @@ from annotations.models import CorpusVersion, System
 from leaderboard.queries.compared import MetricScores
 from leaderboard.queries.correlations import rows_of_level
 from leaderboard.queries.human_scores import human_side
+from leaderboard.statistics.redraws import Recipe
 from workers.metrics.base import Level
 from workers.metrics.configuration import written_signature
 
@@ -49,5 +50,5 @@ def people_turn_by_turn(
     return [
         row
         for level in ("dialogue", "system")
-        for row in rows_of_level(version, aspect, level, of_dialogues, people, resamples, seed)
+        for row in rows_of_level(version, aspect, level, of_dialogues, people, Recipe(resamples=resamples, seed=seed))
     ]

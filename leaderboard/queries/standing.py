@@ -49,6 +49,7 @@ def system_standing(
         "aspect": aspect,
         "resamples": resamples,
         "seed": seed,
+        "ci": "jackknife-t95-over-dialogues",
         "metrics": [
             {
                 "metric": configuration.text,

@@ -14,16 +14,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from annotations.agreement.matrix import RatingMatrix
-from annotations.correlation import (
-    COEFFICIENTS,
-    THREADS,
-    cluster_resamples,
-    correlation_replicates,
-    with_interval,
-)
+from annotations.correlation import COEFFICIENTS, THREADS, Redraws, correlation_replicates
 from annotations.correlation.scores import why_undefined
 from annotations.estimates import Estimate
 from leaderboard.statistics.placed_scores import FloatArray, IntArray, SystemSums, system_sums
+from leaderboard.statistics.redraws import Method
 from leaderboard.statistics.rowwise import correlate_rows, fixed_side, prepared_rows
 
 CeilingLevel = Literal["turn", "dialogue", "system"]
@@ -52,6 +47,7 @@ def human_ceiling(
     levels: tuple[CeilingLevel, ...] = LEVELS,
     resamples: int = 1000,
     seed: int = 0,
+    method: Method = "jackknife",
 ) -> dict[CeilingLevel, dict[str, Estimate]]:
     """``{level: {"pearson", "spearman", "kendall": Estimate}}``, the mean over raters, interval over dialogues.
 
@@ -60,24 +56,67 @@ def human_ceiling(
     the others' means are taken over the same items as the rater's. For ratings that were given to whole dialogues
     ask for "dialogue" and "system" only. Raters without 3 pairs or with one value only are left out of the mean; the
     ceiling is undefined where none is left, and for raters who are not identified persons. No p: the mean of several
-    dependent coefficients has none. ``resamples`` 0 leaves the intervals out.
+    dependent coefficients has none. ``resamples`` 0 leaves the intervals out. ``method``: as ``Recipe`` has it; ρ and τ
+    of systems have percentiles in either case, since ranks of systems jump where one dialogue is left out.
     """
     if reason := _why_no_persons(matrix):
         return {level: dict.fromkeys(COEFFICIENTS, Estimate.undefined(reason)) for level in levels}
     system = np.asarray(system_of_item, dtype=np.int64)
     dialogues, dialogue = np.unique(matrix.dialogue_of_item, return_inverse=True)
-    weights = _all_then_resamples(len(dialogues), resamples, seed)
+    draws = _Draws.of(len(dialogues), resamples, seed, method)
     left_out = [_left_out(matrix.scores, row, system, dialogue) for row in range(len(matrix.scores))]
-    judged_by_two = (~np.isnan(matrix.scores)).sum(axis=0) > 1
-    dialogues_used = len(np.unique(dialogue[judged_by_two]))
+    used = np.zeros(len(dialogues), dtype=bool)
+    used[dialogue[(~np.isnan(matrix.scores)).sum(axis=0) > 1]] = True
     with ThreadPoolExecutor(THREADS) as pool:
         return {
             level: _mean_over_raters(
-                list(pool.map(lambda one, level=level: _correlation(one, level, len(dialogues), weights), left_out)),
-                dialogues_used,
+                list(
+                    pool.map(
+                        lambda one, level=level: _correlation(one, level, len(dialogues), draws.weights(level)),
+                        left_out,
+                    )
+                ),
+                level,
+                draws,
+                used,
             )
             for level in levels
         }
+
+
+@dataclass(frozen=True)
+class _Draws:
+    """The jackknife's or the bootstrap's draws of dialogues; where ranks of systems need both, one after the other."""
+
+    dialogues: int
+    main: Redraws | None
+    of_ranks: Redraws | None
+
+    @classmethod
+    def of(cls, dialogues: int, resamples: int, seed: int, method: Method) -> _Draws:
+        if not resamples:
+            return cls(dialogues, None, None)
+        bootstrap = Redraws.bootstrap(dialogues, resamples, seed)
+        return cls(dialogues, bootstrap if method == "percentile" else Redraws.jackknife(dialogues), bootstrap)
+
+    def weights(self, level: CeilingLevel) -> FloatArray:
+        """(1 + replicates, dialogues): every dialogue once, then the draws. So the coefficient of the data comes out
+        beside those of the draws, and nobody computes p-values that no mean over raters could use."""
+        used = [one.weights for one in self._of(level) if one is not None]
+        return np.vstack((np.ones((1, self.dialogues)), *used))
+
+    def interval(
+        self, point: Estimate, replicates: FloatArray, name: str, level: CeilingLevel, used: NDArray[np.bool_]
+    ) -> Estimate:
+        if self.main is None:
+            return point
+        of_main = len(self.main.weights)
+        if level == "system" and name != "pearson" and self.of_ranks is not None:
+            return self.of_ranks.with_interval(point, replicates[-len(self.of_ranks.weights) :], used)
+        return self.main.with_interval(point, replicates[:of_main], used)
+
+    def _of(self, level: CeilingLevel) -> tuple[Redraws | None, ...]:
+        return (self.main, self.of_ranks) if level == "system" and self.main is not self.of_ranks else (self.main,)
 
 
 def _why_no_persons(matrix: RatingMatrix) -> str:
@@ -96,13 +135,6 @@ def _left_out(scores: FloatArray, row: int, system: IntArray, dialogue: IntArray
     both = ~np.isnan(scores[row]) & (judging_others > 0)
     mean_of_others = np.nansum(others[:, both], axis=0) / judging_others[both]
     return _LeftOut(scores[row, both], mean_of_others, system[both], dialogue[both])
-
-
-def _all_then_resamples(dialogues: int, resamples: int, seed: int) -> FloatArray:
-    """(1 + resamples, dialogues): every dialogue once, then the redrawn ones. So the coefficient of the data comes out
-    beside those of the resamples, and nobody computes p-values that no mean over raters could use."""
-    redrawn = cluster_resamples(dialogues, resamples, seed) if resamples else np.empty((0, dialogues))
-    return np.vstack((np.ones((1, dialogues)), redrawn))
 
 
 def _correlation(left_out: _LeftOut, level: CeilingLevel, dialogues: int, weights: FloatArray) -> _RaterCorrelation:
@@ -146,11 +178,15 @@ def _sums_of_both(left_out: _LeftOut, dialogues: int) -> tuple[SystemSums, Syste
     return system_sums(left_out.rater, *places), system_sums(left_out.others, *places)
 
 
-def _mean_over_raters(raters: list[_RaterCorrelation], dialogues_used: int) -> dict[str, Estimate]:
-    return {name: _mean_of_one(raters, name, dialogues_used) for name in COEFFICIENTS}
+def _mean_over_raters(
+    raters: list[_RaterCorrelation], level: CeilingLevel, draws: _Draws, used: NDArray[np.bool_]
+) -> dict[str, Estimate]:
+    return {name: _mean_of_one(raters, name, level, draws, used) for name in COEFFICIENTS}
 
 
-def _mean_of_one(raters: list[_RaterCorrelation], name: str, dialogues_used: int) -> Estimate:
+def _mean_of_one(
+    raters: list[_RaterCorrelation], name: str, level: CeilingLevel, draws: _Draws, used: NDArray[np.bool_]
+) -> Estimate:
     values = [rater.points[name].value for rater in raters]
     defined = [value for value in values if value is not None]
     if not defined:
@@ -158,7 +194,7 @@ def _mean_of_one(raters: list[_RaterCorrelation], name: str, dialogues_used: int
         return Estimate.undefined("; ".join(reasons))
     point = Estimate(value=float(np.mean(defined)))
     replicates = [rater.replicates[name] for rater in raters if rater.replicates is not None]
-    return with_interval(point, _mean_of_defined(np.array(replicates)) if replicates else None, dialogues_used)
+    return draws.interval(point, _mean_of_defined(np.array(replicates)), name, level, used) if replicates else point
 
 
 def _mean_of_defined(replicates: NDArray[np.float64]) -> FloatArray:

@@ -6,9 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from annotations.correlation import cluster_resamples, percentile_interval
+from annotations.correlation import cluster_resamples, jackknife_interval, percentile_interval
 from annotations.estimates import Estimate, Undefined
-from leaderboard.statistics.placed_scores import FloatArray, PlacedScores, system_sums
+from leaderboard.statistics.placed_scores import FloatArray, PlacedScores, SystemSums, system_sums
+from leaderboard.statistics.redraws import Method
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,23 +31,29 @@ class SystemRank:
 
 
 def rank_systems(
-    human: PlacedScores, systems: int, resamples: int = 1000, seed: int = 0, level: float = 0.95
+    human: PlacedScores,
+    systems: int,
+    resamples: int = 1000,
+    seed: int = 0,
+    level: float = 0.95,
+    method: Method = "jackknife",
 ) -> list[SystemRank]:
     """One ``SystemRank`` per system number 0..systems − 1, in that order.
 
-    ``human``: one list of item scores; the mean is over all rated items of the system. Intervals redraw dialogues.
-    A system rated in fewer than 2 dialogues has no interval and so no rank.
+    ``human``: one list of item scores; the mean is over all rated items of the system. Intervals speak of the mean over
+    other dialogues: each dialogue is left out in turn, with Student's t of the system's dialogues less one degrees of
+    freedom; or, with ``method`` "percentile", ``resamples`` bootstrap draws of dialogues. A system rated in fewer than
+    2 dialogues has no interval and so no rank.
     """
     dialogues, dialogue = np.unique(human.dialogue, return_inverse=True)
     sums = system_sums(human.scores[0], human.system, dialogue, systems, max(len(dialogues), 1))
-    weights = cluster_resamples(max(len(dialogues), 1), resamples, seed).astype(np.float64)
     items = sums.count.sum(axis=1).astype(int)
     dialogues_rated = (sums.count > 0).sum(axis=1)
-    means, redrawn = sums.means(), sums.resampled_means(weights)
-    estimates = [
-        _estimate(float(means[number]), int(dialogues_rated[number]), redrawn[:, number], level)
-        for number in range(systems)
-    ]
+    if method == "jackknife":
+        estimates = _by_jackknife(sums, level)
+    else:
+        weights = cluster_resamples(max(len(dialogues), 1), resamples, seed).astype(np.float64)
+        estimates = _by_percentiles(sums, weights, level)
     places = _places(estimates)
     bands = _bands(estimates)
     return [
@@ -63,12 +70,36 @@ def rank_systems(
     ]
 
 
-def _estimate(mean: float, dialogues_rated: int, redrawn: FloatArray, level: float) -> Estimate:
+def _by_jackknife(sums: SystemSums, level: float) -> list[Estimate]:
+    """The mean Σ totals / Σ counts without each of its dialogues is a division: all systems at once."""
+    held = sums.count > 0
+    rest = sums.count.sum(axis=1, keepdims=True) - sums.count
+    left_out = np.divide(
+        sums.total.sum(axis=1, keepdims=True) - sums.total,
+        rest,
+        out=np.full(sums.total.shape, np.nan),
+        where=held & (rest > 0),
+    )
+    found = []
+    for mean, own, row in zip(sums.means(), held, left_out, strict=True):
+        interval = jackknife_interval(float(mean), row[own], level=level)
+        found.append(_estimate(float(mean), int(own.sum()), interval))
+    return found
+
+
+def _by_percentiles(sums: SystemSums, weights: FloatArray, level: float) -> list[Estimate]:
+    redrawn = sums.resampled_means(weights)
+    return [
+        _estimate(float(mean), int(of_system.sum()), percentile_interval(column, level))
+        for mean, of_system, column in zip(sums.means(), sums.count > 0, redrawn.T, strict=True)
+    ]
+
+
+def _estimate(mean: float, dialogues_rated: int, interval: tuple[float, float] | Undefined) -> Estimate:
     if dialogues_rated == 0:
         return Estimate.undefined("the system has no human ratings")
     if dialogues_rated < 2:
         return Estimate(value=mean, reason="an interval over dialogues needs at least 2 rated dialogues")
-    interval = percentile_interval(redrawn, level)
     if isinstance(interval, Undefined):
         return Estimate(value=mean, reason=interval.reason)
     return Estimate(value=mean, ci=interval)

@@ -46,6 +46,8 @@ def test_the_document_has_the_shape_of_the_contract(correlate, version: CorpusVe
         "systems": ["echo", "dull"],
         "resamples": 100,
         "seed": 0,
+        "ci": "jackknife-t95-over-dialogues",
+        "interval": document["interval"],
         "human_ceiling": document["human_ceiling"],
     }
     by_metric = {row["metric"]: row for row in rows}
@@ -72,7 +74,7 @@ def test_a_row_s_signature_says_how_it_was_made(correlate, version: CorpusVersio
     (signature,) = [row["signature"] for row in document["rows"] if row["metric"] == "length"]
     assert signature == (
         f"metric:length|version:1|corpus:small|corpus_version:{version.label}|aspect:overall|level:turn|n:4|"
-        "ci:percentile95-bootstrap-over-dialogues|resamples:7|seed:3"
+        "ci:jackknife-t95-over-dialogues|resamples:7|seed:3"
     )
 
 
@@ -113,10 +115,9 @@ def test_latex_marks_the_best_and_what_is_not_significant(correlate) -> None:
 
 
 def test_latex_gives_intervals_and_signatures(correlate, version: CorpusVersion) -> None:
-    text = correlate("--level", "turn", "--resamples", "100", "--format", "latex")
-    (row,) = json.loads(correlate("--level", "turn", "--resamples", "100", "--metrics", "length", "--format", "json"))[
-        "rows"
-    ]
+    asked = ("--level", "turn", "--resamples", "100", "--interval", "percentile")
+    text = correlate(*asked, "--format", "latex")
+    (row,) = json.loads(correlate(*asked, "--metrics", "length", "--format", "json"))["rows"]
     low, high = (f"{end:.3f}".replace("-", "$-$") for end in row["pearson"]["ci"])
     lines = text.splitlines()
     beneath = lines[lines.index(next(line for line in lines if line.startswith("length "))) + 1]

@@ -99,7 +99,9 @@ def places_of(
     ranks: dict[int, SystemRank] = {}
     if competing and metric.exists_below_system_level:
         signed = _placed(board.turn[ranking, competing] * (1 if metric.higher_is_better else -1), board, part)
-        ranks = dict(zip(competing, rank_systems(signed, len(competing), resamples, seed), strict=True))
+        ranks = dict(
+            zip(competing, rank_systems(signed, len(competing), resamples, seed, method="percentile"), strict=True)
+        )
     means = np.array([scores[number].mean.value for number in competing], dtype=np.float64)
     return [_place(number, scores[number], ranks.get(number), unranked, means, metric) for number in range(len(scores))]
 
@@ -133,7 +135,7 @@ def _turn_level(board: BoardScores, metric: int, part: Part, resamples: int, see
     turns = int(part.counted[places].sum())
     return [
         Score(_estimate(board, metric, number, rank), rank.items, turns, of_dialogues)
-        for number, rank in enumerate(rank_systems(placed, entries, resamples, seed))
+        for number, rank in enumerate(rank_systems(placed, entries, resamples, seed, method="percentile"))
     ]
 
 

@@ -13,6 +13,7 @@ from leaderboard.estimate_cells import LEFT_OUT, is_partial, share_in_words
 from leaderboard.estimate_columns import estimate_columns, estimate_values
 from leaderboard.latex import correlations_to_latex
 from leaderboard.queries import CORRELATION_LEVELS, meta_evaluation, named_metrics
+from leaderboard.statistics.redraws import METHODS, UNITS
 from workers.metrics.configuration import ConfigurationError
 
 COEFFICIENTS = ("pearson", "spearman", "kendall")
@@ -28,9 +29,24 @@ class Command(ConsoleCommand):
         add_ratings_arguments(parser)
         parser.add_argument("--level", choices=[*CORRELATION_LEVELS, "all"], default="all")
         parser.add_argument("--metrics", metavar="a,b", default="", help="default: all that are computed or submitted")
+        parser.add_argument(
+            "--redraw",
+            choices=UNITS,
+            default="dialogues",
+            help="what the intervals speak of: other dialogues, other systems, or both",
+        )
+        parser.add_argument(
+            "--interval",
+            choices=METHODS,
+            default=None,
+            help="jackknife (default): Student's t from leaving one out, which covers 95 %%; percentile: of bootstrap "
+            "draws, as many papers have it, and the only one for --redraw both",
+        )
         parser.add_argument("--format", choices=["table", "json", "csv", "latex"], default="table")
 
     def handle(self, *args: Any, **options: Any) -> None:
+        if options["redraw"] == "both" and options["interval"] == "jackknife":
+            raise CommandError("--redraw both draws dialogues and systems: --interval percentile is the one for it")
         try:
             version = version_of(options["corpus"])
             document = meta_evaluation(
@@ -41,6 +57,8 @@ class Command(ConsoleCommand):
                 select_systems(version, options["systems"], options["exclude"]),
                 resamples=options["resamples"],
                 seed=options["seed"],
+                redraw=options["redraw"],
+                interval=options["interval"],
             )
         except (NotFound, ConfigurationError) as refusal:
             raise CommandError(str(refusal)) from None
@@ -48,7 +66,7 @@ class Command(ConsoleCommand):
         metrics = len({row["metric"] for row in document["rows"]})
         self.say(
             f"{document['corpus']} {document['corpus_version']}, {document['aspect']}: {metrics} metrics, "
-            f"{len(document['systems'])} systems, {options['resamples']} draws of dialogues, seed {options['seed']}"
+            f"{len(document['systems'])} systems, {options['resamples']} draws, seed {options['seed']}"
         )
         for line in _to_know(document):
             self.say(line)

@@ -1,0 +1,138 @@
+"""What an interval of a correlation speaks of, and how it is made: other dialogues, other systems, or both.
+
+Over dialogues: the same systems in other dialogues of this kind. Over systems: other systems like these in the same
+dialogues. Over both (Deutsch, Dror & Roth 2021, A Statistical Analysis of Summarization Evaluation Metrics using
+Resampling Methods, TACL 9, Boot-Both): other systems in other dialogues, each drawn independently of the other.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from annotations.correlation import Redraws, cluster_resamples
+from annotations.correlation.jackknife import group_of_cluster
+from leaderboard.statistics.placed_scores import FloatArray, IntArray
+
+Unit = Literal["dialogues", "systems", "both"]
+Method = Literal["jackknife", "percentile"]
+UNITS: tuple[Unit, ...] = ("dialogues", "systems", "both")
+METHODS: tuple[Method, ...] = ("jackknife", "percentile")
+
+_OVER = {"dialogues": "dialogues", "systems": "systems", "both": "dialogues-and-systems"}
+_SPEAKS_OF = {
+    "dialogues": "other dialogues and the same systems",
+    "systems": "other systems and the same dialogues",
+    "both": "other systems in other dialogues",
+}
+FEWEST_SYSTEMS = 5
+"""With fewer the spread of systems, and so their plausible means, is anybody's guess: percentiles, which are wide."""
+FEW_SYSTEMS = 10
+FEW_DIALOGUES = 8
+TOO_FEW = "an interval over both needs at least 2 dialogues and 2 systems"
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """``unit``: what is drawn anew. ``method``: "jackknife" leaves one unit out at a time and takes Student's t, and
+    covers what it says; "percentile" is the percentile bootstrap, which many papers print. Both units at once have the
+    bootstrap only. ``resamples`` 0: no intervals."""
+
+    unit: Unit = "dialogues"
+    method: Method = "jackknife"
+    resamples: int = 1000
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if self.unit == "both" and self.method == "jackknife":
+            raise ValueError("intervals over both dialogues and systems are made by the percentile bootstrap only")
+
+    @classmethod
+    def of(cls, unit: Unit, method: Method | None, resamples: int, seed: int) -> Recipe:
+        """``method`` None: the one that covers, where there is one."""
+        return cls(unit, method or ("percentile" if unit == "both" else "jackknife"), resamples, seed)
+
+    @property
+    def is_jackknife(self) -> bool:
+        return self.method == "jackknife"
+
+    def signature(self, level: str) -> str:
+        """The method's name in signatures."""
+        if not self.is_jackknife:
+            return f"percentile95-bootstrap-over-{_OVER[self.unit]}"
+        name = f"jackknife-t95-over-{_OVER[self.unit]}"
+        return f"{name},system-ranks:plausible-means-t95" if level == "system" and self.unit == "dialogues" else name
+
+    def words(self, level: str, dialogues: int, systems: int) -> str:
+        """What the interval speaks of, how it is made, and where it may not hold its 95 %. ``dialogues``, ``systems``:
+        how many people rated."""
+        speaks_of = f"95 % intervals speak of {_SPEAKS_OF[self.unit]}"
+        if self.resamples == 0:
+            return "no intervals were asked for"
+        if not self.is_jackknife:
+            drawn = {"both": "dialogues and systems"}.get(self.unit, self.unit)
+            few = min(dialogues, systems) if self.unit == "both" else systems if self.unit == "systems" else dialogues
+            warning = f"; with {few} {drawn} they hold less than 95 %" if few < 60 else ""
+            return f"{speaks_of}: percentiles of {self.resamples:,} bootstrap draws of {drawn}{warning}"
+        one = self.unit.removesuffix("s")
+        left_out = f"{speaks_of}: one {one} left out at a time, Student's t"
+        return "; ".join(part for part in (left_out, *self._remarks(level, dialogues, systems)) if part)
+
+    def _remarks(self, level: str, dialogues: int, systems: int) -> tuple[str, ...]:
+        few = "" if self.unit == "systems" or dialogues >= FEW_DIALOGUES else self._few(dialogues)
+        if level != "system" or self.unit != "dialogues":
+            return (few,)
+        limit = "of the coefficient in the limit of many dialogues, so a value of few stands low in its interval"
+        if systems < FEWEST_SYSTEMS:
+            ranks = f"ρ and τ of {systems} systems: percentiles of bootstrap draws, wider than 95 % needs"
+        else:
+            ranks = f"ρ and τ: from {self.resamples:,} draws of the systems' plausible true means"
+            if systems < FEW_SYSTEMS:
+                ranks += f"; of {systems} systems these take few values, and hold more than 95 %"
+        return limit, ranks, few
+
+    @staticmethod
+    def _few(dialogues: int) -> str:
+        return f"with {dialogues} dialogues no method is sure to hold 95 %"
+
+
+def item_redraws(recipe: Recipe, system: IntArray | None, dialogue: IntArray) -> tuple[IntArray, Redraws | None]:
+    """(cluster of each item, redraws of these clusters). ``dialogue``, ``system``: (n,) numbers of the rated items.
+
+    Over both, a cluster is one system in one dialogue, and counts as often as both were drawn together.
+    """
+    dialogue = numbered(dialogue)
+    cluster = dialogue if recipe.unit == "dialogues" or system is None else numbered(system)
+    if not len(cluster) or recipe.resamples == 0:
+        return cluster, None
+    if recipe.is_jackknife:
+        cluster = group_of_cluster(int(cluster.max()) + 1)[cluster]
+    if recipe.unit != "both" or system is None:
+        return cluster, of_clusters(recipe, int(cluster.max()) + 1)
+    systems, dialogues = int(cluster.max()) + 1, int(dialogue.max()) + 1
+    if min(systems, dialogues) < 2:
+        return dialogue, Redraws(np.empty((0, dialogues)), is_jackknife=False, reason=TOO_FEW)
+    of_systems, of_dialogues = both_resamples(recipe, systems, dialogues)
+    weights = (of_systems[:, :, None] * of_dialogues[:, None, :]).reshape(len(of_systems), -1)
+    cell = cluster * dialogues + dialogue
+    held, place = np.unique(cell, return_inverse=True)
+    return np.asarray(place, dtype=np.int64), Redraws(weights[:, held], is_jackknife=False)
+
+
+def both_resamples(recipe: Recipe, systems: int, dialogues: int) -> tuple[FloatArray, FloatArray]:
+    """(resamples, systems) and (resamples, dialogues), drawn independently of each other."""
+    of_systems = cluster_resamples(systems, recipe.resamples, recipe.seed + 1)
+    return of_systems.astype(np.float64), cluster_resamples(dialogues, recipe.resamples, recipe.seed).astype(np.float64)
+
+
+def of_clusters(recipe: Recipe, clusters: int) -> Redraws:
+    if recipe.is_jackknife:
+        return Redraws.jackknife(clusters)
+    return Redraws.bootstrap(clusters, recipe.resamples, recipe.seed)
+
+
+def numbered(numbers: IntArray) -> IntArray:
+    """The same groups, numbered from 0 without gaps."""
+    return np.asarray(np.unique(numbers, return_inverse=True)[1], dtype=np.int64)

@@ -1,0 +1,148 @@
+"""The human means of systems, ready to be correlated with metrics' means, with intervals of every kind."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+
+from annotations.correlation import COEFFICIENTS, Redraws, correlation_estimates, percentile_interval
+from annotations.estimates import Estimate, Undefined
+from leaderboard.statistics.placed_scores import FloatArray, IntArray, SystemSums
+from leaderboard.statistics.redraws import FEWEST_SYSTEMS, TOO_FEW, Recipe, both_resamples, of_clusters
+from leaderboard.statistics.rowwise import FixedSide, correlate_rows, fixed_side, prepared_rows
+from leaderboard.statistics.true_means import plausible_means
+
+RANKS = ("spearman", "kendall")
+ONE_DIALOGUE = "an interval over dialogues needs at least 2 dialogues"
+IN_ONE_DIALOGUE = "no interval: a system has scores in one dialogue only"
+
+
+class SystemSide:
+    """``human``: the sums of the systems that are compared. What metrics share is made once: the draws, the human means
+    of each and the signs of all their pairs."""
+
+    def __init__(self, human: SystemSums, recipe: Recipe) -> None:
+        self.human, self.recipe = human, recipe
+        self.means = human.means()
+        self.systems, self.dialogues = human.count.shape
+        self.rated = human.count.sum(axis=0) > 0
+        """(dialogues,)"""
+
+    def correlated(self, metric_means: FloatArray, metric: SystemSums | None) -> dict[str, Estimate]:
+        """r, ρ and τ-b over systems. ``metric_means``: (systems,), finite; ``metric``: the sums that they are made of,
+        None where the metric has scores of systems only, and nothing of it is drawn anew over dialogues."""
+        place = np.arange(self.systems, dtype=np.int64)
+        if self.recipe.unit == "systems":
+            redraws = of_clusters(self.recipe, self.systems) if self.recipe.resamples and self.systems else None
+            return correlation_estimates(self.means, metric_means, place, redraws)
+        points = correlation_estimates(self.means, metric_means, np.zeros_like(place))
+        if not self.recipe.resamples or not points["pearson"].is_defined:
+            return points
+        if self.recipe.unit == "both":
+            return self._over_both(points, metric_means, metric)
+        if self.rated.sum() < 2:
+            return {name: _without(points[name], ONE_DIALOGUE) for name in COEFFICIENTS}
+        if self.recipe.is_jackknife:
+            return self._by_jackknife(points, metric_means, metric)
+        return self._by_percentiles(points, metric_means, metric)
+
+    def _by_percentiles(
+        self, points: dict[str, Estimate], metric_means: FloatArray, metric: SystemSums | None
+    ) -> dict[str, Estimate]:
+        redrawn = _redrawn(metric_means, metric, self._bootstrap.weights)
+        replicates = correlate_rows(self._bootstrap_side, prepared_rows(redrawn))
+        return {
+            name: self._bootstrap.with_interval(points[name], replicates[name], self.rated) for name in COEFFICIENTS
+        }
+
+    def _by_jackknife(
+        self, points: dict[str, Estimate], metric_means: FloatArray, metric: SystemSums | None
+    ) -> dict[str, Estimate]:
+        used = self.rated if metric is None else self.rated | (metric.count.sum(axis=0) > 0)
+        left_out = _redrawn(metric_means, metric, self._jackknife.weights)
+        pearson = self._jackknife.with_interval(
+            points["pearson"],
+            _pearson_of_rows(self._human_left_out, left_out),
+            used,
+            corrected=True,
+            degrees=int(self.rated.sum()) - 1,
+        )
+        if self.systems < FEWEST_SYSTEMS:
+            return {**self._by_percentiles(points, metric_means, metric), "pearson": pearson}
+        if np.isnan(self._human_left_out).any() or np.isnan(left_out).any():
+            return {name: _without(points[name], IN_ONE_DIALOGUE) for name in COEFFICIENTS}
+        human_draws, metric_draws = plausible_means(
+            self.means,
+            metric_means,
+            self._human_left_out,
+            left_out,
+            _dialogues_of_each(self.human),
+            self.recipe.resamples,
+            self.recipe.seed,
+        )
+        drawn = correlate_rows(fixed_side(human_draws), prepared_rows(metric_draws))
+        return {"pearson": pearson, **{name: _between_percentiles(points[name], drawn[name]) for name in RANKS}}
+
+    def _over_both(
+        self, points: dict[str, Estimate], metric_means: FloatArray, metric: SystemSums | None
+    ) -> dict[str, Estimate]:
+        if self.rated.sum() < 2:
+            return {name: _without(points[name], TOO_FEW) for name in COEFFICIENTS}
+        of_systems, of_dialogues = both_resamples(self.recipe, self.systems, self.dialogues)
+        every = np.tile(np.arange(self.systems), len(of_systems))
+        drawn = np.repeat(every, of_systems.ravel().astype(np.int64)).reshape(of_systems.shape)
+        human_means = np.take_along_axis(self.human.resampled_means(of_dialogues), drawn, axis=1)
+        redrawn = np.broadcast_to(_redrawn(metric_means, metric, of_dialogues), of_systems.shape)
+        metric_side = prepared_rows(np.take_along_axis(redrawn, drawn, axis=1))
+        replicates = correlate_rows(fixed_side(human_means), metric_side)
+        redraws = Redraws(of_dialogues, is_jackknife=False)
+        return {name: redraws.with_interval(points[name], replicates[name], self.rated) for name in COEFFICIENTS}
+
+    @cached_property
+    def _jackknife(self) -> Redraws:
+        return Redraws.jackknife(self.dialogues)
+
+    @cached_property
+    def _human_left_out(self) -> FloatArray:
+        return self.human.resampled_means(self._jackknife.weights)
+
+    @cached_property
+    def _bootstrap(self) -> Redraws:
+        return Redraws.bootstrap(self.dialogues, self.recipe.resamples, self.recipe.seed)
+
+    @cached_property
+    def _bootstrap_side(self) -> FixedSide:
+        return fixed_side(self.human.resampled_means(self._bootstrap.weights))
+
+
+def _redrawn(metric_means: FloatArray, metric: SystemSums | None, weights: FloatArray) -> FloatArray:
+    """(replicates, systems); one row where nothing of the metric is drawn anew."""
+    return metric_means[None] if metric is None else metric.resampled_means(weights)
+
+
+def _dialogues_of_each(sums: SystemSums) -> IntArray:
+    return np.asarray((sums.count > 0).sum(axis=1), dtype=np.int64)
+
+
+def _pearson_of_rows(human: FloatArray, metric: FloatArray) -> FloatArray:
+    """(rows,); NaN where a row of either side is constant or holds no mean of a system."""
+    sides = [one - one.mean(axis=1, keepdims=True) for one in (human, metric)]
+    norms = [
+        np.where(one.max(axis=1) > one.min(axis=1), np.sqrt(np.einsum("rs,rs->r", side, side)), np.nan)
+        for one, side in zip((human, metric), sides, strict=True)
+    ]
+    products: FloatArray = np.einsum("rs,rs->r", *np.broadcast_arrays(*sides)) / norms[0] / norms[1]
+    return np.clip(products, -1.0, 1.0)
+
+
+def _between_percentiles(point: Estimate, drawn: FloatArray) -> Estimate:
+    """The central 95 % of the draws; drawn out to the value where ranks of few systems leave it outside."""
+    found = percentile_interval(drawn)
+    if isinstance(found, Undefined) or point.value is None:
+        return point if isinstance(found, tuple) else _without(point, found.reason)
+    return Estimate(point.value, p=point.p, ci=(min(found[0], point.value), max(found[1], point.value)))
+
+
+def _without(point: Estimate, reason: str) -> Estimate:
+    return point if point.value is None else Estimate(point.value, p=point.p, reason=reason)
