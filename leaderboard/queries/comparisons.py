@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -22,6 +22,8 @@ from leaderboard.queries.human_scores import (
 from leaderboard.queries.submitted import compared_scores
 from leaderboard.queries.system_choice import ALL, chosen_systems
 from leaderboard.statistics.all_pairs import PairTests, all_pairs_of_items, all_pairs_of_systems
+from leaderboard.statistics.clustered_differences import Population
+from leaderboard.statistics.clustered_pairs import clustered_pairs_of_items, clustered_pairs_of_systems
 from leaderboard.statistics.human_ceiling import CeilingLevel
 from leaderboard.statistics.many_comparisons import benjamini_hochberg, holm
 from leaderboard.statistics.metric_bands import metric_bands
@@ -29,21 +31,30 @@ from leaderboard.statistics.permutation import NAMES, Coefficient, Swapped
 from leaderboard.statistics.placed_scores import FloatArray, PlacedScores
 from workers.metrics.configuration import Configuration
 
+Test = Literal["perm-sys", "perm-input", "perm-both", "jackknife-dialogues", "jackknife-both"]
+PERMUTED: dict[str, Swapped] = {"perm-sys": "systems", "perm-input": "dialogues", "perm-both": "both"}
+POPULATIONS: dict[str, Population] = {"jackknife-dialogues": "dialogues", "jackknife-both": "both"}
+FEW_SYSTEMS = 10
+"""Below, nothing is said of other systems than these: so few hardly tell how others would differ."""
 LEAST_PERMUTATIONS, MOST_PERMUTATIONS = 1000, 20_000
 A_PAIR = 25
 """Permutations for each pair. Holm multiplies the smallest p, 1 / (1 + permutations), by the number of pairs: with
 fewer than 20 a pair no difference could ever be called significant."""
 TOO_DEAR = (
-    "ranks of all items would be made anew for every swap of every pair: only Pearson's r is compared for all pairs at "
-    "this level; the comparison of two metrics tests the others"
+    "only Pearson's r is compared for all pairs of metrics at this level: for the others all items would be ranked "
+    "anew for every pair and draw. The page of two metrics tests them"
+)
+TOO_FEW = (
+    f"with fewer than {FEW_SYSTEMS} systems only Pearson's r is compared, on these very systems: so few can be ordered "
+    "in too few ways"
 )
 
 
 def comparisons(
-    version: CorpusVersion, aspect: str, level: CeilingLevel, systems: str = ALL, swapped: Swapped = "both"
+    version: CorpusVersion, aspect: str, level: CeilingLevel, systems: str = ALL, test: Test | None = None
 ) -> dict[str, Any]:
     """The stored kind: all metrics, ``systems`` by a word of ``system_choice``. See ``compared_pairs``."""
-    document = compared_pairs(version, aspect, level, None, chosen_systems(version, systems), swapped=swapped)
+    document = compared_pairs(version, aspect, level, None, chosen_systems(version, systems), test=test)
     return {**document, "systems_chosen": systems}
 
 
@@ -54,23 +65,24 @@ def compared_pairs(
     metrics: Sequence[Configuration | str] | None = None,
     systems: Sequence[System] | None = None,
     *,
+    test: Test | None = None,
     permutations: int | None = None,
     seed: int = SEED,
-    swapped: Swapped = "both",
 ) -> dict[str, Any]:
     """Every pair of metrics at one level: the difference of their correlations with people and its p, as it is, after
     Holm and after Benjamini and Hochberg; and the bands that follow at 5 % after Holm.
 
     ``pairs``: ``[i, j, difference, p, p_holm, p_bh, permutations]``, i < j places in ``metrics``; numbers are null
     where undefined. The difference is of what both scored, metrics whose low scores are good turned round. ``alone``:
-    each metric's coefficient on all it scored, turned round likewise, which orders the bands.
+    each metric's coefficient on all it scored, turned round likewise, which orders the bands. ``test`` None takes the
+    one that keeps its level, see docs/statistics_significance.md; ``permutations`` is 0 where it needs none.
     """
     chosen = list(systems if systems is not None else select_systems(version))
     human = human_side(version, aspect, chosen)
     scores = upright(chosen_metrics(compared_scores(version, chosen, human.order), metrics))
-    pairs = len(scores.texts) * (len(scores.texts) - 1) // 2
-    draws = permutations_for(pairs) if permutations is None else permutations
-    texts, tests, without = _tested(level, human, scores, draws, seed, swapped)
+    used: Test = test or default_test(level, rated_systems(human, level))
+    draws = permutations or permutations_for(len(scores.texts) * (len(scores.texts) - 1) // 2)
+    texts, tests, without = _tested(level, human, scores, used, draws, seed)
     return {
         "corpus": version.corpus.slug,
         "corpus_version": version.label,
@@ -80,10 +92,24 @@ def compared_pairs(
         "metrics": texts,
         "coefficients": {name: _document(texts, found) for name, found in tests.items()},
         "not_compared": without,
-        "permutations": draws,
+        "test": used,
+        "method": method_words(used, level),
+        "population": population_words(used, rated_systems(human, level)),
+        "permutations": draws if used in PERMUTED else 0,
         "seed": seed,
-        "method": method_words(swapped, level),
     }
+
+
+def default_test(level: CeilingLevel, systems: int) -> Test:
+    """The test that keeps its level with so many rated systems."""
+    if systems < FEW_SYSTEMS:
+        return "jackknife-dialogues"
+    return "perm-sys" if level == "system" else "jackknife-both"
+
+
+def rated_systems(human: HumanSide, level: CeilingLevel) -> int:
+    items = human.at(level)
+    return len(np.unique(items.system[np.isfinite(items.human_means())])) if items else 0
 
 
 def permutations_for(pairs: int) -> int:
@@ -91,15 +117,26 @@ def permutations_for(pairs: int) -> int:
     return int(np.clip(-(-A_PAIR * pairs // 1000) * 1000, LEAST_PERMUTATIONS, MOST_PERMUTATIONS))
 
 
-def method_words(swapped: Swapped, level: CeilingLevel) -> str:
+def method_words(test: Test, level: CeilingLevel) -> str:
+    if test in POPULATIONS:
+        over = "dialogues" if test == "jackknife-dialogues" else "systems and over dialogues (two-way clusters)"
+        return f"t test of the difference of two correlations, its error by the jackknife over {over}; two-sided p"
+    swapped = PERMUTED[test]
     what = {"both": "whole systems, then whole dialogues", "systems": "whole systems", "dialogues": "whole dialogues"}
     words = (
         f"{NAMES[swapped]} (Deutsch, Dror & Roth 2021): two metrics' standardised scores are swapped in "
         f"{what[swapped]}, each with chance ½; two-sided p"
     )
-    if level == "system" and swapped != "dialogues":
-        words += "; where a metric has scores of systems only, whole systems are swapped"
+    if level == "system" and swapped == "both":
+        words += "; where a metric has scores of systems only, whole systems alone are swapped"
     return words
+
+
+def population_words(test: Test, systems: int) -> str:
+    """What a difference is said of."""
+    if test in ("jackknife-dialogues", "perm-input"):
+        return f"other dialogues with these {systems} systems"
+    return "other systems and other dialogues" if test != "perm-sys" else "other systems"
 
 
 def upright(scores: MetricScores) -> MetricScores:
@@ -139,7 +176,7 @@ def aligned(
 
 
 def _tested(
-    level: CeilingLevel, human: HumanSide, scores: MetricScores, permutations: int, seed: int, swapped: Swapped
+    level: CeilingLevel, human: HumanSide, scores: MetricScores, test: Test, permutations: int, seed: int
 ) -> tuple[list[str], dict[Coefficient, PairTests], dict[str, str]]:
     found = aligned(level, human, scores)
     if found is None:
@@ -147,10 +184,17 @@ def _tested(
         return [], {}, dict.fromkeys(("pearson", "spearman", "kendall"), reason)
     rows, people, metrics, of_systems = found
     texts = [scores.texts[row] for row in rows]
-    settings: dict[str, Any] = {"permutations": permutations, "seed": seed, "swapped": swapped}
+    draws: dict[str, Any] = {"permutations": permutations, "seed": seed, "swapped": PERMUTED.get(test, "both")}
     if level == "system":
-        return texts, all_pairs_of_systems(people, metrics, len(human.systems), of_systems, **settings), {}
-    tests = all_pairs_of_items(people.scores[0], metrics.scores, metrics.system, metrics.dialogue, **settings)
+        if test in PERMUTED:
+            return texts, all_pairs_of_systems(people, metrics, len(human.systems), of_systems, **draws), {}
+        tests = clustered_pairs_of_systems(people, metrics, len(human.systems), of_systems)
+        return texts, {"pearson": tests}, {"spearman": TOO_FEW, "kendall": TOO_FEW}
+    places = people.scores[0], metrics.scores, metrics.system, metrics.dialogue
+    if test in PERMUTED:
+        tests = all_pairs_of_items(*places, **draws)
+    else:
+        tests = clustered_pairs_of_items(*places, POPULATIONS[test])
     return texts, {"pearson": tests}, {"spearman": TOO_DEAR, "kendall": TOO_DEAR}
 
 

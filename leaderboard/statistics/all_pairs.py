@@ -39,7 +39,7 @@ class PairTests:
     p: FloatArray
     """(pairs,) two-sided; NaN where there is none."""
     permutations: IntArray
-    """(pairs,) how many the pair has seen."""
+    """(pairs,) how many the pair has seen; 0 where p comes from no permutation."""
 
 
 @dataclass
@@ -83,13 +83,13 @@ def all_pairs_of_items(
     rated = np.isfinite(people)
     places = [np.asarray(numbers, dtype=np.int64) for numbers in (system, dialogue)]
     scored = np.isfinite(scores) & rated
-    alone = [_pearson(people[both], row[both]) for row, both in zip(scores, scored, strict=True)]
+    alone = [pearson_of(people[both], row[both]) for row, both in zip(scores, scored, strict=True)]
     tally = _Tally(len(scores))
-    for first, second, both in _alike(scored, alone):
+    for first, second, both in pairs_alike(scored, alone):
         numbers = [np.unique(one[both], return_inverse=True)[1].astype(np.int64) for one in places]
         used = np.union1d(first, second)
         on_common = [standardised(scores[row][both]) for row in used]
-        points = np.array([_pearson(people[both], row).value for row in on_common], dtype=np.float64)
+        points = np.array([pearson_of(people[both], row).value for row in on_common], dtype=np.float64)
         if not np.isfinite(points).any():
             continue
         swaps = SwappedItems(people[both], np.array(on_common), *numbers)
@@ -123,7 +123,7 @@ def all_pairs_of_systems(
     scored = np.isfinite(metrics.scores) & np.isfinite(people)[metrics.system]
     count = len(metrics.scores) + len(fixed)
     means = np.concatenate(
-        [_means(row, both, metrics.system, systems) for row, both in zip(metrics.scores, scored, strict=True)]
+        [means_of(row, both, metrics.system, systems) for row, both in zip(metrics.scores, scored, strict=True)]
         + [np.where(np.isfinite(row) & np.isfinite(people), row, np.nan)[None] for row in fixed]
         + [np.empty((0, systems))]
     )
@@ -144,14 +144,14 @@ def all_pairs_of_systems(
             _test(found, values, (first, second), at, _differences(swaps.of, wanted), coins)
 
     defined = [estimates["pearson"] for estimates in alone]
-    for first, second, both in _alike(scored, defined[: len(metrics.scores)]):
+    for first, second, both in pairs_alike(scored, defined[: len(metrics.scores)]):
         used = np.union1d(first, second)
         swaps = _swapped_means(metrics.scores[used], both, metrics.system, dialogue, people)
         if swaps is not None:
             compare(first, second, swaps, swapped)
     if swapped != "dialogues" and len(fixed):
         there = np.isfinite(means)
-        for first, second, both in _alike(there, defined):
+        for first, second, both in pairs_alike(there, defined):
             with_fixed = (first >= len(metrics.scores)) | (second >= len(metrics.scores))
             used = np.union1d(first[with_fixed], second[with_fixed])
             if len(used) and both.sum() > 2:
@@ -167,11 +167,11 @@ def correlation_of_means(people: FloatArray, means: FloatArray) -> dict[Coeffici
     return {"pearson": found["pearson"], "spearman": found["spearman"], "kendall": found["kendall"]}
 
 
-def _pearson(people: FloatArray, metric: FloatArray) -> Estimate:
+def pearson_of(people: FloatArray, metric: FloatArray) -> Estimate:
     return correlation_estimates(people, metric, np.zeros(len(people), dtype=np.int64))["pearson"]
 
 
-def _means(scores: FloatArray, both: NDArray[np.bool_], system: IntArray, systems: int) -> FloatArray:
+def means_of(scores: FloatArray, both: NDArray[np.bool_], system: IntArray, systems: int) -> FloatArray:
     return system_sums(scores[both], system[both], np.zeros(int(both.sum()), np.int64), systems, 1).means()[None]
 
 
@@ -213,7 +213,9 @@ def _differences(of: SwappedSystems, wanted: Sequence[Coefficient]) -> Differenc
     return ranked
 
 
-def _alike(scored: NDArray[np.bool_], alone: Sequence[Estimate]) -> list[tuple[IntArray, IntArray, NDArray[np.bool_]]]:
+def pairs_alike(
+    scored: NDArray[np.bool_], alone: Sequence[Estimate]
+) -> list[tuple[IntArray, IntArray, NDArray[np.bool_]]]:
     """Pairs (first < second) of metrics with a coefficient, grouped by what both scored: (first, second, that)."""
     rows: dict[bytes, list[int]] = {}
     for row, (places, estimate) in enumerate(zip(scored, alone, strict=True)):

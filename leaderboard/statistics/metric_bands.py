@@ -1,10 +1,10 @@
-"""Bands of metrics: a new band starts with a metric that is told apart from all of the band above.
+"""Bands of metrics: a new band starts with a metric that is told apart from one of the band above.
 
-Metrics are taken from the highest coefficient down. A metric opens a new band where it is significantly below *every*
-metric of the band that is open; else it joins that band. So every band's first metric is told from all of the band
-above, and within a band there is for each metric one at least that it cannot be told from. WMT's clusters of metrics
-are made the same way, but start a new one already where *any* metric of the open one is told apart (Freitag et al.
-2023, Results of WMT23 Metrics Shared Task); with the coarser rule a band never splits two metrics because of a third.
+Metrics are taken from the highest coefficient down. A metric opens a new band where it is significantly below *any*
+metric of the band that is open; else it joins that band. So no two metrics of a band can be told apart, and every
+band's first metric is below one at least of the band above, though not always below all of it. These are the clusters
+of WMT's metrics tasks (Freitag et al. 2022, Results of WMT22 Metrics Shared Task). To wait for a metric below *all* of
+the open band would put dozens of metrics into one band, of which the first and the last differ clearly.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def metric_bands(coefficients: Sequence[float | None], adjusted_p: ArrayLike, le
     bands: list[int | None] = [None] * len(coefficients)
     band, members = 0, list[tuple[float, int]]()
     for value, place in sorted(values, key=lambda one: (-one[0], one[1])):
-        if all(value < above and p[place, other] < level for above, other in members):
+        if not members or any(value < above and p[place, other] < level for above, other in members):
             band, members = band + 1, []
         members.append((value, place))
         bands[place] = band
