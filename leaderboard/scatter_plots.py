@@ -12,8 +12,9 @@ from annotations.queries import select_systems
 from leaderboard import queries
 from leaderboard.analyses.computing import answer_of
 from leaderboard.estimate_cells import coverage_words
-from leaderboard.figures import Figure, Point, metric_vs_human_scatter
+from leaderboard.figures import Figure, Level, Point, metric_vs_human_scatter, scores_by_human
 from leaderboard.plots import ceiling_of, estimate_of
+from leaderboard.statistics.scores_by_human import scores_by_human as group_by_human
 from leaderboard.stored_figures import document_of
 
 
@@ -38,7 +39,7 @@ def scatter_figures(
         "system": _system_points(human, scores, _human_means(standing)),
     }
     rows = {row["level"]: row for row in document["rows"] if row["metric"] == metric}
-    return [
+    scatters = [
         metric_vs_human_scatter(
             points[level],
             figure_id=f"scatter-{level}",
@@ -53,6 +54,24 @@ def scatter_figures(
         )
         for level, row in rows.items()
     ]
+    finest: Level | None = "turn" if "turn" in rows else "dialogue" if "dialogue" in rows else None
+    return scatters if finest is None else [*scatters, _by_human(points[finest], finest, rows[finest], metric, aspect)]
+
+
+def _by_human(points: list[Point], level: Level, row: dict[str, Any], metric: str, aspect: str) -> Figure:
+    """The same points, gathered by their human score."""
+    step, groups = group_by_human(
+        np.array([point.human for point in points]), np.array([point.metric for point in points])
+    )
+    return scores_by_human(
+        groups,
+        figure_id="by-human",
+        metric=metric,
+        aspect=aspect,
+        level=level,
+        step=step,
+        signature=row["signature"],
+    )
 
 
 def _remark(row: dict[str, Any]) -> str:
@@ -85,6 +104,7 @@ def _turn_points(version: CorpusVersion, human: queries.HumanSide, scores: queri
             swatch=human.systems[items.system[item]].position,
             item=f"dialogue {order.dialogue_ids[items.dialogue[item]]}, turn {order.numbers[items.turn[item]]}",
             hover=texts.get((human.systems[items.system[item]].pk, int(order.turn_pks[items.turn[item]])), ""),
+            dialogue=int(items.dialogue[item]),
         )
         for item in np.flatnonzero(np.isfinite(means) & np.isfinite(metric))
     ]
@@ -102,6 +122,7 @@ def _dialogue_points(human: queries.HumanSide, scores: queries.MetricScores) -> 
             metric=float(metric[place]),
             swatch=human.systems[grid.system[place]].position,
             item=f"dialogue {human.order.dialogue_ids[grid.dialogue[place]]}",
+            dialogue=int(grid.dialogue[place]),
         )
         for place in np.flatnonzero(np.isfinite(grid.scores[0]) & np.isfinite(metric))
     ]

@@ -2,7 +2,7 @@
 
 One file a figure: ``scatter`` (with its points, names, lines and tables), ``forest`` and, made of it,
 ``metric_correlations``, ``rank_intervals``, ``system_means``, ``score_spread``, ``precision_recall``,
-``response_map``; ``heat_table`` is a table of shaded numbers.
+``response_map``, ``scores_by_human``; ``heat_table`` is a table of shaded numbers.
 All are made of ``figure`` and ``drawing``.
 """
 
@@ -16,6 +16,7 @@ from leaderboard.figures.scatter_names import SYSTEMS_NAMED
 from leaderboard.figures.scatter_points import POINTS_DRAWN
 from leaderboard.figures.scatter_tables import ROWS_BENEATH
 from leaderboard.figures.score_spread import score_histogram, system_scores
+from leaderboard.figures.scores_by_human import scores_by_human
 from leaderboard.figures.system_means import system_means
 
 __all__ = [
@@ -36,6 +37,7 @@ __all__ = [
     "rank_intervals",
     "response_map",
     "score_histogram",
+    "scores_by_human",
     "system_means",
     "system_scores",
 ]

@@ -26,6 +26,8 @@ class Point:
     """What stands beside the point under the pointer, e.g. the response."""
     human_ci: tuple[float, float] | None = None
     metric_ci: tuple[float, float] | None = None
+    dialogue: int | None = None
+    """The number of its dialogue: points of one dialogue are not independent."""
 
 
 @dataclass(frozen=True, slots=True)

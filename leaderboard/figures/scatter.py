@@ -8,7 +8,14 @@ from annotations.estimates import Estimate
 from annotations.tables.numerals import written
 from leaderboard.figures.drawing import chart_layout, estimate_words
 from leaderboard.figures.figure import CorrelationName, Figure, Level, Point
-from leaderboard.figures.scatter_lines import Line, ceiling_slope_and_words, fit_slope, line_label, line_trace
+from leaderboard.figures.scatter_lines import (
+    Line,
+    band_trace_and_words,
+    ceiling_slope_and_words,
+    fit_slope,
+    line_label,
+    line_trace,
+)
 from leaderboard.figures.scatter_names import SYSTEMS_NAMED, legend_of, names_fit
 from leaderboard.figures.scatter_points import points_to_draw, sideways_offsets, sideways_spread, system_traces
 from leaderboard.figures.scatter_tables import ROWS_BENEATH, means_by_system, points_table
@@ -31,7 +38,8 @@ def metric_vs_human_scatter(
 ) -> Figure:
     """Metric score (vertical) against mean human score (horizontal), one marker a point, coloured by system.
 
-    The solid line is the least-squares fit of the metric on the human score over *all* points, also those not drawn.
+    The solid line is the least-squares fit of the metric on the human score over *all* points, also those not drawn;
+    the band around it redraws dialogues where points know theirs (see ``regression_band``).
     The dashed line is the human ceiling: where the fit of a metric of this spread would lie if it agreed with the
     mean human score as well as one person does (slope = r_ceiling · s_metric / s_human, through the means). It stands
     for Pearson's r only and is left out, with the reason in the caption, for a ceiling that is undefined.
@@ -56,6 +64,8 @@ def metric_vs_human_scatter(
         Line("fit", "solid", fit) if fit is not None else None,
         Line("human ceiling", "dash", ceiling_slope) if ceiling_slope is not None else None,
     ]
+    band, band_words = band_trace_and_words(points, seed) if fit is not None else (None, "")
+    traces += [band] if band is not None else []
     drawn_lines = sorted((line for line in lines if line is not None), key=lambda line: line.slope)
     traces.extend(line_trace(points, line) for line in drawn_lines)
     agreement = estimate_words(correlation_name, correlation)
@@ -65,7 +75,7 @@ def metric_vs_human_scatter(
             f"{metric} against human scores ({aspect}), {level} level, n = {written(len(points), 0)}; {agreement}.",
             remark,
             ceiling_words,
-            "" if fit is not None else "No fitted line: all human scores are equal.",
+            band_words if fit is not None else "No fitted line: all human scores are equal.",
             f"{written(len(drawn), 0)} of the points are drawn, chosen by chance (seed {seed}); coefficient and line "
             "are of all."
             if len(drawn) < len(points)
@@ -80,7 +90,8 @@ def metric_vs_human_scatter(
         f"from {written(min(p.metric for p in points), 3)} to {written(max(p.metric for p in points), 3)} up. "
         f"{agreement}."
     )
-    layout = chart_layout(f"human score ({aspect}), mean", metric)
+    jitter = f", jittered by up to {written(spread, 2)}" if spread else ""
+    layout = chart_layout(f"human score ({aspect}), mean{jitter}", metric)
     layout["annotations"] = [line_label(points, line, place) for place, line in enumerate(drawn_lines)]
     layout["margin"]["r"] = 104 if drawn_lines else layout["margin"]["r"]
     return Figure(

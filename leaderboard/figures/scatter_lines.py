@@ -6,10 +6,15 @@ from collections.abc import Sequence
 from statistics import fmean, stdev
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from annotations.estimates import Estimate
 from annotations.tables.numerals import written
 from leaderboard.figures.drawing import GREY
 from leaderboard.figures.figure import CorrelationName, Point
+from leaderboard.statistics.regression_band import regression_band
+
+RESAMPLES = 1000
 
 
 class Line(NamedTuple):
@@ -62,6 +67,36 @@ def line_trace(points: Sequence[Point], line: Line) -> dict[str, Any]:
         "hoverinfo": "skip",
         "showlegend": False,
     }
+
+
+def band_trace_and_words(points: Sequence[Point], seed: int) -> tuple[dict[str, Any] | None, str]:
+    """(the 95 % band around the fit or None, what the caption says of it)."""
+    human = np.array([point.human for point in points])
+    metric = np.array([point.metric for point in points])
+    dialogues = [point.dialogue for point in points]
+    known = None if None in dialogues else np.array(dialogues, dtype=np.int64)
+    found = regression_band(human, metric, known, RESAMPLES, seed)
+    if isinstance(found, str):
+        return None, f"No band: {found}."
+    across = [float(one) for one in (*found.human, *found.human[::-1])]
+    up = [float(one) for one in (*found.low, *found.high[::-1])]
+    trace = {
+        "type": "scatter",
+        "mode": "lines",
+        "name": "band",
+        "x": [*across, across[0]],
+        "y": [*up, up[0]],
+        "fill": "toself",
+        "fillcolor": "rgba(87,96,106,0.18)",
+        "line": {"color": GREY, "width": 0},
+        "meta": {"role": "band"},
+        "hoverinfo": "skip",
+    }
+    if found.method == "bootstrap":
+        how = f"{written(RESAMPLES, 0)} draws of {found.clusters} dialogues, seed {seed}"
+    else:
+        how = "Student's t, points taken as independent"
+    return trace, f"The shaded band holds the fitted line with 95 % confidence at each place ({how})."
 
 
 def line_label(points: Sequence[Point], line: Line, place: int) -> dict[str, Any]:
