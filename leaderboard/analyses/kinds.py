@@ -62,6 +62,7 @@ def _of(path: str) -> Callable[..., Any]:
 for _name, _path in {
     "correlations": "leaderboard.queries.metric_leaderboard:metric_leaderboard",
     "comparisons": "leaderboard.queries.comparisons:comparisons",
+    "separating": "leaderboard.queries.separating:separating",
     "metric-pair": "leaderboard.queries.metric_pair:metric_pair",
     "metric-correlations": "leaderboard.queries.heat_map:metric_correlations",
     "response-map": "leaderboard.queries.response_map:response_map",
