@@ -48,7 +48,15 @@ def rater_effects(
         "method": METHOD,
     }
     if items is None:
-        return {**document, "reason": "nobody rated", "ratings": 0, "systems": [], "raters": [], "steps": None}
+        nothing: dict[str, Any] = {
+            "ratings": 0,
+            "deviation": None,
+            "groups": None,
+            "systems": [],
+            "steps": None,
+            "raters": [],
+        }
+        return {**document, "reason": "nobody rated", **nothing}
     found = correct_severity(CrossedRatings.of(items.matrix, items.system, len(systems)))
     corrected = found if isinstance(found, SeverityCorrected) else None
     raw = [one.mean for one in rank_systems(placed_human(items), len(systems), RESAMPLES, seed)]

@@ -150,10 +150,10 @@ def test_a_rater_with_few_ratings_is_drawn_to_the_mean_rater():
 
 
 def test_one_rating_an_item_is_enough():
-    ratings, means, _ = made(3, each=1, dialogues=20, unbalanced=False)
+    ratings, means, _ = made(4, each=1, dialogues=20, unbalanced=False)
     found = correct_severity(ratings)
     assert found.deviation["item"] == 0
-    assert np.corrcoef(values(found.systems), means)[0, 1] > 0.9
+    assert np.corrcoef(values(found.systems), means)[0, 1] > 0.95
 
 
 def rows(*places):
