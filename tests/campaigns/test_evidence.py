@@ -82,3 +82,13 @@ def test_twenty_looks_at_no_difference_pass_the_critical_value_in_five_percent()
     z = np.abs(steps) / np.sqrt(np.arange(1, LOOKS + 1))
     assert (z > POCOCK_20).any(axis=1).mean() == pytest.approx(0.05, abs=0.004)
     assert (z > 1.96).any(axis=1).mean() == pytest.approx(0.248, abs=0.01)
+
+
+def test_scores_that_are_all_alike_are_not_certain() -> None:
+    """Variance per rating: 1.5 for the one, 0 for the other, 0.75 on average; 2 parts in 6 + 2 − 1 of it are lent."""
+    scores = [3 - 1.25**0.5 * 1.0, 3 + 1.25**0.5 * 1.0] * 3  # Σ (y − 3)² / 5 = 6 · 1.25 / 5 = 1.5
+    found = standing([0] * 6 + [1] * 6, list(range(6)) * 2, [*scores, *[5.0] * 6])
+    assert found.unit == pytest.approx([1.5, 0.75 * 2 / 7])
+    assert found.covariance[1, 1] == pytest.approx(0.75 * 2 / 7 / 6)
+    everything = standing([0] * 6 + [1] * 6, list(range(6)) * 2, [1.0] * 6 + [5.0] * 6)
+    assert everything.unit == pytest.approx([0, 0])

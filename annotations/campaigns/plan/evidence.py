@@ -23,6 +23,9 @@ LEVEL_OF_A_LOOK = 0.00754
 """Two-sided, of one look: P(|Z| > 2.672)."""
 FEWEST_RATINGS, FEWEST_DIALOGUES = 5, 3
 """Below them a system's variance is a guess, and nothing is said of it."""
+DIALOGUES_LENT = 2
+"""A system whose first ratings are all 5 is not sure to be 5 for ever. No variance is taken for less than what this
+many dialogues of average spread would bring in on top of its own dialogues, were those all alike."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +103,8 @@ def standing_of(cells: Cells) -> Standing:
 
     mean_s = Σ w y / Σ w. With φ(s, d) = Σ_{ratings of s in d} w (y − mean_s) / Σ w, the error that dialogue d brings
     into the mean of s, Cov(s, t) = G/(G−1) Σ_d φ(s, d) φ(t, d), G the fewer dialogues of the two: robust to whatever
-    ratings of one dialogue have in common, also between systems.
+    ratings of one dialogue have in common, also between systems. Variances that are 0 by chance are raised
+    (``DIALOGUES_LENT``).
     """
     count, weight = cells.count.sum(axis=1), cells.weight.sum(axis=1)
     dialogues = (cells.count > 0).sum(axis=1).astype(np.float64)
@@ -110,7 +114,13 @@ def standing_of(cells: Cells) -> Standing:
         error = (cells.score - mean[:, None] * cells.weight) / weight[:, None]
         fewer = np.minimum(dialogues[:, None], dialogues[None, :])
         covariance = (error @ error.T) * fewer / (fewer - 1)
-        unit = np.diag(covariance) * weight**2 / cells.square.sum(axis=1)
+        effective = weight**2 / cells.square.sum(axis=1)
+        unit = np.diag(covariance) * effective
+        if known.any():
+            least = unit[known].mean() * DIALOGUES_LENT / (dialogues + DIALOGUES_LENT - 1)
+            raised = np.where(known, np.maximum(unit, least), np.nan)
+            covariance = covariance + np.diag((raised - unit) / effective)
+            unit = raised
     return Standing(known, count, mean, covariance, dialogues, unit)
 
 

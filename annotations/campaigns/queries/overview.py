@@ -121,6 +121,8 @@ def _count_complete_items(campaign: Campaign, slots: int, free: int) -> int:
 def _end(campaign: Campaign, done: int, left: int, now: datetime) -> tuple[datetime | None, str]:
     if not left and done:
         return None, _("all ratings are there")
+    if campaign.has_enough:
+        return None, _("the target is met")
     if campaign.state != Campaign.State.OPEN:
         return None, _("the campaign is not open")
     week_ago = now - timedelta(days=DAYS_OF_PACE)
