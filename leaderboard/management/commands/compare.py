@@ -1,0 +1,88 @@
+from __future__ import annotations
+
+from typing import Any
+
+from django.core.management.base import CommandError, CommandParser
+
+from annotations.console import MAX_DRAWS, ConsoleCommand, comma_list, figure, whole_number
+from annotations.queries import NotFound, resolve_aspect, select_systems, version_of
+from leaderboard.queries import CORRELATION_LEVELS, named_metrics
+from leaderboard.queries.pair_tests import COEFFICIENTS, pair_tests
+from workers.metrics.configuration import ConfigurationError
+
+TESTS = ("perm-sys", "perm-input", "perm-both", "jackknife-dialogues", "jackknife-both", "williams")
+
+
+class Command(ConsoleCommand):
+    help = (
+        "Whether two metrics agree with people differently: the difference of their correlations at turn, dialogue and "
+        "system level, and its p by every test: permutations of systems, of dialogues and of both, the jackknife over "
+        "dialogues and over both, Williams' test. The test that keeps its level is marked."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--corpus", required=True, metavar="S")
+        parser.add_argument("--aspect", help="default: the corpus's main aspect")
+        chosen = parser.add_mutually_exclusive_group()
+        chosen.add_argument("--systems", type=comma_list, metavar="a,b", help="only these systems")
+        chosen.add_argument("--exclude", type=comma_list, metavar="x,y", help="all but these systems")
+        parser.add_argument("--seed", type=whole_number(0), default=0)
+        parser.add_argument("--metrics", metavar="a,b", required=True, help="the two metrics")
+        parser.add_argument("--level", choices=[*CORRELATION_LEVELS, "all"], default="all")
+        parser.add_argument("--coefficient", choices=[*COEFFICIENTS, "all"], default="pearson")
+        parser.add_argument("--permutations", type=whole_number(1, MAX_DRAWS), default=1000, metavar="N")
+        parser.add_argument("--format", choices=["table", "json"], default="table")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        try:
+            version = version_of(options["corpus"])
+            metrics = named_metrics(version, options["metrics"])
+            if len(metrics) != 2:
+                raise CommandError(f"--metrics: two metrics are compared, {len(metrics)} are named")
+            document = pair_tests(
+                version,
+                resolve_aspect(version, options["aspect"]),
+                metrics,
+                CORRELATION_LEVELS if options["level"] == "all" else [options["level"]],
+                COEFFICIENTS if options["coefficient"] == "all" else [options["coefficient"]],
+                select_systems(version, options["systems"], options["exclude"]),
+                permutations=options["permutations"],
+                seed=options["seed"],
+            )
+        except (NotFound, ConfigurationError) as refusal:
+            raise CommandError(str(refusal)) from None
+        if options["format"] == "json":
+            self.print_json(document)
+        else:
+            self._print(document)
+        first, second = document["metrics"]
+        self.say(
+            f"{document['corpus']} {document['corpus_version']}, {document['aspect']}: {first} − {second}, "
+            f"{len(document['systems'])} systems, {document['permutations']} permutations, seed {document['seed']}"
+        )
+        for line in dict.fromkeys(
+            f"* {row['level']} level: {row['method']}; speaks of {row['population']}"
+            for row in document["rows"]
+            if "advised" in row
+        ):
+            self.say(line)
+        for line in dict.fromkeys(
+            f"{row['level']} level: {row['difference']['reason']}" for row in document["rows"] if row["n"] == 0
+        ):
+            self.say(line)
+
+    def _print(self, document: dict[str, Any]) -> None:
+        header = ["level", "coefficient", "n", *document["metrics"], "difference", *(f"p {name}" for name in TESTS)]
+        self.print_table(header, [_cells(row) for row in document["rows"]])
+
+
+def _cells(row: dict[str, Any]) -> list[str]:
+    correlations = [figure(row[name]["value"]) for name in ("first", "second", "difference")]
+    return [row["level"], row["coefficient"], str(row["n"]), *correlations, *(_p(row, name) for name in TESTS)]
+
+
+def _p(row: dict[str, Any], test: str) -> str:
+    p = row["tests"].get(test, {}).get("value")
+    if p is None:
+        return figure(None)
+    return f"{p:.2g}*" if row.get("advised") == test else f"{p:.2g}"
