@@ -13,6 +13,10 @@ from leaderboard.estimate_cells import cell_of
 from leaderboard.figures.rank_differences import RankDifference
 
 COMPARE_FORM = "compare-systems"
+INTERVALS = (
+    "Intervals: 95 %, of the mean over other dialogues: each dialogue left out in turn, with Student's t of the "
+    "dialogues less one degrees of freedom."
+)
 
 
 @dataclass(frozen=True)
@@ -88,7 +92,7 @@ def system_board(
         notes=(
             "Rank: 1 + the number of systems whose interval lies wholly above this one's; then the worst place that "
             "the intervals allow. Systems in one band cannot be told apart.",
-            f"Intervals: 95 %, from {document['resamples']} draws of dialogues (seed {document['seed']}).",
+            INTERVALS,
         ),
         signature=board_signature(document),
         updated=updated,

@@ -26,6 +26,7 @@ from leaderboard.system_misleading import (
     rows_of,
 )
 from leaderboard.system_plots import drawn_profiles, profile_figure, rank_figure, system_means_figure
+from leaderboard.system_separating import separating_table, separating_words
 
 KINDS = ("agent", "human", "gold", "baseline")
 KEPT = ("version", "aspect", "systems", "kind", "metric", "profile", "sort", "columns")
@@ -57,6 +58,7 @@ def systems(request: HttpRequest, slug: str) -> HttpResponse:
     kinds = [kind for kind in request.GET.getlist("kind") if kind in KINDS]
     misleading = _misleading(request, version, aspect, asked)
     profile = _profile(request, version, asked)
+    separating = _separating(version, aspect, asked) if len(document["systems"]) > 1 else None
     beside = Beside(
         corrected=_corrected(version, aspect),
         metric=misleading.more.get("metric", "") if misleading else "",
@@ -72,6 +74,7 @@ def systems(request: HttpRequest, slug: str) -> HttpResponse:
         "ranks": rank_figure(document, kinds, "Ranks are among all kinds." if kinds else ""),
         "misleading": misleading,
         "profile": profile,
+        "separating": separating,
         "choices": choices,
         "chosen": chosen,
         "kinds": [(kind, kind in kinds) for kind in KINDS if kind in present],
@@ -86,7 +89,7 @@ def systems(request: HttpRequest, slug: str) -> HttpResponse:
         context["ranks"],
         *(one.figure for one in (misleading, profile) if one and one.figure),
     ]
-    tables = [table, *([misleading.table] if misleading and misleading.table else [])]
+    tables = [table, *(one.table for one in (misleading, separating) if one and one.table)]
     return page(request, "leaderboard/systems.html", context, [*tables, *(figure.points for figure in figures)])
 
 
@@ -117,7 +120,12 @@ def _misleading(request: HttpRequest, version: CorpusVersion, aspect: str, asked
     if metric:
         section.table = misleading_table(document, section.look.computed_at, _kept(request, "metric"))
         section.figure = misleading_figure(document, metric)
-        section.more = {"metric": metric, "metrics": sorted(known), "rows": rows_of(document, metric)}
+        section.more = {
+            "metric": metric,
+            "metrics": sorted(known),
+            "misled": any(one["misled"] for one in ordering),
+            "rows": rows_of(document, metric),
+        }
     return section
 
 
@@ -138,6 +146,14 @@ def _profile(request: HttpRequest, version: CorpusVersion, asked: dict[str, str]
     section.more["choice"] = [
         (one["position"], one["system"], number in drawn) for number, one in enumerate(document["systems"])
     ]
+    return section
+
+
+def _separating(version: CorpusVersion, aspect: str, asked: dict[str, str]) -> Section:
+    section = Section(look(version, "separating", aspect=aspect, **asked))
+    if section.look.answer is not None and section.look.answer["pairs"]:
+        section.words = separating_words(section.look.answer)
+        section.table = separating_table(section.look.answer, section.look.computed_at)
     return section
 
 

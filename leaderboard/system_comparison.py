@@ -67,7 +67,6 @@ def metrics_table(document: dict[str, Any], updated: datetime | None) -> Table:
                     "metric": Cell(one["metric"]),
                     "verdict": Cell(says, reason=one["difference"].get("reason", "")),
                     "difference": cell_of(one["difference"]),
-                    "p": Cell(one["difference"].get("p"), reason=one["difference"].get("ci_reason") or "no test"),
                     "first": cell_of(one["first"]),
                     "second": cell_of(one["second"]),
                     "same": Cell(one["same_side"], reason="people and it prefer one system nowhere at once"),
@@ -88,8 +87,12 @@ def metrics_table(document: dict[str, Any], updated: datetime | None) -> Table:
         columns=(
             Column("metric", "Metric"),
             Column("verdict", "Beside people"),
-            Column("difference", "Difference", "estimate", help=f"Mean of {first} minus mean of {second}."),
-            Column("p", "p", "number", help="Two-sided, unadjusted, systems exchanged in whole dialogues."),
+            Column(
+                "difference",
+                "Difference",
+                "estimate",
+                help=f"Mean of {first} minus mean of {second}, 95 % interval and p over dialogues.",
+            ),
             Column("first", f"A: {first}", "estimate", group="mean", detail=True),
             Column("second", f"B: {second}", "estimate", group="mean", detail=True),
             Column(
@@ -104,8 +107,8 @@ def metrics_table(document: dict[str, Any], updated: datetime | None) -> Table:
         ),
         rows=tuple(rows),
         notes=(
-            "Prefers: the 95 % interval of the difference leaves 0 out. With many metrics some do so by chance: p is "
-            "not adjusted for their number.",
+            "Prefers: the 95 % interval of the difference leaves 0 out. p: two-sided, systems exchanged in whole "
+            "dialogues; not adjusted for the number of metrics, of which some prefer by chance.",
         ),
         signature=signature(document),
         updated=updated,

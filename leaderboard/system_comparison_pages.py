@@ -21,7 +21,8 @@ from leaderboard.corpus_context import corpus_context
 from leaderboard.figures import Figure
 from leaderboard.figures.pair_differences import ItemDifference, pair_differences
 from leaderboard.plots import estimate_of
-from leaderboard.queries.system_pair_texts import SaidItem, said_items
+from leaderboard.queries.system_pair_texts import SaidItem, SaidTurn, said_items
+from leaderboard.statistics.placed_scores import FloatArray
 from leaderboard.system_comparison import finding, items_table, metrics_table, signature, wrong_metrics
 from leaderboard.system_pair_rows import ONLY, PEOPLE, SORTS, PairRows, PairWish
 
@@ -39,12 +40,14 @@ ONLY_WORDS = {"": "all", "first": "A better", "second": "B better", "tie": "ties
 
 
 @dataclass(frozen=True, slots=True)
-class MetricBeside:
-    name: str
-    first: float | None
-    second: float | None
-    better: str
-    """A, B, or "" for neither."""
+class Side:
+    """One system's part of an item: people's mean, and the metrics as (name, score, whether it is the better one)."""
+
+    letter: str
+    system: System
+    human: float | None
+    raters: int
+    metrics: tuple[tuple[str, float | None, bool], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,17 +56,27 @@ class Pair:
 
     said: SaidItem
     address: str
-    first: float | None
-    second: float | None
-    first_raters: int
-    second_raters: int
-    difference: float | None
-    """People's: of the first minus of the second."""
-    metrics: tuple[MetricBeside, ...]
+    sides: tuple[Side, Side]
 
     @property
-    def opposite(self) -> float | None:
-        return None if self.difference is None else -self.difference
+    def difference(self) -> float | None:
+        """People's: of the first minus of the second."""
+        first, second = (side.human for side in self.sides)
+        return None if first is None or second is None else first - second
+
+    @property
+    def better(self) -> str:
+        gap = self.difference
+        return "" if not gap else self.sides[gap < 0].letter
+
+    @property
+    def by(self) -> float:
+        return abs(self.difference or 0.0)
+
+    @property
+    def turns(self) -> list[tuple[SaidTurn, list[tuple[Side, str | None]]]]:
+        """Each turn with what either system said there."""
+        return [(turn, list(zip(self.sides, (turn.first, turn.second), strict=True))) for turn in self.said.turns]
 
 
 @require_safe
@@ -132,6 +145,8 @@ def _compared(
         return page(request, TEMPLATE, context, [items_table(document, items, found.computed_at)])
     shown = Paginator(chosen.tolist(), ITEMS_A_PAGE).get_page(request.GET.get("page"))
     metrics = _metrics(request, document)
+    gaps = {name: rows.difference(name) for name in metrics}
+    said = said_items(version, document, systems, list(shown))
     context |= {
         "document": document,
         "human": document["human"],
@@ -142,10 +157,7 @@ def _compared(
         "signature": signature(document),
         "wish": wish,
         "page": shown,
-        "pairs": [
-            _pair(one, rows, metrics, context["aspect"], version)
-            for one in said_items(version, document, systems, list(shown))
-        ],
+        "pairs": [_pair(one, rows, systems, gaps, context["aspect"], version) for one in said],
         "metrics": [(name, name in metrics) for name in document["scores"]],
         "measures": [(by, by or f"people, {context['aspect']}", by == wish.by) for by in rows.measures],
         "sorts": [(key, SORT_WORDS[key]) for key in SORTS],
@@ -191,32 +203,40 @@ def _metrics(request: HttpRequest, document: dict[str, Any]) -> list[str]:
     asked = [name for name in known if name in request.GET.getlist("metric")]
     if asked or "metric" in request.GET:
         return asked[:MOST_METRICS]
-    same = {one["metric"]: one["same_side"] or 0.0 for one in document["metrics"]}
-    return sorted(known, key=lambda name: -same[name])[:METRICS_SHOWN]
+    comparing = {
+        one["metric"]: one["same_side"] or 0.0 for one in document["metrics"] if one["difference"]["value"] is not None
+    }
+    return sorted((name for name in known if name in comparing), key=lambda name: -comparing[name])[:METRICS_SHOWN]
 
 
-def _pair(item: SaidItem, rows: PairRows, metrics: list[str], aspect: str, version: CorpusVersion) -> Pair:
-    columns = rows.document["rows"]
-    first, second = (side[item.row] for side in columns["human"])
+def _pair(
+    item: SaidItem,
+    rows: PairRows,
+    systems: tuple[System, System],
+    gaps: dict[str, FloatArray],
+    aspect: str,
+    version: CorpusVersion,
+) -> Pair:
+    """``gaps``: of each metric shown, the differences of all items, above 0 where the first system is better."""
     asked: dict[str, Any] = {"aspect": aspect, "version": version.number}
     if item.turn is not None:
         asked["turn"] = item.turn
-    return Pair(
-        said=item,
-        address=f"{reverse('dialogue', args=[version.corpus.slug, item.dialogue])}?{urlencode(asked)}",
-        first=first,
-        second=second,
-        first_raters=columns["raters"][0][item.row],
-        second_raters=columns["raters"][1][item.row],
-        difference=None if first is None or second is None else first - second,
-        metrics=tuple(_beside(name, item.row, rows) for name in metrics),
-    )
-
-
-def _beside(name: str, row: int, rows: PairRows) -> MetricBeside:
-    first, second = (side[row] for side in rows.document["scores"][name])
-    gap = rows.difference(name)[row]
-    return MetricBeside(name, first, second, "A" if gap > 0 else "B" if gap < 0 else "")
+    columns, scores = rows.document["rows"], rows.document["scores"]
+    sides = [
+        Side(
+            "AB"[number],
+            system,
+            columns["human"][number][item.row],
+            columns["raters"][number][item.row],
+            tuple(
+                (name, scores[name][number][item.row], bool((gap if number == 0 else -gap)[item.row] > 0))
+                for name, gap in gaps.items()
+            ),
+        )
+        for number, system in enumerate(systems)
+    ]
+    address = f"{reverse('dialogue', args=[version.corpus.slug, item.dialogue])}?{urlencode(asked)}"
+    return Pair(item, address, (sides[0], sides[1]))
 
 
 def _figure(rows: PairRows, by: str, systems: tuple[System, System]) -> Figure | None:

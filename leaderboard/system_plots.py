@@ -26,7 +26,7 @@ def system_means_figure(document: dict[str, Any], scale: list[float | None] | No
         figure_id="human-means",
         aspect=document["aspect"],
         scale=(float(ends[0]), float(ends[1])) if len(ends) == 2 else None,
-        signature=f"{document['corpus']} {document['corpus_version']}, {document['resamples']} draws of dialogues",
+        signature=board_signature(document),
     )
 
 

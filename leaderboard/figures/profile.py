@@ -52,7 +52,7 @@ def system_profile(
         return Figure(figure_id, reason, reason, table, signature=signature, empty_reason=reason)
     each = len(drawn) + LABEL_ROWS
     base = {aspect.name: each * (len(scaled) - 1 - place) for place, aspect in enumerate(scaled)}
-    layout = chart_layout("share of the aspect's scale, from its lowest to its highest score", "")
+    layout = chart_layout("share of the aspect's scale", "")
     layout["xaxis"] |= {"range": [-0.03, 1.03], "tickformat": ".0%", "dtick": 0.25}
     layout["yaxis"] |= {"showticklabels": False, "showgrid": False, "range": [-0.7, each * len(scaled) - 0.3]}
     layout["margin"]["l"] = 16

@@ -24,6 +24,8 @@ from leaderboard.statistics.system_ranking import rank_systems
 from workers.metrics.configuration import Configuration
 from workers.models import MetricRun
 
+MEANS_CI = "jackknife-t95-over-dialogues"
+"""How intervals of systems' means are made; see ``rank_systems``."""
 NOT_COMPUTED = "not computed for this system"
 
 
@@ -49,7 +51,7 @@ def system_standing(
         "aspect": aspect,
         "resamples": resamples,
         "seed": seed,
-        "ci": "jackknife-t95-over-dialogues",
+        "ci": MEANS_CI,
         "metrics": [
             {
                 "metric": configuration.text,

@@ -12,7 +12,7 @@ from leaderboard.queries.correlations import metric_means
 from leaderboard.queries.defaults import RESAMPLES, SEED
 from leaderboard.queries.gold import compares_gold_with_itself
 from leaderboard.queries.human_scores import human_side, placed_human
-from leaderboard.queries.standing import system_standing
+from leaderboard.queries.standing import MEANS_CI, system_standing
 from leaderboard.queries.submitted import compared_scores
 from leaderboard.queries.system_choice import ALL, chosen_systems
 from leaderboard.statistics.placed_scores import FloatArray
@@ -44,6 +44,7 @@ def misleading_metrics(version: CorpusVersion, aspect: str, systems: str = ALL) 
         "corpus_version": version.label,
         "aspect": aspect,
         "systems_chosen": systems,
+        "ci": MEANS_CI,
         "resamples": RESAMPLES,
         "seed": SEED,
         "systems": [{"system": one.name, "kind": one.kind, "position": one.position} for one in chosen],

@@ -7,6 +7,7 @@ from typing import Any
 from annotations.models import CorpusVersion
 from leaderboard.queries.defaults import RESAMPLES, SEED
 from leaderboard.queries.human_scores import human_side, placed_human
+from leaderboard.queries.standing import MEANS_CI
 from leaderboard.queries.system_choice import ALL, chosen_systems
 from leaderboard.statistics.system_ranking import rank_systems
 
@@ -35,6 +36,7 @@ def system_profile(version: CorpusVersion, systems: str = ALL) -> dict[str, Any]
         "corpus": version.corpus.slug,
         "corpus_version": version.label,
         "systems_chosen": systems,
+        "ci": MEANS_CI,
         "resamples": RESAMPLES,
         "seed": SEED,
         "systems": [{"system": one.name, "kind": one.kind, "position": one.position} for one in chosen],

@@ -1,0 +1,311 @@
+"""The system leaderboard: its sentence, its table, where metrics mislead, profiles; on made corpora of all shapes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from html import unescape
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.management import call_command
+from django.test import Client
+from django.utils import timezone
+
+from annotations.models import CorpusVersion
+from annotations.records import RatingRecord, SystemRecord
+from leaderboard.queries.system_leaderboard import misleading_metrics, system_leaderboard
+from leaderboard.queries.system_profile import system_profile
+from leaderboard.system_board import Beside, system_board
+from leaderboard.system_headline import headline
+from leaderboard.system_misleading import metrics_of, misleading_figure, misleading_table, misleading_words, rows_of
+from leaderboard.system_plots import drawn_profiles, profile_figure
+from tests.annotations.stored import dialogue, rated_corpus, stored
+from tests.workers.conftest import odd_metrics  # noqa: F401 (a fixture)
+
+pytestmark = pytest.mark.django_db
+HOSTILE = "<script>alert('x')</script>=1+1\x01é"[:27]
+
+Made = Callable[..., CorpusVersion]
+
+
+def row(name: str, mean: float | None, ci: tuple[float, float] | None = None, kind: str = "agent") -> dict[str, Any]:
+    human: dict[str, Any] = {"value": None, "reason": "the system has no human ratings"}
+    if mean is not None:
+        human = {"value": mean, "ci": list(ci)} if ci else {"value": mean, "ci": None, "ci_reason": "one dialogue"}
+    return {"system": name, "kind": kind, "human": human}
+
+
+# --- the sentence ----------------------------------------------------------------------------------------------------
+
+
+def test_the_headline_names_the_best_and_who_cannot_be_told_from_it() -> None:
+    rows = [row("low", 2.0, (1.8, 2.2)), row("second", 4.0, (3.9, 4.1)), row("first", 4.1, (3.95, 4.3))]
+    assert headline(rows) == ("first is best (4.10 [3.95, 4.30]); second cannot be told apart from it.", "")
+
+
+def test_a_best_that_nobody_reaches_is_clear_of_all_others() -> None:
+    finding, _ = headline([row("a", 4.0, (3.9, 4.1)), row("b", 3.0, (2.8, 3.2))])
+    assert finding == "a is best (4.00 [3.90, 4.10]), clear of all others."
+
+
+def test_where_people_or_gold_answers_are_best_the_best_agent_is_named_too() -> None:
+    rows = [
+        row("gold", 4.8, (4.7, 4.9), "gold"),
+        row("one", 3.5, (3.2, 3.8)),
+        row("two", 3.4, (3.1, 3.7)),
+        row("three", 2.0, (1.8, 2.2)),
+    ]
+    finding, beside = headline(rows)
+    assert finding.startswith("gold is best")
+    assert beside == "The best agent is one (3.50 [3.20, 3.80]), with two too near to tell."
+
+
+def test_many_that_cannot_be_told_apart_are_counted() -> None:
+    finding, _ = headline([row(f"s{n}", 4 - n / 100, (3, 5)) for n in range(9)])
+    assert "; s1, s2, s3 and 5 more cannot be told apart from it." in finding
+
+
+def test_without_intervals_nobody_is_called_clear_of_others() -> None:
+    finding, _ = headline([row("a", 4.0), row("b", 1.0)])
+    assert finding == "a is best (4.00); without an interval nobody can say by how much."
+
+
+@pytest.mark.parametrize("rows", [[], [row("a", None)]])
+def test_without_ratings_nobody_is_best(rows: Sequence[dict[str, Any]]) -> None:
+    assert headline(rows) == ("", "Nobody has rated these systems yet, so none is best.")
+
+
+# --- made corpora ----------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def made(tmp_path: Path, odd_metrics: None) -> Made:  # noqa: F811
+    """{system: [(human score or None, length of the response) in each dialogue]}; scored by ``length``."""
+
+    def make(
+        systems: dict[str, list[tuple[float | None, int]]],
+        kinds: dict[str, str] | None = None,
+        aspects: tuple[str, ...] = ("overall",),
+        metrics: str = "length",
+    ) -> CorpusVersion:
+        dialogues = max(len(places) for places in systems.values())
+        responses = {
+            (f"d{place}", 0, name): "x" * length
+            for name, places in systems.items()
+            for place, (_, length) in enumerate(places)
+        }
+        ratings = {
+            (f"d{place}", 0, name): {"ann": human}
+            for name, places in systems.items()
+            for place, (human, _) in enumerate(places)
+            if human is not None
+        }
+        records = rated_corpus(
+            [dialogue(f"d{place}") for place in range(dialogues)], responses, ratings, aspects=aspects
+        )
+        records = [
+            SystemRecord(one.name, kind=(kinds or {}).get(one.name, "agent")) if isinstance(one, SystemRecord) else one
+            for one in records
+        ]
+        more = [
+            RatingRecord(dialogue_id, 0, system, "ann", aspect, scores["ann"])
+            for aspect in aspects[1:]
+            for (dialogue_id, _, system), scores in ratings.items()
+        ]
+        version = stored([*records, *more] if len(aspects) == 1 else _woven(records, more), tmp_path)
+        if metrics:
+            call_command("score", corpus="small", metrics=metrics, inline=True)
+        version.refresh_from_db()
+        return version
+
+    return make
+
+
+def _woven(records: list[Any], more: list[RatingRecord]) -> list[Any]:
+    """Ratings of further aspects stand behind those of the first, in their dialogue."""
+    found = []
+    for one in records:
+        found.append(one)
+        if isinstance(one, RatingRecord):
+            found += [extra for extra in more if (extra.dialogue_id, extra.system) == (one.dialogue_id, one.system)]
+    return found
+
+
+STEADY: dict[str, list[tuple[float | None, int]]] = {
+    "good": [(5, 1), (5, 1), (4, 1), (5, 1), (5, 1), (5, 1)],
+    "fair": [(3, 5), (3, 5), (4, 5), (3, 5), (3, 5), (3, 5)],
+    "poor": [(1, 9), (1, 9), (2, 9), (1, 9), (1, 9), (1, 9)],
+}
+"""People: good, fair, poor, clear of one another (means 29/6, 19/6, 7/6 ∓ 0.43). Their lengths say the reverse, without any doubt."""
+
+
+def page_of(client: Client, query: str = "") -> str:
+    response = client.get(f"/corpora/small/systems/{query}")
+    assert response.status_code == 200
+    return unescape(response.content.decode())
+
+
+def test_a_metric_that_turns_the_order_round_misleads_on_both_ends(made: Made) -> None:
+    document = misleading_metrics(made(STEADY), "overall")
+    (found,) = document["metrics"]
+    assert {
+        name: (beyond, by_metric)
+        for name, beyond, by_metric in (
+            (document["systems"][one[0]]["system"], one[8], one[4]) for one in found["rows"]
+        )
+    } == {"good": (2, 3), "fair": (0, 2), "poor": (-2, 1)}
+    assert (found["misled"], found["worst"], found["placed"]) == (2, 2, 3)
+    assert misleading_words(document) == (
+        "1 of 1 metrics put systems where people’s order cannot have them; length misleads most, on 2 of 3. "
+        "good: place 1 for people, 3 for the metric."
+    )
+
+
+def test_the_page_says_who_is_best_and_where_the_metric_misleads(client: Client, made: Made) -> None:
+    made(STEADY)
+    said = page_of(client)
+    assert "good is best (4.83 [" in said
+    assert "length misleads most, on 2 of 3" in said
+    assert "2 too low" in said
+    assert 'id="chart-ranks"' in said
+
+
+def test_the_chosen_metric_stands_in_the_address(client: Client, made: Made) -> None:
+    made(STEADY, metrics="length,constant")
+    assert "Rank by constant" in page_of(client, "?metric=constant")
+    assert client.get("/corpora/small/systems/?metric=nothing").status_code == 404
+
+
+def test_constant_scores_put_all_systems_in_one_place_and_mislead_nobody(made: Made) -> None:
+    document = misleading_metrics(made(STEADY, metrics="constant"), "overall")
+    assert [one[4:7] for one in document["metrics"][0]["rows"]] == [[1, 1, 3]] * 3
+    assert misleading_words(document) == "constant puts no system where people’s order cannot have it."
+
+
+def test_a_metric_of_references_says_nothing_of_the_gold_answers(made: Made) -> None:
+    version = made(STEADY, {"good": "gold"}, metrics="length,word_f1")
+    by_name = {
+        one["metric"]: [row[0] for row in one["rows"]] for one in misleading_metrics(version, "overall")["metrics"]
+    }
+    assert by_name["length"] == [0, 1, 2]
+    assert by_name["word_f1"] == [1, 2]
+
+
+def test_agents_alone_are_another_ranking(client: Client, made: Made) -> None:
+    version = made(STEADY, {"good": "gold"})
+    document = system_leaderboard(version, "overall", "agents")
+    assert [(one["system"], one["rank"]) for one in document["systems"]] == [("fair", 1), ("poor", 2)]
+    assert "fair is best" in page_of(client, "?systems=agents")
+    assert client.get("/corpora/small/systems/?systems=nobody").status_code == 404
+
+
+def test_one_system_has_nobody_to_be_compared_with(client: Client, made: Made) -> None:
+    made({"alone": STEADY["good"]})
+    said = page_of(client)
+    assert "alone alone is rated: 4.83" in said
+    assert "Compare the two" not in said
+    assert "Where metrics mislead" not in said
+
+
+def test_one_dialogue_gives_means_without_ranks(client: Client, made: Made) -> None:
+    made({name: places[:1] for name, places in STEADY.items()})
+    said = page_of(client)
+    assert "good is best (5.00); without an interval nobody can say by how much." in said
+    assert "No system is ranked yet" in said
+
+
+def test_without_ratings_the_page_says_so_and_keeps_the_metrics(client: Client, made: Made) -> None:
+    made({name: [(None, length) for _, length in places] for name, places in STEADY.items()})
+    said = page_of(client)
+    assert "Nobody has rated these systems yet" in said
+    assert "Where metrics mislead" not in said
+    assert 'data-label="metrics length"' in said
+
+
+def test_names_that_are_markup_or_formulas_are_text(client: Client, made: Made) -> None:
+    made({HOSTILE.replace("\x01", ""): STEADY["good"], "=1+1": STEADY["poor"]})
+    raw = client.get("/corpora/small/systems/").content.decode()
+    assert "<script>alert" not in raw
+    file = client.get("/corpora/small/systems/?download=system-leaderboard.csv").content.decode()
+    assert "\r\n=1+1" not in file
+    assert "'=1+1" in file
+
+
+def test_ninety_nine_systems_fit(client: Client, made: Made) -> None:
+    made({f"system {n:02}": [(1 + (n + place) % 5, n % 7 + 1) for place in range(4)] for n in range(99)})
+    said = page_of(client)
+    assert said.count('data-id="system-') == 99
+    assert "the 30 where the two orders differ most" in said
+
+
+# --- profiles --------------------------------------------------------------------------------------------------------
+
+
+def test_a_profile_has_every_aspect_that_people_rated(made: Made) -> None:
+    document = system_profile(made(STEADY, aspects=("overall", "wit")))
+    assert [(one["aspect"], one["level"]) for one in document["aspects"]] == [("overall", "turn"), ("wit", "turn")]
+    assert [one["value"] for one in document["aspects"][1]["systems"]] == pytest.approx([29 / 6, 19 / 6, 7 / 6])
+
+
+def test_a_profile_stands_as_shares_of_the_scale(made: Made) -> None:
+    document = system_profile(made(STEADY, aspects=("overall", "wit")))
+    for one in document["aspects"]:
+        one["scale"] = [1.0, 5.0]
+    figure = profile_figure(document, ())
+    good = next(trace for trace in figure.data if trace["name"] == "good")
+    assert good["x"] == pytest.approx([(29 / 6 - 1) / 4] * 2)
+    assert [annotation["text"] for annotation in figure.layout["annotations"]] == [
+        "overall, scale 1 to 5",
+        "wit, scale 1 to 5",
+    ]
+
+
+def test_of_many_systems_the_best_few_are_drawn_unless_others_are_chosen(made: Made) -> None:
+    version = made({f"s{n}": [(1 + n % 5, 1), (1 + n % 5, 1)] for n in range(12)}, aspects=("overall", "wit"))
+    document = system_profile(version)
+    assert drawn_profiles(document, ()) == [4, 9, 3, 8, 2, 7]
+    assert drawn_profiles(document, {0, 4}) == [4, 0]
+
+
+def test_one_aspect_has_no_profile(client: Client, made: Made) -> None:
+    made(STEADY)
+    assert "Profile by aspect" not in page_of(client)
+
+
+# --- the tables ------------------------------------------------------------------------------------------------------
+
+
+def test_severity_corrected_means_stand_beside_raw_ones(made: Made) -> None:
+    document = system_leaderboard(made(STEADY), "overall")
+    table = system_board(document, timezone.now(), (), Beside(corrected={0: {"value": 4.5, "ci": [4.2, 4.8]}}))
+    cells = {one.id: one.cell("corrected") for one in table.rows}
+    assert (cells["system-0"].value, cells["system-0"].ci) == (4.5, (4.2, 4.8))
+    assert cells["system-1"].reason == "not computed for this system"
+
+
+def test_the_rank_by_a_metric_says_where_it_misleads(made: Made) -> None:
+    version = made(STEADY)
+    by_metric = {one.swatch: one for one in rows_of(misleading_metrics(version, "overall"), "length")}
+    beside = Beside(metric="length", by_metric=by_metric)
+    table = system_board(system_leaderboard(version, "overall"), timezone.now(), (), beside)
+    cells = [one.cell("by-metric") for one in table.rows]
+    assert [(cell.value, cell.ci, cell.note) for cell in cells] == [
+        (3, (3, 3), "ranked 2 too low"),
+        (2, (2, 2), ""),
+        (1, (1, 1), "ranked 2 too high"),
+    ]
+
+
+def test_metrics_that_mislead_most_stand_first_and_lead_to_their_picture(made: Made) -> None:
+    document = misleading_metrics(made(STEADY, metrics="length,constant"), "overall")
+    assert [one["metric"] for one in metrics_of(document)] == ["length", "constant"]
+    table = misleading_table(document, timezone.now(), [("aspect", "overall")])
+    assert table.rows[0].cell("metric").href == "?aspect=overall&metric=length#misleading"
+    figure = misleading_figure(document, "length")
+    assert [(trace["name"], trace["x"]) for trace in figure.data] == [
+        ("fair", [2, 2]),
+        ("poor", [3, 1]),
+        ("good", [1, 3]),
+    ]
+    assert figure.alternative.startswith("3 systems; length misleads on 2: good")
