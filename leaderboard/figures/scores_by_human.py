@@ -35,7 +35,7 @@ def scores_by_human(
         return Figure(figure_id, reason, reason, table, signature=signature, empty_reason=reason)
     boxed = [one for one in groups if one.n >= LEAST_FOR_A_BOX]
     few = len(boxed) < len(groups)
-    layout = chart_layout(f"human score ({aspect}), rounded, with the number of scores", metric)
+    layout = chart_layout(f"human score ({aspect}), rounded", metric)
     layout["xaxis"] |= {
         "tickmode": "array",
         "tickvals": [one.human for one in groups],

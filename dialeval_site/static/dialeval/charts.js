@@ -98,11 +98,30 @@
     layout.margin = { ...layout.margin, l: 8 };
   }
 
+  // Plotly cuts off a title that is longer than its chart.
+  const LETTER = 7;
+
+  function wrapTitle(layout, width) {
+    const title = layout.xaxis && layout.xaxis.title;
+    if (!title || !title.text) return;
+    const { l = 0, r = 0 } = layout.margin || {};
+    const middle = l + (width - l - r) / 2;
+    const letters = Math.floor((2 * Math.min(middle, width - middle)) / LETTER);
+    const lines = [""];
+    for (const word of title.text.split(" ")) {
+      const longer = `${lines.at(-1)} ${word}`.trim();
+      if (longer.length <= letters || !lines.at(-1)) lines[lines.length - 1] = longer;
+      else lines.push(word);
+    }
+    title.text = lines.join("<br>");
+  }
+
   function styledLayout(layout, width, colour) {
     const copy = structuredClone(layout);
     const rows = copy.meta && copy.meta.rows;
     copy.height = heightOf(rows, copy.height, width);
     if (rows && width < NARROW) namesAbove(copy);
+    wrapTitle(copy, width);
     const grid = { gridcolor: colour("--line"), linecolor: colour("--line-strong"), zerolinecolor: colour("--line-strong") };
     copy.font = { family: typeface(), size: 12, color: colour("--text") };
     copy.paper_bgcolor = copy.plot_bgcolor = colour === onPaper ? "#fff" : "rgba(0,0,0,0)";
