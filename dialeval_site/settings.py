@@ -43,7 +43,7 @@ MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "csp.middleware.CSPMiddleware",
-    "django.middleware.gzip.GZipMiddleware",
+    "dialeval_site.compression.QuickGZip",
     "dialeval_site.api_door.ApiDoor",
     "dialeval_site.body_limit.BodyLimit",
     "django.contrib.sessions.middleware.SessionMiddleware",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import json
 import os
 import shutil
 import sys
@@ -213,3 +214,24 @@ def analyses_at_once(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyP
         return row
 
     monkeypatch.setattr(look, "_asked", computed)
+
+
+@pytest.fixture(autouse=True)
+def answers_are_changed_by_nobody(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """A process keeps answers for all who look: who sorted one in place would sort it for everybody."""
+    kept = sys.modules.get("leaderboard.analyses.kept")
+    if kept is None:
+        yield
+        return
+    as_read: list[tuple[dict[str, Any], str]] = []
+    remember = kept._remember
+
+    def remembered(row: Any, found: Any) -> None:
+        as_read.append((found.answer, json.dumps(found.answer)))
+        remember(row, found)
+
+    monkeypatch.setattr(kept, "_remember", remembered)
+    yield
+    kept.forget()
+    changed = [answer for answer, text in as_read if json.dumps(answer) != text]
+    assert not changed, "a stored answer was changed by its reader"

@@ -30,12 +30,24 @@ class _Drawing:
     scales: Mapping[str, tuple[float, float] | None]
     popovers: dict[str, str] = field(default_factory=dict)
     """Text of every explanation and the id of its popover: equal reasons share one."""
+    openings: dict[tuple[str, bool], tuple[str, str]] = field(default_factory=dict)
+    """What stands before and after the sort value in the tag of a column's cell, plain or best: the same in all rows."""
 
     def popover(self, text: str) -> str:
         return self.popovers.setdefault(text, f"why-{self.table.id}-{len(self.popovers)}")
 
     def hidden(self, column: Column) -> str:
         return "" if column.key in self.shown else ' hidden=""'
+
+    def opening(self, column: Column, best: bool) -> tuple[str, str]:
+        found = self.openings.get((column.key, best))
+        if found is None:
+            label = escape(f"{column.group} {column.label}".strip())
+            classes = ("figure" if column.is_figure else "words") + (" best" if best else "")
+            classes += " detail" if column.detail else ""
+            found = f'<td class="{classes}" data-v="', f'" data-label="{label}"{self.hidden(column)}>'
+            self.openings[column.key, best] = found
+        return found
 
 
 def table_to_html(
@@ -132,21 +144,21 @@ def _class_name(word: str) -> str:
 
 
 def _data_cell(column: Column, cell: Cell, drawing: _Drawing) -> str:
-    label = f"{column.group} {column.label}".strip()
-    classes = ("figure" if column.is_figure else "words") + (" best" if cell.best else "")
-    classes += " detail" if column.detail else ""
-    attributes = f'class="{classes}" data-v="{_sort_value(cell)}" data-label="{escape(label)}"'
-    return f"<td {attributes}{drawing.hidden(column)}>{_content(column, cell, drawing)}</td>"
+    before, after = drawing.opening(column, cell.best)
+    return f"{before}{_sort_value(cell)}{after}{_content(column, cell, drawing)}</td>"
 
 
 def _sort_value(cell: Cell) -> str:
-    return "" if cell.value is None else escape(str(cell.value))
+    value = cell.value
+    if value is None:
+        return ""
+    return escape(value) if isinstance(value, str) else str(value)
 
 
 def _content(column: Column, cell: Cell, drawing: _Drawing) -> str:
     if cell.value is None:
         return _undefined(cell, drawing) + _room_for_whisker(column, drawing)
-    words = escape(_value(column, cell.value))
+    words = _value(column, cell.value)
     if cell.bars:
         words = f'<span class="sr">{words}</span>{bars_svg(cell.bars)}'
     if cell.href:
@@ -160,7 +172,7 @@ def _content(column: Column, cell: Cell, drawing: _Drawing) -> str:
 
 def _value(column: Column, value: str | float | int) -> str:
     if isinstance(value, str):
-        return value
+        return escape(value)
     return written(value, 0 if column.kind == "rank" else column.decimals)
 
 

@@ -14,7 +14,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from annotations.models import CorpusVersion
-from leaderboard.analyses import rows
+from leaderboard.analyses import kept, rows
 from leaderboard.analyses.code import CODE
 from leaderboard.analyses.kinds import Kind, all_kinds
 from leaderboard.analyses.rows import Wanted
@@ -105,7 +105,7 @@ def _asked(
 def _seen(kind: str, parameters: dict[str, Any], row: Analysis | None, wanted: Wanted) -> Look:
     if row is None:
         return Look(kind, parameters, "waiting", None)
-    answer = row.answer if row.made_by == wanted.made_by else None  # another release's may have another form
+    answer = kept.answer_of(row) if row.made_by == wanted.made_by else None  # another release's may have another form
     return Look(
         kind,
         parameters,
@@ -138,7 +138,8 @@ def _is_forgotten(row: Analysis) -> bool:
 
 
 def _stored(version: CorpusVersion, kind: str, question: str) -> Analysis | None:
-    return Analysis.objects.filter(version=version, kind=kind, question=question).first()
+    """Without its answer, which may be kept."""
+    return Analysis.objects.defer("answer").filter(version=version, kind=kind, question=question).first()
 
 
 def is_of(row: Analysis, wanted: Wanted) -> bool:

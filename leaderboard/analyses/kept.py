@@ -1,0 +1,71 @@
+"""Answers as they were last read, kept by each process: a board's document is a megabyte of JSON, read twenty times a
+second.
+
+The row is asked for every time, without its answer; what is kept counts only while the row says that it is still the
+same answer. So nothing that was dropped or replaced is ever shown from here.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections import OrderedDict
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.db.models import TextField
+from django.db.models.functions import Cast
+
+from leaderboard.models import Analysis
+
+MOST_TEXT = 8_000_000
+"""Characters of JSON that are kept in all; as Python objects they take some eight times as much."""
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    computed_at: datetime
+    size: int
+    answer: dict[str, Any]
+
+
+_kept: OrderedDict[int, Kept] = OrderedDict()
+_lock = threading.Lock()
+
+
+def answer_of(row: Analysis) -> dict[str, Any] | None:
+    """The answer of a row that was read without it. Several readers get the same object: nobody changes it."""
+    if row.computed_at is None:
+        return None
+    with _lock:
+        found = _kept.get(row.pk)
+        if found is not None and found.computed_at == row.computed_at:
+            _kept.move_to_end(row.pk)
+            return found.answer
+    return _read(row)
+
+
+def _read(row: Analysis) -> dict[str, Any] | None:
+    same = Analysis.objects.filter(pk=row.pk, computed_at=row.computed_at, answer__isnull=False)
+    text = same.annotate(text=Cast("answer", TextField())).values_list("text", flat=True).first()
+    if text is None:  # it was dropped or replaced in this moment: whoever looks again finds what there is
+        return None
+    answer: dict[str, Any] = json.loads(text)
+    _remember(row, Kept(row.computed_at, len(text), answer))
+    return answer
+
+
+def _remember(row: Analysis, found: Kept) -> None:
+    if found.size > MOST_TEXT // 2:
+        return
+    with _lock:
+        _kept[row.pk] = found
+        _kept.move_to_end(row.pk)
+        while sum(one.size for one in _kept.values()) > MOST_TEXT:
+            _kept.popitem(last=False)
+
+
+def forget() -> None:
+    with _lock:
+        _kept.clear()
