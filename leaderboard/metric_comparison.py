@@ -16,7 +16,7 @@ from leaderboard.figures import Figure
 from leaderboard.figures.forest import ForestRow, forest
 from leaderboard.metric_bands import LEVEL_OF_TESTS
 from leaderboard.plots import estimate_of
-from leaderboard.queries.metric_pair import Driver
+from leaderboard.queries.driving_texts import Driver
 
 SYMBOLS = dict(COEFFICIENTS)
 TESTS = (

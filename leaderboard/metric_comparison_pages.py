@@ -20,7 +20,7 @@ from leaderboard.metric_comparison import comparison_table, difference_figure, d
 from leaderboard.metric_filters import UnknownWish, wish_of
 from leaderboard.metric_pair_plots import pair_scatter_figures
 from leaderboard.metric_requests import correlations_asked
-from leaderboard.queries.metric_pair import drivers_with_texts
+from leaderboard.queries.driving_texts import drivers_with_texts
 from leaderboard.queries.system_choice import ALL, system_choices
 from leaderboard.stored_figures import figure_of
 

@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 
 from annotations.estimates import Estimate, Undefined
-from annotations.models import CorpusVersion, Dialogue, Response, System
-from annotations.queries import select_systems
+from annotations.models import CorpusVersion
 from leaderboard.queries.compared import MetricScores, chosen_metrics
 from leaderboard.queries.defaults import RESAMPLES, SEED
 from leaderboard.queries.human_scores import HumanSide, human_grid, human_side, metric_grid
@@ -18,6 +17,7 @@ from leaderboard.queries.submitted import compared_scores
 from leaderboard.queries.system_choice import ALL, chosen_systems
 from leaderboard.statistics.correlation_difference import difference_over_items, difference_over_systems
 from leaderboard.statistics.driving_items import DrivingItem, driving_items
+from leaderboard.statistics.item_swaps import swap_tests
 from leaderboard.statistics.levels import correlate_items, correlate_systems
 from leaderboard.statistics.permutation import NAMES, Coefficient, Swapped, permutation_test
 from leaderboard.statistics.placed_scores import FloatArray, IntArray, PlacedScores, system_sums
@@ -26,8 +26,9 @@ from leaderboard.statistics.williams import williams_test
 LEVELS = ("turn", "dialogue", "system")
 COEFFICIENTS: tuple[Coefficient, ...] = ("pearson", "spearman", "kendall")
 PERMUTATIONS = 1000
-MOST_RERANKED = 2000
-"""Items: ranks are made anew in each swap, which takes minutes of more."""
+MOST_RERANKED = 1000
+"""Items: ranks are made anew in each swap, and τ-b compares all pairs."""
+TOO_MANY = f"of more than {MOST_RERANKED:,} items ranks are not made anew for every swap: it would take too long"
 TOP = 8
 """Items shown on either side."""
 
@@ -206,6 +207,7 @@ def _item_document(found: Common) -> dict[str, Any]:
     differences = difference_over_items(
         found.human, found.metrics[0], found.metrics[1], found.dialogue, RESAMPLES, SEED
     )
+    tests = _item_tests(found)
     return {
         "n": len(found.human),
         "reason": "",
@@ -216,21 +218,38 @@ def _item_document(found: Common) -> dict[str, Any]:
                 "first": getattr(first, name).as_json(),
                 "second": getattr(second, name).as_json(),
                 "difference": differences[name].as_json(),
-                "tests": _item_tests(found, name) if differences[name].is_defined else {},
+                "tests": tests[name] if differences[name].is_defined else {},
             }
             for name in COEFFICIENTS
         },
     }
 
 
-def _item_tests(found: Common, coefficient: Coefficient) -> dict[str, Any]:
-    if coefficient != "pearson" and len(found.human) > MOST_RERANKED:
-        reason = f"of more than {MOST_RERANKED:,} items ranks are not made anew for every swap: it would take too long"
-        return {swapped: Estimate.undefined(reason).as_json() for swapped in NAMES}
-    return {
-        swapped: _tested(found.human, found.metrics, found.system, found.dialogue, "item", coefficient, swapped)
-        for swapped in NAMES
-    }
+Arrays = tuple[FloatArray, FloatArray, FloatArray, IntArray, IntArray]
+"""People, first, second, system, dialogue: (n,) each."""
+
+
+def _arrays(found: Common) -> Arrays:
+    return found.human, found.metrics[0], found.metrics[1], found.system, found.dialogue
+
+
+def _item_tests(found: Common) -> dict[str, dict[str, Any]]:
+    """``{coefficient: {what is swapped: p}}``"""
+    arrays = _arrays(found)
+    tests: dict[str, dict[str, Any]] = {name: {} for name in COEFFICIENTS}
+    for swapped in NAMES:
+        if reason := _nothing_to_swap(found.system, found.dialogue, swapped):
+            for name in COEFFICIENTS:
+                tests[name][swapped] = Estimate.undefined(reason).as_json()
+        elif len(found.human) <= MOST_RERANKED:
+            for name, tested in swap_tests(*arrays, swapped, PERMUTATIONS, SEED).items():
+                tests[name][swapped] = _p_of(tested)
+        else:
+            test = permutation_test(*arrays, "item", permutations=PERMUTATIONS, seed=SEED, swapped=swapped)
+            tests["pearson"][swapped] = _p_of(test.difference)
+            for unranked in ("spearman", "kendall"):
+                tests[unranked][swapped] = Estimate.undefined(TOO_MANY).as_json()
+    return tests
 
 
 def _system_document(found: Common) -> dict[str, Any]:
@@ -269,43 +288,35 @@ def _system_document(found: Common) -> dict[str, Any]:
 
 
 def _system_tests(
-    found: Common, means: Sequence[FloatArray], coefficient: Coefficient, has_items: bool
+    found: Common, means: tuple[FloatArray, FloatArray, FloatArray], coefficient: Coefficient, has_items: bool
 ) -> dict[str, Any]:
     if has_items:
-        return {
-            swapped: _tested(found.human, found.metrics, found.system, found.dialogue, "system", coefficient, swapped)
-            for swapped in NAMES
-        }
+        arrays = _arrays(found)
+        return {swapped: _system_test(arrays, coefficient, swapped) for swapped in NAMES}
     number = np.arange(len(means[0]))
-    reason = "one of the two has no scores of single dialogues that could be swapped"
-    whole = np.array(means[1:])
-    return {
-        "systems": _tested(means[0], whole, number, np.zeros_like(number), "item", coefficient, "systems"),
-        "dialogues": Estimate.undefined(reason).as_json(),
-        "both": Estimate.undefined(reason).as_json(),
-    }
+    whole = (means[0], means[1], means[2], number, np.zeros_like(number))
+    nothing = Estimate.undefined("one of the two has no scores of single dialogues that could be swapped").as_json()
+    return {"systems": _system_test(whole, coefficient, "systems"), "dialogues": nothing, "both": nothing}
 
 
-def _tested(
-    human: FloatArray,
-    metrics: FloatArray,
-    system: IntArray,
-    dialogue: IntArray,
-    level: Any,
-    coefficient: Coefficient,
-    swapped: Swapped,
-) -> dict[str, Any]:
-    """The test's p as an estimate of its own."""
+def _system_test(arrays: Arrays, coefficient: Coefficient, swapped: Swapped) -> dict[str, Any]:
+    if reason := _nothing_to_swap(arrays[3], arrays[4], swapped):
+        return Estimate.undefined(reason).as_json()
+    test = permutation_test(*arrays, "system", coefficient, "two-sided", PERMUTATIONS, SEED, swapped)
+    return _p_of(test.difference)
+
+
+def _nothing_to_swap(system: IntArray, dialogue: IntArray, swapped: Swapped) -> str:
     groups = {"systems": len(np.unique(system)), "dialogues": len(np.unique(dialogue))}
     groups["both"] = max(groups.values())
-    if groups[swapped] < 2:
-        return Estimate.undefined(f"there is one of the {swapped} only: nothing can be swapped").as_json()
-    test = permutation_test(
-        human, metrics[0], metrics[1], system, dialogue, level, coefficient, "two-sided", PERMUTATIONS, SEED, swapped
-    )
-    if test.difference.p is None:
-        return Estimate.undefined(test.difference.reason or "the test has no p").as_json()
-    return Estimate(test.difference.p).as_json()
+    return f"there is one of the {swapped} only: nothing can be swapped" if groups[swapped] < 2 else ""
+
+
+def _p_of(tested: Estimate) -> dict[str, Any]:
+    """The test's p as an estimate of its own."""
+    if tested.p is None:
+        return Estimate.undefined(tested.reason or "the test has no p").as_json()
+    return Estimate(tested.p).as_json()
 
 
 def _means(scores: FloatArray, system: IntArray) -> FloatArray:
@@ -349,61 +360,3 @@ def _drivers_at(found: Common, level: str) -> dict[str, Any]:
 def _item_of(one: DrivingItem, place: tuple[int, int | None, int | None]) -> dict[str, Any]:
     figures = {name: value for name, value in asdict(one).items() if name != "item"}
     return dict(zip(("system", "dialogue", "turn"), place, strict=True)) | figures
-
-
-@dataclass(frozen=True)
-class Driver:
-    """A driving item with what was said there."""
-
-    system: str
-    kind: str
-    swatch: int
-    dialogue: Dialogue | None
-    turn: int | None
-    context: tuple[tuple[str, str], ...]
-    response: str
-    human: float
-    first: float
-    second: float
-    human_z: float
-    first_z: float
-    second_z: float
-    share: float
-
-    @property
-    def last(self) -> tuple[str, str] | None:
-        """What was said just before."""
-        return self.context[-1] if self.context else None
-
-
-_FIGURES = ("human", "first", "second", "human_z", "first_z", "second_z", "share")
-
-
-def drivers_with_texts(version: CorpusVersion, items: Sequence[dict[str, Any]]) -> list[Driver]:
-    """Without what is not shown any more."""
-    systems: dict[int, System] = {system.pk: system for system in select_systems(version)}
-    dialogues = version.dialogues.in_bulk([one["dialogue"] for one in items if one["dialogue"] is not None])
-    turns = {one["turn"] for one in items if one["turn"] is not None}
-    responses = {
-        (response.system_id, response.turn_id): response
-        for response in Response.objects.filter(turn__in=turns, system__in=systems).select_related("turn")
-    }
-    found = []
-    for one in items:
-        system = systems.get(one["system"])
-        if system is None:
-            continue
-        response = responses.get((system.pk, one["turn"]))
-        found.append(
-            Driver(
-                system=system.name,
-                kind=system.kind,
-                swatch=system.position,
-                dialogue=dialogues.get(one["dialogue"]),
-                turn=response.turn.number if response else None,
-                context=tuple((speaker, text) for speaker, text in response.turn.context) if response else (),
-                response=response.text if response else "",
-                **{key: one[key] for key in _FIGURES},
-            )
-        )
-    return found

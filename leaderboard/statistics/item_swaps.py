@@ -1,0 +1,62 @@
+"""The permutation tests of ``permutation`` over items, for r, ρ and τ-b from the same swaps: many swaps are ranked at
+once, so that a few hundred items are tested within a second."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from annotations.correlation import COEFFICIENTS
+from annotations.correlation.bootstrap import MAX_UNDEFINED_SHARE
+from annotations.estimates import Estimate
+from leaderboard.statistics.permutation import ROUNDING, Swapped, standardised, toss
+from leaderboard.statistics.placed_scores import FloatArray, IntArray
+from leaderboard.statistics.rowwise import FixedSide, correlate_rows, fixed_side, prepared_rows
+
+SWAPS_AT_ONCE = 200_000
+"""Scores in memory: so many rows of items are ranked at a time."""
+
+
+def swap_tests(
+    human: FloatArray,
+    first: FloatArray,
+    second: FloatArray,
+    system: IntArray,
+    dialogue: IntArray,
+    swapped: Swapped = "both",
+    permutations: int = 1000,
+    seed: int = 0,
+) -> dict[str, Estimate]:
+    """``{coefficient: first − second}`` over n items, (n,) each and finite, every one with its two-sided p: the same as
+    ``permutation_test`` gives at level "item" with this seed. Undefined where a side is constant."""
+    one, other = standardised(first), standardised(second)
+    systems, dialogues = (np.unique(numbers, return_inverse=True)[1] for numbers in (system, dialogue))
+    coins = toss(int(systems.max()) + 1, int(dialogues.max()) + 1, permutations, seed, swapped)
+    people = fixed_side(human[None, :])
+    nothing = np.zeros((1, len(human)), dtype=bool)
+    observed = _differences(people, one, other, nothing)
+    rows = max(1, SWAPS_AT_ONCE // len(human))
+    found: dict[str, list[FloatArray]] = {name: [] for name in COEFFICIENTS}
+    for begin in range(0, permutations, rows):
+        part = slice(begin, begin + rows)
+        is_swapped = coins.systems[part][:, systems] != coins.dialogues[part][:, dialogues]
+        for name, differences in _differences(people, one, other, is_swapped).items():
+            found[name].append(differences)
+    return {name: _tested(float(observed[name][0]), np.concatenate(found[name])) for name in COEFFICIENTS}
+
+
+def _differences(
+    people: FixedSide, one: FloatArray, other: FloatArray, is_swapped: np.ndarray
+) -> dict[str, FloatArray]:
+    first = correlate_rows(people, prepared_rows(np.where(is_swapped, other, one)))
+    second = correlate_rows(people, prepared_rows(np.where(is_swapped, one, other)))
+    return {name: first[name] - second[name] for name in COEFFICIENTS}
+
+
+def _tested(observed: float, differences: FloatArray) -> Estimate:
+    if np.isnan(observed):
+        return Estimate.undefined("one of the scores does not vary")
+    defined = differences[~np.isnan(differences)]
+    if len(defined) < (1.0 - MAX_UNDEFINED_SHARE) * len(differences):
+        return Estimate(value=observed, reason="too many swaps leave a constant score: no p")
+    extreme = int((np.abs(defined) >= abs(observed) - ROUNDING).sum())
+    return Estimate(value=observed, p=(1 + extreme) / (1 + len(defined)))
