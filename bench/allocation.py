@@ -174,18 +174,19 @@ def _print_errors(name: str, found: list[Course]) -> None:
     once = np.array([course.uncovered_once for course in found])
     off = np.array([course.error for course in found])
     plain = np.array([course.error_plain for course in found])
+    inverse = np.array([course.error_inverse for course in found])
     wrong = np.array([course.wrongly for course in found])
     at = (4, 9)  # a quarter and half of the ratings
     noise = 1.96 * np.nanstd(off[:, at[0]], axis=0).mean() / np.sqrt(len(found))
     print(f"\n{name}")
     for place in at:
-        largest, largest_plain = (np.abs(np.nanmean(one[:, place], 0)).max() for one in (off, plain))
+        kinds = {"1/√p": off, "1/p": inverse, "1": plain}
+        bias = {name: np.abs(np.nanmean(one[:, place], 0)).max() for name, one in kinds.items()}
+        spread = {name: np.sqrt(np.nanmean(one[:, place] ** 2)) for name, one in kinds.items()}
         print(
-            f"  {5 * (place + 1):>3} %: largest bias of a mean: weighted {largest:.3f}, "
-            f"plain {largest_plain:.3f} (noise {noise:.3f}); "
-            f"root mean square error: weighted {np.sqrt(np.nanmean(off[:, place] ** 2)):.3f}, "
-            f"plain {np.sqrt(np.nanmean(plain[:, place] ** 2)):.3f}; "
-            f"95 % interval of one look covers {100 * (1 - once[:, place].mean()):.1f} %"
+            f"  at {5 * (place + 1):>3} % of the ratings, by weight: largest bias of a mean {_by_weight(bias)} (noise "
+            f"{noise:.3f}); root mean square error {_by_weight(spread)}; 95 % interval of one look covers "
+            f"{100 * (1 - once[:, place].mean()):.1f} %"
         )
     print(
         f"  intervals of all 20 looks cover {100 * (1 - outside.any(axis=1).mean()):.1f} % of systems; "
@@ -193,6 +194,10 @@ def _print_errors(name: str, found: list[Course]) -> None:
         f"{100 * wrong.max(axis=1).mean() / _pairs(outside):.2f} % of pairs",
         flush=True,
     )
+
+
+def _by_weight(numbers: dict[str, float]) -> str:
+    return ", ".join(f"{name}: {number:.3f}" for name, number in numbers.items())
 
 
 def _pairs(outside: np.ndarray) -> float:

@@ -54,6 +54,8 @@ class Course:
     """By look and system: 1 where the interval leaves the truth out."""
     error: list[Numbers] = field(default_factory=list)
     error_plain: list[Numbers] = field(default_factory=list)
+    error_inverse: list[Numbers] = field(default_factory=list)
+    """As ``error``, of means with w = 1/p (Hájek 1971): less bias, more variance."""
     uncovered_once: list[Numbers] = field(default_factory=list)
     """As ``uncovered``, of the interval that is meant for one look only."""
     stop: int | None = None
@@ -90,7 +92,10 @@ def replay(
             chances = np.ones(len(drawn))
         standing = _standing(pool, drawn, weight_of(chances))
         plain = _standing(pool, drawn, np.ones(len(drawn))) if adaptive else standing
-        _write_down(course, standing, plain, truth, len(drawn), is_look=point % (POINTS // LOOKS) == 0)
+        is_look = point % (POINTS // LOOKS) == 0
+        _write_down(course, standing, plain, truth, len(drawn), is_look=is_look)
+        if is_look:
+            course.error_inverse.append(_standing(pool, drawn, 1 / chances).mean - truth)
         if point % (POINTS // LOOKS) == 0:
             if course.stop is None and reached(standing).meets(target, value):
                 course.stop = point
