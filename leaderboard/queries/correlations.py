@@ -16,14 +16,14 @@ from leaderboard.queries.coverage import coverage
 from leaderboard.queries.defaults import RESAMPLES, SEED
 from leaderboard.queries.human_scores import (
     HumanSide,
-    human_grid,
     human_side,
-    metric_grid,
     placed_dialogue_scores,
     placed_human,
     placed_metrics,
 )
+from leaderboard.queries.level_scores import level_scores
 from leaderboard.queries.submitted import HandedIn, compared_scores
+from leaderboard.queries.variants import Variants, corrected, split_halves, variants_of_level
 from leaderboard.statistics.human_ceiling import LEVELS, CeilingLevel, human_ceiling
 from leaderboard.statistics.levels import MetricCorrelation, correlate_items, correlate_systems
 from leaderboard.statistics.placed_scores import FloatArray
@@ -47,12 +47,15 @@ def meta_evaluation(
     rated: Literal["turn", "dialogue"] | None = None,
     redraw: Unit = "dialogues",
     interval: Method | None = None,
+    variants: bool = True,
 ) -> dict[str, Any]:
     """Correlation of every metric with people, in the form that the command prints and the page reads.
 
     What a metric did not score is left out, metric by metric, and never filled in: ``n`` says how many pairs are left,
     ``coverage`` which share of what people rated has a score. ``rated``: hold the metrics against ratings of turns
-    alone, or of whole dialogues alone, where people gave both.
+    alone, or of whole dialogues alone, where people gave both. ``redraw``, ``interval``: as ``Recipe`` has them.
+    ``variants`` False: without the averages, accuracies, split halves and corrected coefficients of
+    ``leaderboard.queries.variants``.
     """
     recipe = Recipe.of(redraw, interval, resamples, seed)
     chosen = list(systems if systems is not None else select_systems(version))
@@ -62,8 +65,10 @@ def meta_evaluation(
     scores = chosen_metrics(compared_scores(version, chosen, human.order), metrics)
     rows: list[dict[str, Any]] = []
     wanted_levels = [level for level in LEVELS if level in set(levels)]
+    halves = split_halves(human, wanted_levels, resamples, seed) if variants else {}
     for level in wanted_levels:
-        rows += rows_of_level(version, aspect, level, human, scores, recipe)
+        besides = variants_of_level(level, human, scores, resamples, seed) if variants else {}
+        rows += rows_of_level(version, aspect, level, human, scores, recipe, besides, halves.get(level))
     return {
         "corpus": version.corpus.slug,
         "corpus_version": version.label,
@@ -74,6 +79,7 @@ def meta_evaluation(
         "ci": recipe.signature("system" if "system" in wanted_levels else "turn"),
         "interval": {level: recipe.words(level, *_rated(human, level)) for level in wanted_levels},
         "human_ceiling": ceiling_document(human, wanted_levels, resamples, seed, recipe.method),
+        **({"split_half": {level: _bare(of_level) for level, of_level in halves.items()}} if variants else {}),
         "rows": sorted(rows, key=lambda row: (scores.texts.index(row["metric"]), LEVELS.index(row["level"]))),
     }
 
@@ -94,7 +100,10 @@ def rows_of_level(
     human: HumanSide,
     scores: MetricScores,
     recipe: Recipe,
+    besides: Variants | None = None,
+    reliability: dict[str, Estimate] | None = None,
 ) -> list[dict[str, Any]]:
+    """``besides``: what else the rows hold, by the metric's row; ``reliability``: of the human scores at this level."""
     found = _correlations(level, human, scores, recipe)
     documents = []
     for row, correlation in found.items():
@@ -108,7 +117,11 @@ def rows_of_level(
             resamples=recipe.resamples,
             seed=recipe.seed,
         )
-        documents.append(_row_document(human, scores, row, level, correlation, signature))
+        document = _row_document(human, scores, row, level, correlation, signature)
+        document |= (besides or {}).get(row, {})
+        if reliability is not None:
+            document["attenuation_corrected"] = corrected(correlation, reliability)
+        documents.append(document)
     return documents
 
 
@@ -121,36 +134,20 @@ def _correlations(
         return {}
     if level == "system":
         return _system_correlations(items, human, scores, recipe)
-    rows = scores.rows_of("turn") if level == "turn" else scores.rows_of("turn") + scores.rows_of("dialogue")
-    if not rows:
+    found = level_scores(level, human, scores)
+    if found is None:
         return {}
-    selected = scores.select(rows)
-    if level == "turn":
-        results = correlate_items(
-            items.human_means(),
-            selected.turn[:, items.system, items.turn],
-            items.dialogue,
-            recipe.resamples,
-            recipe.seed,
-            system=items.system,
-            redraw=recipe.unit,
-            method=recipe.method,
-        )
-    else:
-        grid = human_grid(human)
-        assert grid is not None
-        of_metrics = metric_grid(human, selected).scores
-        results = correlate_items(
-            grid.scores[0],
-            of_metrics,
-            grid.dialogue,
-            recipe.resamples,
-            recipe.seed,
-            system=grid.system,
-            redraw=recipe.unit,
-            method=recipe.method,
-        )
-    return dict(zip(rows, results, strict=True))
+    results = correlate_items(
+        found.human,
+        found.metrics,
+        found.dialogue,
+        recipe.resamples,
+        recipe.seed,
+        system=found.system,
+        redraw=recipe.unit,
+        method=recipe.method,
+    )
+    return dict(zip(found.rows, results, strict=True))
 
 
 def _system_correlations(
@@ -230,22 +227,22 @@ def ceiling_document(
             nothing = {"value": None, "reason": f"nobody rated at the {level} level"}
             document[level] = dict.fromkeys(("pearson", "spearman", "kendall"), nothing)
             continue
-        found = human_ceiling(items.matrix, items.system, (level,), resamples, seed, method)[level]
-        values = {
-            name: estimate.as_json() if estimate.value is None else estimate.value for name, estimate in found.items()
-        }
-        intervals = {name: list(estimate.ci) for name, estimate in found.items() if estimate.ci}
-        without = {
-            name: estimate.reason
-            for name, estimate in found.items()
-            if estimate.is_defined and not estimate.ci and estimate.reason
-        }
-        document[level] = {
-            **values,
-            **({"ci": intervals} if intervals else {}),
-            **({"ci_reason": without} if without else {}),
-        }
+        document[level] = _bare(human_ceiling(items.matrix, items.system, (level,), resamples, seed, method)[level])
     return document
+
+
+def _bare(found: dict[str, Estimate]) -> dict[str, Any]:
+    """Bare values, and beside them all intervals."""
+    values = {
+        name: estimate.as_json() if estimate.value is None else estimate.value for name, estimate in found.items()
+    }
+    intervals = {name: list(estimate.ci) for name, estimate in found.items() if estimate.ci}
+    without = {
+        name: estimate.reason
+        for name, estimate in found.items()
+        if estimate.is_defined and not estimate.ci and estimate.reason
+    }
+    return {**values, **({"ci": intervals} if intervals else {}), **({"ci_reason": without} if without else {})}
 
 
 def metric_means(human: HumanSide, scores: MetricScores) -> list[Estimate]:

@@ -217,7 +217,9 @@ class Evaluation:
         rows: list[dict[str, Any]] = []
         if corpus.found:
             levels: list[CeilingLevel] = [rated, "system"]
-            rows += meta_evaluation(version, aspect, levels, corpus.found, corpus.systems, rated=rated, **how)["rows"]
+            rows += meta_evaluation(
+                version, aspect, levels, corpus.found, corpus.systems, rated=rated, variants=False, **how
+            )["rows"]
         if rated == "dialogue":
             rows += people_turn_by_turn(version, aspect, corpus.systems, **how)
         return {(row["metric"], row["level"]): row for row in rows}

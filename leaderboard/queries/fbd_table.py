@@ -108,7 +108,14 @@ def _column(
     computed = [one for one in wanted if column.finished.get(one.text, 0) == len(column.systems) > 0]
     if computed:
         document = meta_evaluation(
-            column.version, column.aspect, ["system"], computed, column.systems, resamples=resamples, seed=seed
+            column.version,
+            column.aspect,
+            ["system"],
+            computed,
+            column.systems,
+            resamples=resamples,
+            seed=seed,
+            variants=False,
         )
         column.rows = {row["metric"]: row for row in document["rows"]}
     return column

@@ -1,0 +1,127 @@
+"""Beside the global coefficients: averages within dialogues and systems, accuracies of pairs, and split halves."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from annotations.estimates import Estimate
+from leaderboard.queries.compared import MetricScores
+from leaderboard.queries.human_scores import HumanSide, placed_dialogue_scores, placed_human, placed_metrics
+from leaderboard.queries.level_scores import level_scores
+from leaderboard.statistics.attenuation import NO_TAU, corrected_for_unreliability
+from leaderboard.statistics.grouped import GroupedCorrelation, within_dialogues, within_systems
+from leaderboard.statistics.human_ceiling import CeilingLevel
+from leaderboard.statistics.levels import MetricCorrelation
+from leaderboard.statistics.pairwise_accuracy import pairwise_accuracy, pairwise_accuracy_over_dialogues
+from leaderboard.statistics.placed_scores import PlacedScores, system_sums
+from leaderboard.statistics.soft_pairwise_accuracy import NO_DIALOGUES, soft_pairwise_accuracies
+from leaderboard.statistics.split_half import split_half
+from leaderboard.statistics.tie_calibrated_accuracy import tie_calibrated_accuracies
+
+Variants = dict[int, dict[str, Any]]
+"""By the metric's row: what its document holds besides."""
+
+
+def variants_of_level(
+    level: CeilingLevel, human: HumanSide, scores: MetricScores, resamples: int, seed: int
+) -> Variants:
+    """At turn and dialogue level ``per_dialogue`` and ``per_system``, at turn level ``per_input`` and
+    ``tie_calibrated_accuracy``, at system level ``pairwise_accuracy`` and ``soft_pairwise_accuracy``."""
+    if level == "system":
+        return _accuracies_of_systems(human, scores, resamples, seed)
+    found = level_scores(level, human, scores)
+    if found is None:
+        return {}
+    lists, intervals = (found.human, found.metrics, found.dialogue), resamples > 0
+    grouped = {
+        "per_dialogue": within_dialogues(*lists, intervals=intervals),
+        "per_system": within_systems(*lists, found.system, intervals=intervals),
+    }
+    if found.turn is not None:
+        grouped["per_input"] = within_dialogues(*lists, found.turn, intervals=intervals)
+    documents: Variants = {
+        row: {name: _grouped(results[place]) for name, results in grouped.items()}
+        for place, row in enumerate(found.rows)
+    }
+    if found.turn is not None:
+        better = [scores.configurations[row].higher_is_better for row in found.rows]
+        calibrated = tie_calibrated_accuracies(
+            found.human, found.metrics, found.turn, found.dialogue if intervals else None, better, seed
+        )
+        for row, one in zip(found.rows, calibrated, strict=True):
+            documents[row]["tie_calibrated_accuracy"] = {
+                **one.accuracy.as_json(),
+                "epsilon": one.epsilon,
+                "groups": one.groups,
+                "pairs": one.pairs,
+            }
+    return documents
+
+
+def _grouped(one: GroupedCorrelation) -> dict[str, Any]:
+    estimates = {name: estimate.as_json() for name, estimate in one.estimates.items()}
+    return {**estimates, "groups": one.groups, "defined": one.defined}
+
+
+def _accuracies_of_systems(human: HumanSide, scores: MetricScores, resamples: int, seed: int) -> Variants:
+    items = human.at("system")
+    if items is None:
+        return {}
+    people, systems = placed_human(items), len(human.systems)
+    documents: Variants = {}
+    for finest, placed in (("turn", placed_metrics), ("dialogue", placed_dialogue_scores)):
+        if not (rows := scores.rows_of("turn" if finest == "turn" else "dialogue")):
+            continue
+        lists = placed(human, scores.select(rows))
+        better = [scores.configurations[row].higher_is_better for row in rows]
+        soft = soft_pairwise_accuracies(people, lists, systems, better, max(resamples, 1), seed)
+        for place, row in enumerate(rows):
+            one = PlacedScores(lists.scores[place], lists.system, lists.dialogue)
+            hard = _pairwise(people, one, systems, better[place], resamples, seed)
+            documents[row] = {
+                "pairwise_accuracy": hard.as_json(),
+                "soft_pairwise_accuracy": soft[place].as_json(),
+            }
+    means = system_sums(people.scores[0], people.system, people.dialogue, systems, _dialogues(people)).means()
+    for row in scores.rows_of("system"):
+        hard = pairwise_accuracy(means, scores.system[row], scores.configurations[row].higher_is_better)
+        documents[row] = {
+            "pairwise_accuracy": hard.as_json(),
+            "soft_pairwise_accuracy": Estimate.undefined(NO_DIALOGUES).as_json(),
+        }
+    return documents
+
+
+def _pairwise(
+    people: PlacedScores, metric: PlacedScores, systems: int, better: bool, resamples: int, seed: int
+) -> Estimate:
+    found = pairwise_accuracy_over_dialogues(people, metric, systems, better, max(resamples, 1), seed)
+    return found if resamples or found.value is None else Estimate(found.value)
+
+
+def _dialogues(people: PlacedScores) -> int:
+    return int(people.dialogue.max()) + 1 if len(people.dialogue) else 1
+
+
+# --- split halves ------------------------------------------------------------------------------------------------
+
+
+def split_halves(
+    human: HumanSide, levels: Sequence[CeilingLevel], resamples: int, seed: int
+) -> dict[CeilingLevel, dict[str, Estimate]]:
+    """The reliability of the human means at each level at which people rated."""
+    found: dict[CeilingLevel, dict[str, Estimate]] = {}
+    for level in levels:
+        if (items := human.at(level)) is not None:
+            found[level] = split_half(items.matrix, items.system, (level,), seed=seed, intervals=resamples > 0)[level]
+    return found
+
+
+def corrected(correlation: MetricCorrelation, reliability: dict[str, Estimate]) -> dict[str, Any]:
+    """``attenuation_corrected`` of one metric at one level."""
+    return {
+        "pearson": corrected_for_unreliability(correlation.pearson, reliability["pearson"]).as_json(),
+        "spearman": corrected_for_unreliability(correlation.spearman, reliability["spearman"]).as_json(),
+        "kendall": Estimate.undefined(NO_TAU).as_json(),
+    }

@@ -1,0 +1,30 @@
+"""Correlation corrected for the unreliability of the human scores.
+
+People's mean score is a noisy measure of what it stands for, and noise pulls every correlation with it towards 0.
+Spearman (1904, The proof and measurement of association between two things) divides by the root of the reliability:
+r / √reliability is the correlation with the mean of endless such raters, were the noise of people unrelated to the
+metric. The metric's own noise is the metric's, and stays.
+"""
+
+from __future__ import annotations
+
+import math
+
+from annotations.estimates import Estimate
+
+NO_TAU = "the correction is of r and ρ: there is none for τ"
+
+
+def corrected_for_unreliability(correlation: Estimate, reliability: Estimate) -> Estimate:
+    """``reliability``: of the human mean at the same level (split halves, stepped up). Undefined where it is undefined,
+    or 0 or less. Above 1 where noise made the reliability look smaller than it is: never cut. The interval is that of
+    the correlation, divided likewise: the reliability is taken as known. No p: that of the correlation holds."""
+    if correlation.value is None:
+        return correlation
+    if reliability.value is None:
+        return Estimate.undefined(f"the reliability of the human scores is unknown: {reliability.reason}")
+    if reliability.value <= 0:
+        return Estimate.undefined(f"the human scores have no reliability ({reliability.value:.2f})")
+    by = math.sqrt(reliability.value)
+    ends = None if correlation.ci is None else (correlation.ci[0] / by, correlation.ci[1] / by)
+    return Estimate(value=correlation.value / by, ci=ends, reason=correlation.reason)
