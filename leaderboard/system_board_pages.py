@@ -25,7 +25,7 @@ from leaderboard.system_misleading import (
     misleading_words,
     rows_of,
 )
-from leaderboard.system_plots import drawn_profiles, profile_figure, rank_figure, system_means_figure
+from leaderboard.system_plots import drawn_profiles, profile_figure, rank_figure, system_means_figure, time_line_figure
 from leaderboard.system_separating import separating_table, separating_words
 
 KINDS = ("agent", "human", "gold", "baseline")
@@ -72,6 +72,7 @@ def systems(request: HttpRequest, slug: str) -> HttpResponse:
         "headline": headline(shown),
         "figure": system_means_figure(document, version.scales.get(aspect), kinds),
         "ranks": rank_figure(document, kinds, "Ranks are among all kinds." if kinds else ""),
+        "time_line": time_line_figure(document, kinds, request.GET.get("metric", "")),
         "misleading": misleading,
         "profile": profile,
         "separating": separating,
@@ -84,13 +85,10 @@ def systems(request: HttpRequest, slug: str) -> HttpResponse:
         "is_pair": len(document["systems"]) > 1,
         "has_systems": bool(document["systems"]),
     }
-    figures = [
-        context["figure"],
-        context["ranks"],
-        *(one.figure for one in (misleading, profile) if one and one.figure),
-    ]
+    drawn = [context["figure"], context["ranks"], context["time_line"]]
+    drawn += [one.figure for one in (misleading, profile) if one]
     tables = [table, *(one.table for one in (misleading, separating) if one and one.table)]
-    return page(request, "leaderboard/systems.html", context, [*tables, *(figure.points for figure in figures)])
+    return page(request, "leaderboard/systems.html", context, [*tables, *(one.points for one in drawn if one)])
 
 
 def _choice(request: HttpRequest, choices: list[SystemChoice]) -> str:

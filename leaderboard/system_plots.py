@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from datetime import datetime
 from typing import Any
 
+from annotations.estimates import Estimate
 from leaderboard.board_words import board_signature
 from leaderboard.figures import Figure, SystemMean, system_means
 from leaderboard.figures.profile import ProfileAspect, system_profile
 from leaderboard.figures.rank_intervals import RankRow, rank_intervals
+from leaderboard.figures.time_line import Submitted, time_line
 from leaderboard.plots import estimate_of
 
 PROFILES_DRAWN = 6
@@ -50,6 +53,39 @@ def rank_figure(document: dict[str, Any], kinds: Collection[str], remark: str = 
         remark=remark,
         signature=board_signature(document),
     )
+
+
+def time_line_figure(document: dict[str, Any], kinds: Collection[str], metric: str = "") -> Figure | None:
+    """None where fewer than two of the systems were handed in. By people's means where two submissions have one, else
+    by the metric of this name, else by the first that has two."""
+    came = {int(position): datetime.fromisoformat(at) for position, at in document.get("handed_in", {}).items()}
+    shown = [one for one in document["systems"] if one["position"] in came and (not kinds or one["kind"] in kinds)]
+    if len(shown) < 2:
+        return None
+    measures = [(f"mean human score ({document['aspect']})", True, [estimate_of(one["human"]) for one in shown])]
+    by_metric = [
+        (one["metric"], one["higher_is_better"], [_score(system["scores"][place]) for system in shown])
+        for place, one in enumerate(document["metrics"])
+    ]
+    measures += sorted(by_metric, key=lambda one: one[0] != metric)
+    enough = [one for one in measures if sum(estimate.is_defined for estimate in one[2]) > 1]
+    if not enough:
+        return None
+    measure, higher_is_better, means = enough[0]
+    return time_line(
+        [
+            Submitted(one["system"], one["position"], came[one["position"]], mean)
+            for one, mean in zip(shown, means, strict=True)
+        ],
+        figure_id="time-line",
+        measure=measure,
+        higher_is_better=higher_is_better,
+        signature=board_signature(document),
+    )
+
+
+def _score(score: float | dict[str, Any]) -> Estimate:
+    return Estimate.undefined(score["reason"]) if isinstance(score, dict) else Estimate(score)
 
 
 def profile_figure(document: dict[str, Any], positions: Collection[int]) -> Figure:

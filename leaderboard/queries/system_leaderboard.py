@@ -15,6 +15,7 @@ from leaderboard.queries.human_scores import human_side, placed_human
 from leaderboard.queries.standing import MEANS_CI, system_standing
 from leaderboard.queries.submitted import compared_scores
 from leaderboard.queries.system_choice import ALL, chosen_systems
+from leaderboard.queries.time_line import handed_in_at
 from leaderboard.statistics.placed_scores import FloatArray
 from leaderboard.statistics.rank_differences import rank_differences
 from leaderboard.statistics.system_ranking import rank_systems
@@ -23,9 +24,13 @@ PLACES = ("place", "best", "worst")
 
 
 def system_leaderboard(version: CorpusVersion, aspect: str, systems: str = ALL) -> dict[str, Any]:
-    """``system_standing`` of a choice of systems, and ``"systems_chosen"``: all, agents, …"""
-    document = system_standing(version, aspect, chosen_systems(version, systems))
+    """``system_standing`` of a choice of systems, with ``"systems_chosen"``: all, agents, …, and ``"handed_in"``: by
+    position, when a system came that was handed in."""
+    chosen = chosen_systems(version, systems)
+    document = system_standing(version, aspect, chosen)
     document["systems_chosen"] = systems
+    times = handed_in_at(version, chosen)
+    document["handed_in"] = {str(one.position): times[one.pk].isoformat() for one in chosen if one.pk in times}
     return document
 
 

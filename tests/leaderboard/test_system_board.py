@@ -19,7 +19,7 @@ from leaderboard.queries.system_profile import system_profile
 from leaderboard.system_board import Beside, system_board
 from leaderboard.system_headline import headline
 from leaderboard.system_misleading import metrics_of, misleading_figure, misleading_table, misleading_words, rows_of
-from leaderboard.system_plots import drawn_profiles, profile_figure
+from leaderboard.system_plots import drawn_profiles, profile_figure, time_line_figure
 from tests.annotations.stored import dialogue, rated_corpus, stored
 from tests.workers.conftest import odd_metrics  # noqa: F401 (a fixture)
 
@@ -137,7 +137,7 @@ STEADY: dict[str, list[tuple[float | None, int]]] = {
     "fair": [(3, 5), (3, 5), (4, 5), (3, 5), (3, 5), (3, 5)],
     "poor": [(1, 9), (1, 9), (2, 9), (1, 9), (1, 9), (1, 9)],
 }
-"""People: good, fair, poor, clear of one another (means 29/6, 19/6, 7/6 ∓ 0.43). Their lengths say the reverse, without any doubt."""
+"""People: good, fair, poor, clear of one another (means 29/6, 19/6, 7/6 ∓ 0.43). Lengths: the reverse, for sure."""
 
 
 def page_of(client: Client, query: str = "") -> str:
@@ -309,3 +309,49 @@ def test_metrics_that_mislead_most_stand_first_and_lead_to_their_picture(made: M
         ("good", [1, 3]),
     ]
     assert figure.alternative.startswith("3 systems; length misleads on 2: good")
+
+
+# --- submissions over time -------------------------------------------------------------------------------------------
+
+
+def over_time(means: list[float | None], metric: list[float | None]) -> dict[str, Any]:
+    """Systems handed in on days 1, 2, 3, … (but the last, which nobody handed in)."""
+    nothing = {"value": None, "reason": "none"}
+    return {
+        "corpus": "small", "corpus_version": "v1", "aspect": "overall", "resamples": 0, "seed": 0,
+        "metrics": [{"metric": "fbd", "higher_is_better": False}],
+        "handed_in": {str(n): f"2026-01-0{n + 1}T12:00:00+00:00" for n in range(len(means) - 1)},
+        "systems": [
+            {"system": f"s{n}", "position": n, "kind": "agent", "scores": [nothing if score is None else score],
+             "human": nothing if mean is None else {"value": mean, "ci": [mean - 0.5, mean + 0.5]}}
+            for n, (mean, score) in enumerate(zip(means, metric, strict=True))
+        ],
+    }  # fmt: skip
+
+
+def test_the_line_is_the_best_mean_up_to_then() -> None:
+    figure = time_line_figure(over_time([3.0, 2.0, None, 4.0, 5.0], [None] * 5), ())
+    assert figure is not None
+    line, *points = figure.data
+    assert (line["x"], line["y"]) == (
+        ["2026-01-01 12:00:00", "2026-01-02 12:00:00", "2026-01-04 12:00:00"],
+        [3.0, 3.0, 4.0],
+    )
+    assert [(point["name"], point["y"], point["error_y"]["array"]) for point in points] == [
+        ("s0", [3.0], [0.5]),
+        ("s1", [2.0], [0.5]),
+        ("s3", [4.0], [0.5]),
+    ]
+    assert figure.legend == (("s0", 0), ("s3", 3))
+
+
+def test_without_ratings_the_metric_tells_and_its_direction_counts() -> None:
+    figure = time_line_figure(over_time([None] * 4, [0.5, 0.7, 0.2, 0.1]), ())
+    assert figure is not None
+    assert figure.data[0]["y"] == [0.5, 0.5, 0.2]
+    assert figure.layout["yaxis"]["title"]["text"] == "fbd"
+
+
+@pytest.mark.parametrize("means", [[3.0, 4.0], [3.0, None, 4.0]])
+def test_fewer_than_two_submissions_make_no_time_line(means: list[float | None]) -> None:
+    assert time_line_figure(over_time(means, [None] * len(means)), ()) is None
