@@ -9,17 +9,19 @@ import numpy as np
 
 from annotations.models import CorpusVersion
 from annotations.queries import select_systems
-from leaderboard.queries.compared import ComparedMetric, MetricScores, chosen_metrics
+from leaderboard.queries.compared import MetricScores, chosen_metrics
 from leaderboard.queries.defaults import SEED
 from leaderboard.queries.human_scores import HumanSide, human_side, metric_grid
 from leaderboard.queries.submitted import compared_scores
 from leaderboard.statistics.fewer_ratings import Savings, what_if
 from leaderboard.statistics.placed_scores import FloatArray, IntArray
 from leaderboard.statistics.prediction_powered import (
+    PoweredMeans,
     RatedPart,
     interval_around,
     part_of_dialogues,
     powered_means,
+    together,
     why_no_gain,
 )
 
@@ -44,8 +46,9 @@ def prediction_powered(
     scores = chosen_metrics(compared_scores(version, systems, human.order, [metric]), [metric])
     configuration = scores.configurations[0]
     reason = _why_not(human, scores)
-    parts = [] if reason else _parts(human, scores, configuration)
+    parts = [] if reason else rated_parts(human, scores)
     saved = what_if(parts, draws, seed) if parts else []
+    means = powered_means(together(parts)) if parts else None
     return {
         "corpus": version.corpus.slug,
         "corpus_version": version.label,
@@ -59,10 +62,10 @@ def prediction_powered(
         "seed": seed,
         "reason": reason,
         "systems": [
-            {"system": system.name, "kind": system.kind, "position": system.position, **_of_system(part)}
-            for system, part in zip(systems, parts, strict=True)
+            {"system": system.name, "kind": system.kind, "position": system.position} | _of_system(part, means, number)
+            for number, (system, part) in enumerate(zip(systems, parts, strict=True))
         ]
-        if parts
+        if means
         else [],
         "what_if": [_of_dialogues(one, [system.position for system in systems]) for one in saved],
     }
@@ -78,7 +81,8 @@ def _why_not(human: HumanSide, scores: MetricScores) -> str:
     return ""
 
 
-def _parts(human: HumanSide, scores: MetricScores, configuration: ComparedMetric) -> list[RatedPart]:
+def rated_parts(human: HumanSide, scores: MetricScores) -> list[RatedPart]:
+    """One a system, of the first metric, which must score what people rated."""
     people, metric, system, dialogue = _beside_each_other(human, scores)
     dialogues = len(human.order.dialogue_ids)
     return [
@@ -87,7 +91,7 @@ def _parts(human: HumanSide, scores: MetricScores, configuration: ComparedMetric
             metric[system == number],
             dialogue[system == number],
             dialogues,
-            higher_is_better=configuration.higher_is_better,
+            higher_is_better=scores.configurations[0].higher_is_better,
         )
         for number in range(len(human.systems))
     ]
@@ -104,23 +108,23 @@ def _beside_each_other(human: HumanSide, scores: MetricScores) -> tuple[FloatArr
     return people, grid[items.system, items.dialogue], items.system, items.dialogue
 
 
-def _of_system(part: RatedPart) -> dict[str, Any]:
-    found = powered_means(part)
+def _of_system(part: RatedPart, found: PoweredMeans, number: int) -> dict[str, Any]:
     reason = why_no_gain(part)
-    alone, powered = float(found.alone), float(found.powered)
-    defined = bool(np.isfinite(found.gain))
+    alone, powered, gain = float(found.alone[number]), float(found.powered[number]), float(found.gain[number])
+    defined = bool(np.isfinite(gain))
     return {
         "rated": int(part.rated.sum()),
         "unrated": int(part.unrated.sum()),
         "dialogues_rated": int((part.rated > 0).sum()),
         "dialogues": int(((part.rated > 0) | (part.unrated > 0)).sum()),
-        "ratings_alone": interval_around(alone, float(found.width_alone)).as_json(),
-        "powered": interval_around(powered, float(found.width)).as_json(),
-        "lambda": float(found.tuning),
-        "gain": {"value": float(found.gain)}
+        "ratings_alone": interval_around(alone, float(found.width_alone[number])).as_json(),
+        "powered": interval_around(powered, float(found.width[number])).as_json(),
+        "lambda": float(found.tuning[number]),
+        "gain": {"value": gain}
         if defined and not reason
         else {"value": None, "reason": reason or "the interval has no width"},
-        "remark": reason or ("" if found.tuning > 0 else "the metric does not go with people here: ratings alone"),
+        "remark": reason
+        or ("" if found.tuning[number] > 0 else "the metric does not go with people here: ratings alone"),
     }
 
 

@@ -10,11 +10,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
-from leaderboard.statistics.placed_scores import FloatArray
-from leaderboard.statistics.prediction_powered import LEAST_DIALOGUES, RatedPart, powered_means
+from leaderboard.statistics.placed_scores import FloatArray, IntArray
+from leaderboard.statistics.prediction_powered import LEAST_DIALOGUES, RatedPart, powered_means, together
 
 STEPS = (10, 12, 15, 20, 25, 30, 40, 50, 60, 75, 100, 125, 150, 200, 250, 300, 400, 500, 750, 1000, 1500, 2000)
+MOST_NUMBERS = 1_000_000
+"""Systems × draws × dialogues that are computed at once."""
+BoolArray = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,23 +49,32 @@ def what_if(parts: Sequence[RatedPart], draws: int = 200, seed: int = 0) -> list
     return [one for one in found if one is not None]
 
 
-def _with(parts: Sequence[RatedPart], known: np.ndarray, count: int, draws: int, seed: int) -> Savings | None:
+def _with(parts: Sequence[RatedPart], known: IntArray, count: int, draws: int, seed: int) -> Savings | None:
     random = np.random.default_rng([seed, count])
     order = np.argsort(random.random((draws, len(known))), axis=1)[:, :count]
     kept = np.zeros((draws, len(parts[0].rated)), dtype=bool)
     np.put_along_axis(kept, known[order], True, axis=1)
-    widths = [_widths(part, kept) for part in parts]
-    if not any(one is not None for one in widths):
+    at_once = max(1, MOST_NUMBERS // (len(parts) * kept.shape[1]))
+    pieces = [_widths(parts, kept[start : start + at_once]) for start in range(0, draws, at_once)]
+    alone, powered = (np.concatenate([piece[which] for piece in pieces], axis=1) for which in (0, 1))
+    if not np.isfinite(alone).any():
         return None
-    alone = [None if one is None else float(one[0].mean()) for one in widths]
-    powered = [None if one is None else float(one[1].mean()) for one in widths]
-    whole_alone = float(np.mean([one for one in alone if one is not None]))
-    whole = float(np.mean([one for one in powered if one is not None]))
-    gains = [None if a is None or p is None else (a / p) ** 2 for a, p in zip(alone, powered, strict=True)]
-    return Savings(count, whole_alone, whole, (whole_alone / whole) ** 2, (alone, powered, gains))
+    of_alone, of_powered = _means_of_defined(alone), _means_of_defined(powered)
+    gains = [None if a is None or p is None else (a / p) ** 2 for a, p in zip(of_alone, of_powered, strict=True)]
+    whole_alone, whole = _mean(of_alone), _mean(of_powered)
+    return Savings(count, whole_alone, whole, (whole_alone / whole) ** 2, (of_alone, of_powered, gains))
 
 
-def only_rated_in(part: RatedPart, kept: np.ndarray) -> RatedPart:
+def _means_of_defined(widths: FloatArray) -> list[float | None]:
+    """(systems, draws) → one a system; None where no draw has a width."""
+    return [float(row[np.isfinite(row)].mean()) if np.isfinite(row).any() else None for row in widths]
+
+
+def _mean(values: Sequence[float | None]) -> float:
+    return float(np.mean([one for one in values if one is not None]))
+
+
+def only_rated_in(part: RatedPart, kept: BoolArray) -> RatedPart:
     """The same responses with the ratings of the ``kept`` dialogues alone; (draws, dialogues) each."""
     return RatedPart(
         rated=part.rated * kept,
@@ -72,8 +85,9 @@ def only_rated_in(part: RatedPart, kept: np.ndarray) -> RatedPart:
     )
 
 
-def _widths(part: RatedPart, kept: np.ndarray) -> tuple[FloatArray, FloatArray] | None:
-    found = powered_means(only_rated_in(part, kept))
-    enough = ((part.rated > 0) & kept).sum(axis=1) >= LEAST_DIALOGUES
-    usable = enough & np.isfinite(found.width_alone) & (found.width > 1e-9)
-    return (found.width_alone[usable], found.width[usable]) if usable.any() else None
+def _widths(parts: Sequence[RatedPart], kept: BoolArray) -> tuple[FloatArray, FloatArray]:
+    """(systems, draws) widths of the ratings alone and with the metric; NaN where there is none to compare."""
+    drawn = together([only_rated_in(part, kept) for part in parts])
+    found = powered_means(drawn)
+    usable = ((drawn.rated > 0).sum(axis=-1) >= LEAST_DIALOGUES) & np.isfinite(found.width) & (found.width > 1e-9)
+    return np.where(usable, found.width_alone, np.nan), np.where(usable, found.width, np.nan)

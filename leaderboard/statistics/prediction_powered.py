@@ -10,7 +10,8 @@ The metric need not be right, it need only go with people: its errors on the rat
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -20,12 +21,13 @@ from annotations.estimates import Estimate
 from leaderboard.statistics.placed_scores import FloatArray, IntArray
 
 LEAST_DIALOGUES = 10
-"""Rated dialogues from which λ is tuned. With 8 the interval covered 92.7 % in simulation, with 10 93.3 % or more."""
+"""Rated dialogues of a system from which the metric is used: with 8, intervals covered less than 93 % in simulation."""
 
 
 @dataclass(frozen=True, slots=True)
 class RatedPart:
-    """Sums per dialogue of one system's responses, each array (…, dialogues): leading axes are computed side by side.
+    """Sums per dialogue of responses: arrays (dialogues,) of one system, or (systems, …, dialogues), where the axes
+    between are computed side by side.
 
     ``rated``: responses with a human and a metric score; ``human``, ``metric``: the sums of both over these.
     ``unrated``: responses with a metric score alone; ``metric_unrated``: the sum over these.
@@ -48,7 +50,7 @@ class PoweredMeans:
     powered: FloatArray
     width: FloatArray
     tuning: FloatArray
-    """λ from 0 (the metric is not used) to 1, on the scale where the metric's dialogues spread as people's do."""
+    """λ from 0 (the metric is not used) to 1, in the unit in which the metric's dialogues spread as people's do."""
 
     @property
     def gain(self) -> FloatArray:
@@ -79,15 +81,22 @@ def part_of_dialogues(
 
 
 def powered_means(part: RatedPart, level: float = 0.95) -> PoweredMeans:
-    """The mean with its interval, from the ratings alone and with the metric, robust to dialogues.
+    """The means of systems, the first axis of ``part``, with their intervals, from the ratings alone and with the
+    metric, robust to dialogues. One system may be given without that axis.
 
     Each dialogue adds to θ(λ)'s error a_d − λ b_d, where a_d is its share of the mean rating's error and b_d of the
-    metric's difference; the variance is Σ (a_d − λ b_d)², each part times G / (G − 1) for its G dialogues, and λ is
-    what makes it least, clipped to [0, 1] (PPI++, section 6, with clusters in the place of responses). Intervals are
-    of Student's t with G − 1 degrees of freedom for the ratings alone, and with G − 2, and the variance times
-    (G − 1) / (G − 2), where λ was tuned: without this they cover 92 to 94 % with 10 to 15 rated dialogues. Where that
-    interval is not the narrower one, the ratings stand alone (λ = 0), so it is never wider than theirs.
+    metric's difference; the variance is Σ (a_d − λ b_d)², each part times G / (G − 1) for its G dialogues. λ, one for
+    all systems, is what makes the sum of their variances least, clipped to [0, 1] (PPI++, section 6: the trace over
+    coordinates, with clusters in the place of responses).
+
+    Intervals are of Student's t: for the ratings alone with G − 1 degrees of freedom; with the metric λ costs each of
+    the S systems 1/S of one, so ν = G − 1 − 1/S, the variance of the rated part times (G − 1) / ν, and Welch's
+    degrees of freedom for the sum of the rated and the unrated part. Where that interval is not the narrower one, the
+    ratings stand alone (λ = 0), so it is never wider than theirs.
     """
+    if part.rated.ndim == 1:
+        found = powered_means(together([part]), level)
+        return PoweredMeans(*(getattr(found, field.name)[0] for field in fields(PoweredMeans)))
     clusters = (part.rated > 0).sum(axis=-1)
     others = (part.unrated > 0).sum(axis=-1)
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -95,28 +104,50 @@ def powered_means(part: RatedPart, level: float = 0.95) -> PoweredMeans:
         seen, error_seen = _mean_and_errors(part.metric, part.rated, clusters)
         unseen, error_unseen = _mean_and_errors(part.metric_unrated, part.unrated, others)
         variance = (error**2).sum(axis=-1)
-        as_people = np.sqrt(variance / (error_seen**2).sum(axis=-1))
-        usable = (clusters >= LEAST_DIALOGUES) & (others >= 2) & np.isfinite(as_people) & (as_people > 0)
-        as_people = np.where(usable, as_people, 0.0)
-        difference = (error_seen - np.where(others[..., np.newaxis] >= 2, error_unseen, 0.0)) * as_people[
-            ..., np.newaxis
-        ]
-        tuning = np.where(
-            usable, np.clip((error * difference).sum(axis=-1) / (difference**2).sum(axis=-1), 0.0, 1.0), 0.0
+        usable = (clusters >= LEAST_DIALOGUES) & (others >= 2) & (np.ptp(error_seen, axis=-1) > 0)
+        used = usable[..., np.newaxis]
+        error_seen, error_unseen = np.where(used, error_seen, 0.0), np.where(used, error_unseen, 0.0)
+        as_people = _ratio(np.where(usable, variance, 0.0).sum(axis=0), (error_seen**2).sum(axis=(0, -1)))
+        error_seen, error_unseen = (one * as_people[..., np.newaxis] for one in (error_seen, error_unseen))
+        tuning = _tuned(np.where(used, error, 0.0), error_seen - error_unseen)
+        freedom = clusters - 1 - 1 / np.maximum(usable.sum(axis=0), 1)
+        paid = np.sqrt((clusters - 1) / freedom)[..., np.newaxis]
+        of_rated, of_unrated = (
+            (error - tuning[..., np.newaxis] * error_seen) * paid,
+            tuning[..., np.newaxis] * error_unseen,
         )
-        tuned_variance = ((error - tuning[..., np.newaxis] * difference) ** 2).sum(axis=-1)
-        width_alone = 2.0 * _t(level, clusters - 1) * np.sqrt(variance)
-        width = 2.0 * _t(level, clusters - 2) * np.sqrt(tuned_variance * (clusters - 1) / (clusters - 2))
+        tuned_variance = ((of_rated + of_unrated) ** 2).sum(axis=-1)
+        degrees = _welch((of_rated**2).sum(axis=-1), freedom, (of_unrated**2).sum(axis=-1), others - 1)
+        width_alone = np.where(clusters > 1, 2.0 * _t(level, clusters - 1) * np.sqrt(variance), np.nan)
+        width = 2.0 * _t(level, degrees) * np.sqrt(tuned_variance)
         helps = usable & (width < width_alone)
-        correction = np.where(others > 0, unseen - seen, 0.0) * as_people
         tuning = np.where(helps, tuning, 0.0)
         return PoweredMeans(
             alone=alone,
-            width_alone=np.where(clusters > 1, width_alone, np.nan),
-            powered=np.where(helps, alone + tuning * correction, alone),
-            width=np.where(helps, width, np.where(clusters > 1, width_alone, np.nan)),
+            width_alone=width_alone,
+            powered=np.where(helps, alone + tuning * as_people * (unseen - seen), alone),
+            width=np.where(helps, width, width_alone),
             tuning=tuning,
         )
+
+
+def _ratio(people: FloatArray, metric: FloatArray) -> FloatArray:
+    """By which the metric's unit is multiplied: one for all systems, so that its dialogues spread as people's do."""
+    return np.sqrt(np.where(metric > 0, people / np.where(metric > 0, metric, 1.0), 0.0))
+
+
+def _tuned(error: FloatArray, difference: FloatArray) -> FloatArray:
+    """λ (…) for all systems (the first axis); 0 where the metric says nothing."""
+    along, own = (error * difference).sum(axis=-1), (difference**2).sum(axis=-1)
+    total = own.sum(axis=0)
+    tuning = np.where(total > 0, along.sum(axis=0) / np.where(total > 0, total, 1.0), 0.0)
+    return np.broadcast_to(np.clip(tuning, 0.0, 1.0), own.shape)
+
+
+def _welch(rated: FloatArray, freedom: FloatArray, unrated: FloatArray, others: FloatArray) -> FloatArray:
+    """Degrees of freedom of a sum of two variances (Welch 1947)."""
+    total: FloatArray = rated**2 / freedom + unrated**2 / np.maximum(others, 1)
+    return np.where(total > 0, (rated + unrated) ** 2 / np.where(total > 0, total, 1.0), freedom)
 
 
 def _mean_and_errors(total: FloatArray, count: FloatArray, clusters: np.ndarray) -> tuple[FloatArray, FloatArray]:
@@ -130,6 +161,11 @@ def _mean_and_errors(total: FloatArray, count: FloatArray, clusters: np.ndarray)
 def _t(level: float, freedom: np.ndarray) -> FloatArray:
     quantile = stats.t.ppf(0.5 + level / 2.0, np.maximum(freedom, 1))
     return np.where(freedom >= 1, quantile, np.nan)
+
+
+def together(parts: Sequence[RatedPart]) -> RatedPart:
+    """Parts of one shape, one a system, as one: systems are the first axis."""
+    return RatedPart(*(np.array([getattr(part, field.name) for part in parts]) for field in fields(RatedPart)))
 
 
 def why_no_gain(part: RatedPart) -> str:

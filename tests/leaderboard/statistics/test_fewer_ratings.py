@@ -35,7 +35,7 @@ def test_each_system_has_its_own_widths_and_the_seed_decides():
     parts = [system(0.95, 5), system(0.0, 6)]
     (first, *_), (again, *_), (other, *_) = what_if(parts), what_if(parts), what_if(parts, seed=1)
     gains = first.by_system[2]
-    assert gains[0] > 2 > gains[1]
+    assert gains[0] > 1.5 > gains[1]
     assert first == again
     assert first.width != other.width
 
