@@ -51,9 +51,13 @@ def bands_of(comparisons: Mapping[str, Any] | None, coefficient: str) -> Bands |
     return Bands(
         bands={metric: band - 1 for metric, band in found["bands"].items() if band is not None},
         p=p,
-        words=f"{NEW_LETTER[:1].lower()}{NEW_LETTER[1:]} By {comparisons['method']}; Holm's correction for all "
-        f"{len(p) // 2} pairs, 5 %.",
+        words=f"{NEW_LETTER[:1].lower()}{NEW_LETTER[1:]} By {comparisons['method']}{_speaks_of(comparisons)}; "
+        f"Holm's correction for all {len(p) // 2} pairs, 5 %.",
     )
+
+
+def _speaks_of(comparisons: Mapping[str, Any]) -> str:
+    return f", which speaks of {comparisons['population']}" if comparisons.get("population") else ""
 
 
 def why_no_bands(comparisons: Mapping[str, Any] | None, coefficient: str) -> str:

@@ -179,7 +179,7 @@ def _metric_row(
         variant = wish.variant_at(level)
         for name, _ in COEFFICIENTS:
             estimate = chosen_estimate(row, name, variant)
-            cells[f"{level}-{name}"] = cell_of(estimate, note=_note(row, estimate))
+            cells[f"{level}-{name}"] = cell_of(estimate, note=_note(row, variant))
         for key, _, _ in ACCURACIES.get(level, ()):
             if key in row:
                 cells[f"{level}-{key}"] = _accuracy_cell(row[key])
@@ -201,16 +201,15 @@ def _metric_row(
     return Row(f"metric-{metric}", cells, badges=badges, signature=signature, pick=metric)
 
 
-def _note(row: dict[str, Any], estimate: Mapping[str, Any]) -> str:
+def _note(row: dict[str, Any], variant: str) -> str:
     """What was left out; of an average, of how many groups it is."""
-    said = coverage_note(row)
-    if "groups" in estimate and "groups_all" in estimate and estimate["groups"] < estimate["groups_all"]:
-        said = "; ".join(part for part in (said, _groups_words(estimate)) if part)
-    return said
+    return "; ".join(part for part in (coverage_note(row), _groups_words(row.get(variant, {}))) if part)
 
 
-def _groups_words(estimate: Mapping[str, Any]) -> str:
-    return f"an average of the {estimate['groups']} of {estimate['groups_all']} in which it is defined"
+def _groups_words(average: Mapping[str, Any]) -> str:
+    if average.get("defined", 0) >= average.get("groups", 0):
+        return ""
+    return f"an average of the {average['defined']} of {average['groups']} in which it is defined"
 
 
 def _accuracy_cell(estimate: Mapping[str, Any]) -> Cell:

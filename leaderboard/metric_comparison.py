@@ -19,15 +19,27 @@ from leaderboard.plots import estimate_of
 from leaderboard.queries.driving_texts import Driver
 
 SYMBOLS = dict(COEFFICIENTS)
-TESTS = (
-    ("both", "p, both", "PERM-BOTH: speaks of other systems and other dialogues. The one to report."),
-    ("systems", "p, systems", "PERM-SYS: speaks of other systems answering the same dialogues."),
-    ("dialogues", "p, dialogues", "PERM-INPUT: speaks of the same systems in other dialogues."),
-)
-WILLIAMS_HELP = (
-    "Williams' test for two correlations that share the human side. It takes its pairs as independent, which systems "
-    "are and the turns of a dialogue are not: it is there at system level only."
-)
+RANKS_NOT_ADVISED = "no test of ranks is known to keep its level here; the tests by swaps stand beside"
+CHANCE = "may it be chance?"
+TEST_NAMES = {
+    "jackknife-both": "jackknife over systems and dialogues",
+    "jackknife-dialogues": "jackknife over dialogues",
+    "perm-both": "PERM-BOTH",
+    "perm-sys": "PERM-SYS",
+    "perm-input": "PERM-INPUT",
+    "williams": "Williams",
+}
+TEST_HELP = {
+    "jackknife-both": "A t test whose error comes from leaving out each system and each dialogue in turn.",
+    "jackknife-dialogues": "A t test whose error comes from leaving out each dialogue in turn: speaks of other "
+    "dialogues and the same systems.",
+    "perm-both": "The two metrics' scores are swapped in whole systems, then in whole dialogues (Deutsch, Dror & Roth "
+    "2021).",
+    "perm-sys": "The two metrics' scores are swapped in whole systems.",
+    "perm-input": "The two metrics' scores are swapped in whole dialogues.",
+    "williams": "Williams' test for two correlations that share the human side. It takes its pairs as independent, "
+    "which systems are and the turns of a dialogue are not: it is there at system level only.",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,10 +70,10 @@ def _verdict(document: Mapping[str, Any], level: str, found: Mapping[str, Any], 
         return Verdict(level, f"not compared: {difference['reason']}.")
     first, second = names_of(document)
     ahead, behind = (first, second) if difference["value"] >= 0 else (second, first)
-    test, p = _main_test(numbers)
     gap = f"{SYMBOLS[coefficient]} higher by {_distance(difference)}"
+    test, p = _main_test(found, numbers)
     if p is None:
-        return Verdict(level, f"{ahead} is ahead of {behind}, {gap}; whether by chance is not tested: {test}.")
+        return Verdict(level, f"{ahead} is ahead, {gap}; whether by chance is not tested: {test}.")
     said = f"{written_p(p)}, {test}"
     if p < LEVEL_OF_TESTS:
         return Verdict(level, f"{ahead} follows people better than {behind}, {gap} ({said}).", True)
@@ -76,15 +88,16 @@ def _distance(difference: Mapping[str, Any]) -> str:
     return f"{written(value, 2)} [{written(low, 2)}, {written(high, 2)}]"
 
 
-def _main_test(numbers: Mapping[str, Any]) -> tuple[str, float | None]:
-    """(its name, p) of PERM-BOTH, else of PERM-SYS: of metrics of whole systems there is no other; or (why, None)."""
+def _main_test(found: Mapping[str, Any], numbers: Mapping[str, Any]) -> tuple[str, float | None]:
+    """(its name, p) of the advised test, else of PERM-BOTH or PERM-SYS: the jackknife tests are of Pearson's r; or
+    (why there is none, None)."""
     reason = "there is no test"
-    for key, name in (("both", "PERM-BOTH"), ("systems", "PERM-SYS")):
-        found = numbers["tests"].get(key)
-        if found and found["value"] is not None:
-            return name, found["value"]
-        if found and reason == "there is no test":
-            reason = found["reason"]
+    for key in dict.fromkeys((found["advised"], "perm-both", "perm-sys")):
+        tested = numbers["tests"].get(key)
+        if tested and tested["value"] is not None:
+            return TEST_NAMES[key], tested["value"]
+        if tested and reason == "there is no test":
+            reason = tested["reason"]
     return reason, None
 
 
@@ -102,8 +115,11 @@ def comparison_table(document: Mapping[str, Any], updated: datetime | None) -> T
         Column(
             "difference", "difference", "estimate", help=f"{first} minus {second}, from the same draws of dialogues."
         ),
-        *(Column(key, label, "number", 3, help, "may it be chance?") for key, label, help in TESTS),
-        Column("williams", "p, Williams", "number", 3, WILLIAMS_HELP, "may it be chance?", detail=True),
+        Column("p", "p", "number", 3, "Of the test that keeps its level here; the cell's note names it.", CHANCE),
+        *(
+            Column(key, TEST_NAMES[key], "number", 3, TEST_HELP[key], "p of each test", detail=True)
+            for key in TEST_NAMES
+        ),
     )
     rows = [
         _row(level, found, name, symbol)
@@ -139,39 +155,57 @@ def _row(level: str, found: Mapping[str, Any], name: str, symbol: str) -> Row:
         "n": Cell(found["n"]),
         **{key: cell_of(numbers[key]) for key in ("first", "second", "difference")},
     }
-    for key, _, _ in TESTS:
-        nothing = {"value": None, "reason": numbers["difference"].get("reason") or "not tested"}
-        cells[key] = cell_of(numbers["tests"].get(key, nothing), note=_fewest(found, key))
-    if "williams" in numbers:
-        cells["williams"] = cell_of(numbers["williams"])
+    nothing = {"value": None, "reason": numbers["difference"].get("reason") or "not tested"}
+    for key in TEST_NAMES:
+        missing = {"value": None, "reason": _why_not(key, level, name)} if numbers["tests"] else nothing
+        cells[key] = cell_of(numbers["tests"].get(key, missing), note=_fewest(found, key))
+    advised = numbers["tests"].get(found["advised"])
+    if advised is None:
+        cells["p"] = Cell(reason=str(nothing["reason"]) if not numbers["tests"] else RANKS_NOT_ADVISED)
     else:
-        elsewhere = level != "system"
-        cells["williams"] = Cell(
-            reason="its pairs are not independent here" if elsewhere else "the test is of Pearson's r"
-        )
+        cells["p"] = cell_of(advised, note=f"{TEST_NAMES[found['advised']]}; speaks of {found['population']}")
     return Row(f"{level}-{name}", cells)
 
 
-def _fewest(found: Mapping[str, Any], key: str) -> str:
+def _why_not(test: str, level: str, coefficient: str) -> str:
+    if test == "williams" and level != "system":
+        return "its pairs are not independent here"
+    if test == "jackknife-both" and level == "system":
+        return "it is of single items"
+    return "the test is of Pearson's r" if coefficient != "pearson" else "not tested"
+
+
+def _fewest(found: Mapping[str, Any], test: str) -> str:
     """With few units to swap p cannot be small, whatever the difference."""
-    groups = found.get("groups", {}).get(key)
+    unit = {"perm-sys": "systems", "perm-input": "dialogues"}.get(test)
+    groups = found.get("groups", {}).get(unit)
     if groups is None or groups > 6:
         return ""
-    return f"with {groups} {key} to swap p is never below {written(2.0 ** (1 - groups), 3)}"
+    return f"with {groups} {unit} to swap p is never below {written(2.0 ** (1 - groups), 3)}"
 
 
 def _notes(document: Mapping[str, Any]) -> tuple[str, ...]:
     turned = [one["metric"] for one in document["metrics"] if not one["higher_is_better"]]
     notes = [
         "Only what both metrics and people scored is compared, so a coefficient may differ a little from that of the "
-        f"leaderboard. Intervals: 95 %, from {document['resamples']} draws of dialogues. Tests are two-sided, from "
-        f"{document['permutations']} permutations (seed {document['seed']}).",
+        f"leaderboard. Tests are two-sided; those by swaps (PERM) from {document['permutations']} permutations (seed "
+        f"{document['seed']}).",
+        *_methods(document),
         "These p are of one pair that was chosen beforehand. Who looks at many pairs and picks the smallest p must "
         "adjust it: the letters on the leaderboard are adjusted (Holm) for all pairs.",
     ]
     if turned:
         notes.append(f"Lower is better for {' and '.join(turned)}: turned round here, so that higher is better.")
     return tuple(notes)
+
+
+def _methods(document: Mapping[str, Any]) -> list[str]:
+    """Which test stands under p, and what it speaks of."""
+    found: dict[str, list[str]] = {}
+    for level, one in document["levels"].items():
+        if one["coefficients"]:
+            found.setdefault(f"{one['method']}. It speaks of {one['population']}", []).append(level)
+    return [f"p at {' and '.join(levels)} level: {words}." for words, levels in found.items()]
 
 
 def difference_figure(document: Mapping[str, Any], coefficient: str) -> Figure:

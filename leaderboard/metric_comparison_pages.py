@@ -106,6 +106,7 @@ def _compared(
         "verdicts": verdicts(document, coefficient),
         "coefficient": coefficient,
         "table": table,
+        "columns": "coefficient,n,first,second,difference,p,perm-both,perm-sys,perm-input,williams",
         "figure": figure,
         "scatters": scatters,
         "drivers": [(side, name, drivers[side]) for side, name in zip(SIDES, names_of(document), strict=True)],

@@ -11,7 +11,7 @@ from leaderboard.figures import Figure
 from leaderboard.figures.figure import Level
 from leaderboard.figures.two_metrics import TwoScores, two_metrics_scatter
 from leaderboard.plots import estimate_of
-from leaderboard.queries.metric_pair import Common, means_of, pair_at
+from leaderboard.queries.metric_pair_items import Common, means_of, pair_at
 from leaderboard.queries.system_choice import ALL, chosen_systems
 from leaderboard.stored_figures import document_of
 

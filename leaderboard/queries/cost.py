@@ -30,9 +30,9 @@ def costs(version: CorpusVersion, systems: Sequence[System], metrics: Iterable[s
     """``{metric: {"seconds_per_1000", "tokens_per_1000", "usd_per_1000": estimates as JSON, "device", "responses"}}``.
 
     Seconds are those in which a worker was at it, from the claim to the stored score, the loading of a model included;
-    runs that went at the same time count once, so two workers halve them. Tokens and USD are what the judge's purse paid
-    on this corpus version: answers that came from the store cost nothing again. Both divided by the responses of the
-    finished runs and times 1,000. Undefined, with the reason, where nothing was recorded.
+    runs that went at the same time count once, so two workers halve them. Tokens and USD are what the judge's purse
+    paid on this corpus version: answers that came from the store cost nothing again. Both divided by the responses of
+    the finished runs and times 1,000. Undefined, with the reason, where nothing was recorded.
     """
     work = _work(systems)
     purses = {one.configuration: one.purse for one in JudgeRun.objects.filter(version=version).select_related("purse")}

@@ -12,7 +12,7 @@ from leaderboard.metric_filters import BoardWish, UnknownWish, kept, method_of, 
 from leaderboard.metric_headline import headline, like_the_best
 from leaderboard.metric_plots import forest_figure
 
-HOSTILE = '<script>alert(1)</script>=1+1\u202e"\''
+HOSTILE = "<script>alert(1)</script>=1+1\u202e\"'"
 
 
 def estimate(value: float | None, low: float = 0.0, high: float = 0.0) -> dict[str, Any]:
@@ -150,7 +150,7 @@ def test_the_strongest_of_a_column_is_best_in_its_own_direction() -> None:
 
 
 def test_variants_take_the_place_of_the_coefficients() -> None:
-    within = {"per_dialogue": {"pearson": estimate(0.12, 0.1, 0.2) | {"groups": 3, "groups_all": 5}}}
+    within = {"per_dialogue": {"pearson": estimate(0.12, 0.1, 0.2), "groups": 5, "defined": 3}}
     board = document(row("bleu_4", "turn", 0.3, **within), row("bleu_4", "system", 0.8))
     wish = BoardWish(variant="per_dialogue")
     (found, *ceilings) = metric_board(board, None, wish).rows
