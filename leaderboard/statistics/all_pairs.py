@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from annotations.correlation import correlation_estimates
 from annotations.correlation.bootstrap import MAX_UNDEFINED_SHARE
+from annotations.correlation.pearson import pearson_estimate
 from annotations.estimates import Estimate
 from leaderboard.statistics.permutation import DECIMALS, ROUNDING, Coefficient, Coins, Swapped, standardised, toss
 from leaderboard.statistics.placed_scores import FloatArray, IntArray, PlacedScores, system_sums
@@ -83,13 +84,13 @@ def all_pairs_of_items(
     rated = np.isfinite(people)
     places = [np.asarray(numbers, dtype=np.int64) for numbers in (system, dialogue)]
     scored = np.isfinite(scores) & rated
-    alone = [pearson_of(people[both], row[both]) for row, both in zip(scores, scored, strict=True)]
+    alone = [pearson_estimate(people[both], row[both]) for row, both in zip(scores, scored, strict=True)]
     tally = _Tally(len(scores))
     for first, second, both in pairs_alike(scored, alone):
         numbers = [np.unique(one[both], return_inverse=True)[1].astype(np.int64) for one in places]
         used = np.union1d(first, second)
         on_common = [standardised(scores[row][both]) for row in used]
-        points = np.array([pearson_of(people[both], row).value for row in on_common], dtype=np.float64)
+        points = np.array([pearson_estimate(people[both], row).value for row in on_common], dtype=np.float64)
         if not np.isfinite(points).any():
             continue
         swaps = SwappedItems(people[both], np.array(on_common), *numbers)
@@ -165,10 +166,6 @@ def correlation_of_means(people: FloatArray, means: FloatArray) -> dict[Coeffici
     both = np.isfinite(people) & np.isfinite(means)
     found = correlation_estimates(people[both], means[both], np.zeros(int(both.sum()), dtype=np.int64))
     return {"pearson": found["pearson"], "spearman": found["spearman"], "kendall": found["kendall"]}
-
-
-def pearson_of(people: FloatArray, metric: FloatArray) -> Estimate:
-    return correlation_estimates(people, metric, np.zeros(len(people), dtype=np.int64))["pearson"]
 
 
 def means_of(scores: FloatArray, both: NDArray[np.bool_], system: IntArray, systems: int) -> FloatArray:

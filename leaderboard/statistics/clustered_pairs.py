@@ -7,8 +7,9 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from annotations.correlation.pearson import pearson_estimate
 from annotations.estimates import Estimate
-from leaderboard.statistics.all_pairs import PairTests, correlation_of_means, means_of, pairs_alike, pearson_of
+from leaderboard.statistics.all_pairs import PairTests, correlation_of_means, means_of, pairs_alike
 from leaderboard.statistics.clustered_differences import (
     DeleteOne,
     Population,
@@ -26,7 +27,7 @@ def clustered_pairs_of_items(
     people, scores = np.asarray(human, dtype=np.float64), np.atleast_2d(np.asarray(metrics, dtype=np.float64))
     places = [np.asarray(numbers, dtype=np.int64) for numbers in (system, dialogue)]
     scored = np.isfinite(scores) & np.isfinite(people)
-    alone = tuple(pearson_of(people[both], row[both]) for row, both in zip(scores, scored, strict=True))
+    alone = tuple(pearson_estimate(people[both], row[both]) for row, both in zip(scores, scored, strict=True))
 
     def without_each(used: IntArray, both: NDArray[np.bool_]) -> DeleteOne:
         numbers = [np.unique(one[both], return_inverse=True)[1].astype(np.int64) for one in places]

@@ -18,11 +18,10 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from annotations.correlation import correlation_estimates
 from annotations.correlation.bootstrap import MAX_UNDEFINED_SHARE
-from annotations.correlation.kendall import kendall_between, kendall_side
-from annotations.correlation.pearson import pearson_between, pearson_side
-from annotations.correlation.spearman import spearman_between, spearman_side
+from annotations.correlation.kendall import kendall_between, kendall_estimate, kendall_side
+from annotations.correlation.pearson import pearson_between, pearson_estimate, pearson_side
+from annotations.correlation.spearman import spearman_between, spearman_estimate, spearman_side
 from annotations.estimates import Estimate
 from leaderboard.statistics.placed_scores import FloatArray, IntArray, system_sums
 from leaderboard.statistics.rowwise import correlate_rows, fixed_side, prepared_rows
@@ -104,10 +103,13 @@ def _tested(observed: float, differences: FloatArray, alternative: Alternative) 
     return Estimate(value=observed, p=(1 + extreme) / (1 + len(defined)))
 
 
+_ESTIMATE = {"pearson": pearson_estimate, "spearman": spearman_estimate, "kendall": kendall_estimate}
+
+
 def _point(human: FloatArray, metric: FloatArray, system: IntArray, level: str, coefficient: Coefficient) -> Estimate:
     if level == "system":
         human, metric = _system_means(human, system), np.round(_system_means(metric, system), DECIMALS)
-    return correlation_estimates(human, metric, np.zeros(len(human), dtype=np.int64))[coefficient]
+    return _ESTIMATE[coefficient](human, metric)
 
 
 def _system_means(scores: FloatArray, system: IntArray) -> FloatArray:

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import stats
 
-from annotations.correlation import correlation_estimates
+from annotations.correlation.pearson import pearson_estimate
 from annotations.estimates import Estimate
 
 LEAST_PAIRS = 4
@@ -53,7 +53,11 @@ def williams_test(
     n = len(people)
     if n < LEAST_PAIRS:
         return _undefined(f"Williams' test needs at least {LEAST_PAIRS} pairs of scores, there are {n}", n)
-    first_r, second_r, between = _pearson(people, one), _pearson(people, other), _pearson(one, other)
+    first_r, second_r, between = (
+        pearson_estimate(people, one),
+        pearson_estimate(people, other),
+        pearson_estimate(one, other),
+    )
     if first_r.value is None or second_r.value is None or between.value is None:
         return _undefined(first_r.reason or second_r.reason or between.reason, n)
     return williams_of_correlations(first_r.value, second_r.value, between.value, n, alternative)
@@ -75,10 +79,6 @@ def williams_of_correlations(
     t = (first - second) * math.sqrt((n - 1) * (1 + between) / below)
     p = 2 * float(stats.t.sf(abs(t), n - 3)) if alternative == "two-sided" else float(stats.t.sf(t, n - 3))
     return WilliamsTest(Estimate(value=first - second, p=min(p, 1.0)), t, n - 3, between)
-
-
-def _pearson(one: np.ndarray, other: np.ndarray) -> Estimate:
-    return correlation_estimates(one, other, np.zeros(len(one), dtype=np.int64))["pearson"]
 
 
 def _undefined(reason: str, n: int) -> WilliamsTest:
