@@ -179,7 +179,7 @@ def _metric_row(
         variant = wish.variant_at(level)
         for name, _ in COEFFICIENTS:
             estimate = chosen_estimate(row, name, variant)
-            cells[f"{level}-{name}"] = cell_of(estimate, note=_note(row, variant))
+            cells[f"{level}-{name}"] = cell_of(estimate, note=_note(row, variant, name))
         for key, _, _ in ACCURACIES.get(level, ()):
             if key in row:
                 cells[f"{level}-{key}"] = _accuracy_cell(row[key])
@@ -201,15 +201,16 @@ def _metric_row(
     return Row(f"metric-{metric}", cells, badges=badges, signature=signature, pick=metric)
 
 
-def _note(row: dict[str, Any], variant: str) -> str:
+def _note(row: dict[str, Any], variant: str, coefficient: str) -> str:
     """What was left out; of an average, of how many groups it is."""
-    return "; ".join(part for part in (coverage_note(row), _groups_words(row.get(variant, {}))) if part)
+    return "; ".join(part for part in (coverage_note(row), _groups_words(row.get(variant, {}), coefficient)) if part)
 
 
-def _groups_words(average: Mapping[str, Any]) -> str:
-    if average.get("defined", 0) >= average.get("groups", 0):
+def _groups_words(average: Mapping[str, Any], coefficient: str) -> str:
+    groups, defined = average.get("groups"), average.get("defined", {}).get(coefficient)
+    if groups is None or defined is None or defined >= groups:
         return ""
-    return f"an average of the {average['defined']} of {average['groups']} in which it is defined"
+    return f"an average of the {defined} of {groups} in which it is defined"
 
 
 def _accuracy_cell(estimate: Mapping[str, Any]) -> Cell:

@@ -30,8 +30,9 @@ def metric_pair(version: CorpusVersion, aspect: str, first: str, second: str, sy
     ``levels``: by level ``{"n", "reason", "groups", "between", "advised", "method", "population", "coefficients":
     {name: {"first", "second", "difference", "tests": {test: p}}}}``, of all responses (dialogues, systems) that both
     metrics and people scored, so coefficients may differ a little from the leaderboard's; in each metric's own
-    direction. ``tests`` hold estimates whose value is p; ``advised`` is the one that keeps its level. ``drivers``: where the
-    difference comes from; see ``driving_items``. It names the places only: texts are read when they are shown.
+    direction. ``tests`` hold estimates whose value is p; ``advised`` is the one that keeps its level. ``drivers``:
+    where the difference comes from; see ``driving_items``. It names the places only: texts are read when they are
+    shown.
     """
     human, scores = pair_sides(version, aspect, first, second, systems)
     found = {level: common_at(human, scores, level) for level in LEVELS}

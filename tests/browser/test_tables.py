@@ -12,7 +12,10 @@ from playwright.sync_api import Locator, Page
 
 from tests.browser.visit import NARROW, Visit
 
-BOARD = "/corpora/demo/metrics/"
+LEVELS = ("turn", "dialogue", "system")
+COLUMNS = ",".join(f"{level}-{key}" for level in LEVELS for key in ("pearson", "spearman", "kendall", "n"))
+BOARD = f"/corpora/demo/metrics/?columns={COLUMNS}"
+"""The board shows fewer at first."""
 
 
 def board(page: Page) -> Locator:

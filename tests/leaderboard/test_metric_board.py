@@ -150,7 +150,7 @@ def test_the_strongest_of_a_column_is_best_in_its_own_direction() -> None:
 
 
 def test_variants_take_the_place_of_the_coefficients() -> None:
-    within = {"per_dialogue": {"pearson": estimate(0.12, 0.1, 0.2), "groups": 5, "defined": 3}}
+    within = {"per_dialogue": {"pearson": estimate(0.12, 0.1, 0.2), "groups": 5, "defined": {"pearson": 3}}}
     board = document(row("bleu_4", "turn", 0.3, **within), row("bleu_4", "system", 0.8))
     wish = BoardWish(variant="per_dialogue")
     (found, *ceilings) = metric_board(board, None, wish).rows
