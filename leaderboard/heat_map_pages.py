@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse
+from django.urls import reverse
+from django.utils.http import urlencode
 from django.views.decorators.http import require_safe
 
 from annotations.page import aspect_or_404, page, version_or_404
@@ -35,6 +37,7 @@ def heat_map(request: HttpRequest, slug: str) -> HttpResponse:
         "shown_choices": SHOWN.items(),
         "order_choices": (ORDERS if shown == "correlation" else BEST_FIRST).items(),
         "level_choices": LEVELS,
+        "plots_url": f"{reverse('scatter', args=[slug])}?{urlencode({'version': version.number, 'aspect': aspect})}",
     }
     if shown == "correlation":
         found = look(version, "metric-correlations")
@@ -65,7 +68,8 @@ def _correlations(document: dict[str, Any], level: str, context: dict[str, Any])
     level = level or levels[0]
     if level not in levels:
         return {**here, "level_choices": LEVELS, "nothing": f"No two metrics have scores at the {level} level."}
-    found = Correlations(document, level, context["coefficient"], context["aspect"])
+    asked = {"aspect": context["aspect"], "version": context["version"].number}
+    found = Correlations(document, level, context["coefficient"], **asked)
     table = found.nearest()
     return {
         **here,

@@ -23,8 +23,9 @@ NAMED = 3
 class Correlations:
     """The stored correlations between metrics, at one level and by one coefficient."""
 
-    def __init__(self, document: dict[str, Any], level: str, coefficient: str, aspect: str = "") -> None:
-        self.document, self.level, self.coefficient, self.aspect = document, level, coefficient, aspect
+    def __init__(self, document: dict[str, Any], level: str, coefficient: str, **asked: Any) -> None:
+        """``asked``: what addresses of comparisons carry beside the two metrics (aspect, version)."""
+        self.document, self.level, self.coefficient, self.asked = document, level, coefficient, asked
         found = document["levels"][level]
         self.names = {number: document["metrics"][number]["metric"] for number in found["metrics"]}
         self.similar: list[int] = found["order"][coefficient]
@@ -92,7 +93,7 @@ class Correlations:
         return Row(self.names[number], cells)
 
     def _comparison(self, one: int, other: int) -> str:
-        asked = {"first": self.names[one], "second": self.names[other], "aspect": self.aspect}
+        asked = {"first": self.names[one], "second": self.names[other], **self.asked}
         return f"{reverse('metric-comparison', args=[self.document['corpus']])}?{urlencode(asked)}"
 
     def all_pairs(self) -> Table:
