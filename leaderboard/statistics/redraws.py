@@ -84,7 +84,7 @@ class Recipe:
         few = "" if self.unit == "systems" or dialogues >= FEW_DIALOGUES else self._few(dialogues)
         if level != "system" or self.unit != "dialogues":
             return (few,)
-        limit = "of the coefficient in the limit of many dialogues, so a value of few stands low in its interval"
+        limit = "in the limit of many dialogues, since the noise of few pulls the value itself towards 0"
         if systems < FEWEST_SYSTEMS:
             ranks = f"ρ and τ of {systems} systems: percentiles of bootstrap draws, wider than 95 % needs"
         else:

@@ -28,6 +28,7 @@ from leaderboard.statistics.rowwise import correlate_rows, fixed_side, prepared_
 SPLITS = 40
 NO_TAU = "Spearman and Brown's formula is of r and ρ: there is none for τ"
 AGGREGATE = "the corpus holds mean scores, not raters"
+RANKS_JUMP = "no interval: ranks of systems jump where one dialogue is left out"
 ONE_RATER = "no response has two raters: nothing can be split"
 
 
@@ -60,6 +61,7 @@ def split_half(
         return {
             level: _stepped_up(
                 list(pool.map(lambda pair, level=level: _correlated(pair, level, system, dialogue), halves)),
+                level,
                 Redraws.jackknife(int(dialogue.max()) + 1) if intervals else None,
             )
             for level in levels
@@ -118,7 +120,9 @@ def _of_items(
     }
 
 
-def _stepped_up(of_splits: list[dict[str, FloatArray | str]], redraws: Redraws | None) -> dict[str, Estimate]:
+def _stepped_up(
+    of_splits: list[dict[str, FloatArray | str]], level: CeilingLevel, redraws: Redraws | None
+) -> dict[str, Estimate]:
     found = {}
     for name in ("pearson", "spearman"):
         defined = [one for split in of_splits if not isinstance(one := split[name], str)]
@@ -131,7 +135,12 @@ def _stepped_up(of_splits: list[dict[str, FloatArray | str]], redraws: Redraws |
             continue
         point = Estimate(value=float(values[0]))
         used = np.ones(len(values) - 1, dtype=bool)
-        found[name] = point if redraws is None else redraws.with_interval(point, values[1:], used)
+        if redraws is None:
+            found[name] = point
+        elif level == "system" and name == "spearman":
+            found[name] = Estimate(point.value, reason=RANKS_JUMP)
+        else:
+            found[name] = redraws.with_interval(point, values[1:], used)
     return {**found, "kendall": Estimate.undefined(NO_TAU)}
 
 

@@ -49,6 +49,7 @@ def test_the_document_has_the_shape_of_the_contract(correlate, version: CorpusVe
         "ci": "jackknife-t95-over-dialogues",
         "interval": document["interval"],
         "human_ceiling": document["human_ceiling"],
+        "split_half": document["split_half"],
     }
     by_metric = {row["metric"]: row for row in rows}
     length = by_metric["length"]
@@ -62,6 +63,11 @@ def test_the_document_has_the_shape_of_the_contract(correlate, version: CorpusVe
         "pearson",
         "spearman",
         "kendall",
+        "per_dialogue",
+        "per_system",
+        "per_input",
+        "tie_calibrated_accuracy",
+        "attenuation_corrected",
     ]
     assert (length["level"], length["n"], length["coverage"], length["higher_is_better"]) == ("turn", 4, 1.0, True)
     assert length["pearson"]["value"] == pytest.approx(0.8)
