@@ -2,7 +2,8 @@
 
 On a site whose corpora (USR, GRADE) are imported and scored, each corpus is taken for the whole population: the
 dialogues that are rated for all of its systems. Again and again m of them are drawn as rated and the rest as unrated,
-with replacement, and each system's interval is made from the ratings alone and with a metric. Printed, for each metric and m, as means over systems:
+with replacement, and each system's interval is made from the ratings alone and with a metric. Printed, for each
+metric and m, as means over systems:
 
 * the share of intervals that hold the mean of all ratings (that both should do in 95 % of the draws)
 * the widths, and the gain: (width alone / width)², as a multiple of the ratings
@@ -159,22 +160,29 @@ def _simulated(name: str, parts: Sequence[RatedPart], asked: argparse.Namespace)
         yield one
 
 
+def _line(name: str, ones: Sequence[Found], up: Sequence[float]) -> Line:
+    return Line(name, [one.rated for one in ones], up)
+
+
 def _draw(found: dict[str, dict[str, list[Found]]]) -> None:
     usr = found["usr"]
-    levels = [Level(1.0, "the ratings alone")]
-
-    def gains(named: dict[str, list[Found]]) -> list[Line]:
-        return [Line(name, [one.rated for one in ones], [one.gain for one in ones]) for name, ones in named.items()]
-
-    across, times = "rated dialogues", "times as many ratings"
+    levels, across, times = [Level(1.0, "the ratings alone")], "rated dialogues", "times as many ratings"
+    shown = (PERSON, "simcse", "pmi")
     charts = {
         "fewer-ratings-usr": line_chart(
-            gains(usr), title="USR, Overall: what a metric is worth in ratings", across=across, up=times, levels=levels
+            [
+                *(_line(name, usr[name], [one.gain for one in usr[name]]) for name in shown),
+                *(_line(f"{name}, by error", usr[name], [one.true_gain for one in usr[name]]) for name in shown),
+            ],
+            title="USR, Overall: what a metric is worth, by width and by error",
+            across=across,
+            up=times,
+            levels=levels,
         ),
         "fewer-ratings-usr-coverage": line_chart(
             [
-                Line("ratings alone", [one.rated for one in usr["pmi"]], [one.covered_alone for one in usr["pmi"]]),
-                *(Line(name, [one.rated for one in ones], [one.covered for one in ones]) for name, ones in usr.items()),
+                _line("ratings alone", usr["pmi"], [one.covered_alone for one in usr["pmi"]]),
+                *(_line(name, usr[name], [one.covered for one in usr[name]]) for name in shown),
             ],
             title="USR: share of the 95 % intervals that hold the mean of all ratings",
             across=across,
@@ -183,16 +191,13 @@ def _draw(found: dict[str, dict[str, list[Found]]]) -> None:
             levels=[Level(0.95, "95 %")],
         ),
         "fewer-ratings-grade": line_chart(
-            gains(
-                {
-                    f"{name}, {corpus.removeprefix('grade-')[:7]}": ones
-                    for corpus, of_corpus in found.items()
-                    if corpus != "usr"
-                    for name, ones in of_corpus.items()
-                    if name in ("pmi", PERSON)
-                }
-            ),
-            title="GRADE: what a metric, and one person, is worth in ratings",
+            [
+                _line(f"{short}, {corpus.removeprefix('grade-')[:7]}", ones, [one.true_gain for one in ones])
+                for corpus, of_corpus in found.items()
+                if corpus != "usr"
+                for short, ones in (("PMI", of_corpus["pmi"]), ("context", of_corpus["context_similarity"]))
+            ],
+            title="GRADE: what PMI and context similarity are worth, by error",
             across=across,
             up=times,
             levels=levels,
