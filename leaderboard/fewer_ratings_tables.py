@@ -106,9 +106,9 @@ def what_if_table(document: dict[str, Any], at: dict[str, Any], updated: datetim
         rows=tuple(row(system) for system in document["systems"]),
         sort=("gain", True),
         notes=(
-            f"Means of {document['draws']} draws of dialogues (seed {document['seed']}). With fewer than 20 rated dialogues "
-            "the widths flatter the metric: the narrower of two intervals is kept. Simulated on USR with 10 dialogues, a "
-            "worth of 1.10 by widths was 1.02 by the error of the means.",
+            f"Means of {document['draws']} draws of dialogues (seed {document['seed']}). With fewer than 20 rated "
+            "dialogues the widths flatter the metric, for the narrower of two intervals is kept: simulated on USR with "
+            "10, a worth of 1.10 by widths was 1.02 by the error of the means.",
         ),
         signature=powered_signature(document),
         updated=updated,
