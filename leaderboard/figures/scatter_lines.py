@@ -88,7 +88,7 @@ def band_trace_and_words(points: Sequence[Point], seed: int) -> tuple[dict[str, 
         "y": [*up, up[0]],
         "fill": "toself",
         "fillcolor": "rgba(87,96,106,0.18)",
-        "line": {"color": GREY, "width": 0},
+        "line": {"color": GREY, "width": 0, "simplify": False},
         "meta": {"role": "band"},
         "hoverinfo": "skip",
     }
