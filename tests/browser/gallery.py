@@ -21,16 +21,29 @@ from django.template import engines
 from django.test import RequestFactory
 
 from leaderboard.figures import Figure
+from leaderboard.figures.heat_table import HeatTable
 
 TEMPLATE = """{% extends "base.html" %}{% load dialeval %}
 {% block header %}{% endblock %}{% block heading %}Figures{% endblock %}
 {% block content %}{% for figure in figures %}{% chart figure %}{% endfor %}{% endblock %}"""
 
 
+HEAT = """{% extends "base.html" %}{% load static %}
+{% block head %}<link rel="stylesheet" href="{% static 'dialeval/heat.css' %}">{% endblock %}
+{% block header %}{% endblock %}{% block heading %}Heat map{% endblock %}
+{% block content %}{% include "components/heat_table.html" %}{% endblock %}"""
+
+
+def heat_page(heat: HeatTable) -> str:
+    request = RequestFactory().get("/heat/")
+    request.user = AnonymousUser()
+    return str(engines["django"].from_string(HEAT).render({"heat": heat}, request))
+
+
 def page_of(figures: Sequence[Figure], path: str) -> str:
     request = RequestFactory().get(path)
     request.user = AnonymousUser()
-    return engines["django"].from_string(TEMPLATE).render({"figures": figures}, request)
+    return str(engines["django"].from_string(TEMPLATE).render({"figures": figures}, request))
 
 
 def policy() -> str:
