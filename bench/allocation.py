@@ -5,6 +5,7 @@
 * many: the same for made-up campaigns of 12, 20 and 99 systems.
 * error: bias of means and coverage of intervals against a known truth, and how often systems that are equally good are
   told apart, by 20 looks.
+* claims: what it costs those who rate, on PostgreSQL.
 
 Writes the table on standard output, and with ``--figures`` the charts of docs/statistics_allocation.md.
 """
@@ -24,10 +25,11 @@ from annotations.campaigns.plan.allocation import Target
 from annotations.campaigns.plan.evidence import Numbers
 from annotations.importers import grade, usr
 from annotations.records import RatingRecord
+from bench.allocation_claims import claims
 from bench.allocation_replay import POINTS, Course, Pool, replay, stays_from
 from bench.svg_lines import Line, line_chart, save
 
-PARTS = ("real", "many", "error")
+PARTS = ("real", "many", "error", "claims")
 WAYS = {"evenly": False, "adaptively": True}
 Wish = tuple[Target, float | None]
 
@@ -224,6 +226,8 @@ def main() -> None:
             compare(pool, [("pairs", 75.0)], 0 if len(pool.systems) < 20 else pairs // 20, options)
     if "error" in parts:
         error(options)
+    if "claims" in parts:
+        claims()
 
 
 if __name__ == "__main__":

@@ -35,7 +35,7 @@ FIRST_READ, MOST_READ = 64, 4096
 """Free slots read at first, and at most at a time: each read is twice the one before."""
 ENOUGH = 16
 """A slot is drawn from at least so many, where the next reads find them."""
-FIRST_ADAPTIVE_READ, ENOUGH_ADAPTIVE = 256, 64
+FIRST_ADAPTIVE_READ, ENOUGH_ADAPTIVE = 128, 32
 """The same where ratings are spread adaptively: as many systems as may be are to be in the window."""
 
 State = Assignment.State
