@@ -1,8 +1,8 @@
 """Which metrics cannot be told apart, read from the stored comparisons of all pairs of metrics.
 
-Letters follow the stored bands: a new one begins with a metric that is significantly behind *every* metric of the one
-before (``leaderboard.statistics.metric_bands``). Two metrics of one letter may thus differ; who is level with the best
-is said by itself.
+Letters follow the stored bands: a new one begins with a metric that is significantly behind *any* metric of the one
+before (``leaderboard.statistics.metric_bands``). A metric of a later letter may still be level with the best one, where
+a third lies between them: who is level with the best is said by itself.
 """
 
 from __future__ import annotations
@@ -12,7 +12,10 @@ from dataclasses import dataclass
 from typing import Any
 
 LEVEL_OF_TESTS = 0.05
-NEW_LETTER = "A new letter begins with a metric that is significantly behind every metric of the letter before."
+NEW_LETTER = (
+    "Metrics of one letter cannot be told apart: a new one begins with a metric that is significantly behind any of "
+    "the letter before."
+)
 
 
 @dataclass(frozen=True)
@@ -52,12 +55,16 @@ def bands_of(comparisons: Mapping[str, Any] | None, coefficient: str) -> Bands |
         bands={metric: band - 1 for metric, band in found["bands"].items() if band is not None},
         p=p,
         words=f"{NEW_LETTER[:1].lower()}{NEW_LETTER[1:]} By {comparisons['method']}{_speaks_of(comparisons)}; "
-        f"Holm's correction for all {len(p) // 2} pairs, 5 %.",
+        f"Holm's correction for {_pairs(len(p) // 2)}, 5 %.",
     )
 
 
 def _speaks_of(comparisons: Mapping[str, Any]) -> str:
     return f", which speaks of {comparisons['population']}" if comparisons.get("population") else ""
+
+
+def _pairs(number: int) -> str:
+    return "one pair" if number == 1 else f"all {number} pairs"
 
 
 def why_no_bands(comparisons: Mapping[str, Any] | None, coefficient: str) -> str:

@@ -129,7 +129,7 @@ def _columns(document: Mapping[str, Any], levels: Sequence[str], wish: BoardWish
 
 def _level_columns(document: Mapping[str, Any], level: str, wish: BoardWish) -> list[Column]:
     group = f"{level} level"
-    interval = document.get("interval", {}).get(level, "over dialogues")
+    interval = document.get("interval", {}).get(level, "95 % intervals are over dialogues")
     variant = VARIANT_HELP[wish.variant_at(level)]
     columns = [
         Column(
@@ -137,7 +137,9 @@ def _level_columns(document: Mapping[str, Any], level: str, wish: BoardWish) -> 
             symbol,
             "estimate",
             group=group,
-            help=f"{COEFFICIENT_NAMES[name]} with people at {level} level, 95 % interval {interval}. {variant}".strip(),
+            help=f"{COEFFICIENT_NAMES[name]} with people at {level} level. {variant} {_sentence(interval)}".replace(
+                "  ", " "
+            ),
             higher_is_better=True,
             detail=name != wish.coefficient,
         )
@@ -274,6 +276,10 @@ def _people_cell(values: Mapping[str, Any], coefficient: str) -> Cell:
     return ceiling_cell(dict(values), coefficient)
 
 
+def _sentence(words: str) -> str:
+    return f"{words[:1].upper()}{words[1:]}."
+
+
 def _strongest_marked(
     rows: Sequence[Row], columns: Sequence[Column], by_metric: Mapping[str, Mapping[str, Mapping[str, Any]]]
 ) -> list[Row]:
@@ -310,12 +316,12 @@ def _strongest_marked(
 def _metric_notes(document: dict[str, Any], wish: BoardWish, bands: Bands | None, no_bands: str) -> tuple[str, ...]:
     interval = document.get("interval", {}).get(wish.level)
     how = (
-        f"{interval}, at {wish.level} level"
+        f"At {wish.level} level, {interval}"
         if interval
-        else f"from {document['resamples']} draws of dialogues (seed {document['seed']})"
+        else f"Intervals: 95 %, from {document['resamples']} draws of dialogues (seed {document['seed']})"
     )
     notes = [
-        f"Intervals: 95 %, {how}. Undefined values say why. {LEFT_OUT}",
+        f"{how}. Undefined values say why. {LEFT_OUT}",
         "Human ceiling: each rater's scores against the mean of the others', averaged over raters. "
         "Bold: the strongest agreement of the column; it is not said to differ from the next.",
     ]

@@ -115,9 +115,9 @@ def comparison_table(document: Mapping[str, Any], updated: datetime | None) -> T
         Column(
             "difference", "difference", "estimate", help=f"{first} minus {second}, from the same draws of dialogues."
         ),
-        Column("p", "p", "number", 3, "Of the test that keeps its level here; the cell's note names it.", CHANCE),
+        Column("p", "p", "number", 4, "Of the test that keeps its level here; the cell's note names it.", CHANCE),
         *(
-            Column(key, TEST_NAMES[key], "number", 3, TEST_HELP[key], "p of each test", detail=True)
+            Column(key, TEST_NAMES[key], "number", 4, TEST_HELP[key], "p of each test", detail=True)
             for key in TEST_NAMES
         ),
     )

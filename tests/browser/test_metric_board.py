@@ -1,0 +1,90 @@
+"""The metric leaderboard and the comparison of two metrics as a reader sees them: the drawing against the table, and
+the way from two ticks to the comparison."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.visit import NARROW, Visit
+
+BOARD = "/corpora/demo/metrics/"
+
+
+def rows_of(page: Page, address: str) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(page.request.get(address).text())))
+
+
+def drawn(page: Page, chart: str) -> dict[str, tuple[float, float, float]]:
+    """name → (value, length of the whisker to the right, to the left), as plotly has drawn it."""
+    traces = page.evaluate(
+        """(id) => document.querySelector(`#${id} .js-plotly-plot`)._fullData.map((trace) => [
+            trace.name, trace.x[0], (trace.error_x.array || [0])[0], (trace.error_x.arrayminus || [0])[0]])""",
+        chart,
+    )
+    return {name: (value, right, left) for name, value, right, left in traces}
+
+
+@pytest.mark.parametrize("level", ["turn", "system"])
+def test_the_forest_s_points_and_whiskers_are_the_table_s(visit: Callable[..., Visit], level: str) -> None:
+    visitor = visit()
+    page = visitor.go(f"{BOARD}?level={level}")
+    visitor.see_everything()
+    table = {row["metric"]: row for row in rows_of(page, f"{BOARD}?level={level}&download=metric-leaderboard.csv")}
+    points = drawn(page, f"chart-forest-{level}")
+    assert len(points) >= 3
+    assert page.locator(f"#chart-forest-{level} .scatterlayer path.point").count() == len(points)
+    for name, (value, right, left) in points.items():
+        sign = -1 if name.endswith("(turned round)") else 1
+        row = table[name.removesuffix(" (turned round)")]
+        assert value == pytest.approx(sign * float(row[f"{level}-pearson"]), abs=1e-9), name
+        if row[f"{level}-pearson_low"]:
+            low, high = sorted(sign * float(row[f"{level}-pearson_{end}"]) for end in ("low", "high"))
+            assert (value - left, value + right) == pytest.approx((low, high), abs=1e-9), name
+
+
+def test_the_headline_names_the_metric_at_the_top_of_the_table(visit: Callable[..., Visit]) -> None:
+    page = visit().go(BOARD)
+    first = page.locator("#table-metric-leaderboard tbody tr[data-id^=metric-] .name a").first.inner_text()
+    expect(page.locator(".headline")).to_contain_text(f"{first} follows people best at turn level: r = ")
+
+
+def test_two_ticks_lead_to_the_comparison(visit: Callable[..., Visit]) -> None:
+    visitor = visit()
+    page = visitor.go(BOARD)
+    page.get_by_label("Compare word_f1", exact=True).check()
+    page.get_by_label("Compare bleu_4", exact=True).check()
+    page.get_by_role("button", name="Compare the two").click()
+    page.wait_for_url("**/metrics/compare/?*first=*second=*")
+    page.locator(".verdicts, .waiting").first.wait_for()
+    page.locator(".verdicts").wait_for(timeout=60_000)  # a worker computes it, and the page comes by itself
+    assert page.locator(".verdicts dt").all_inner_texts() == ["turn level", "dialogue level", "system level"]
+    visitor.see_everything()
+    table = rows_of(page, page.url + "&download=metric-comparison.csv")
+    differences = drawn(page, "chart-differences")
+    for level in ("turn", "dialogue", "system"):
+        row = next(one for one in table if one["level"] == level)
+        assert differences[f"{level} level"][0] == pytest.approx(float(row["difference"]), abs=1e-9)
+    assert page.locator(".gap-list .response").count() > 0
+
+
+def test_without_script_ticks_and_filters_work_and_the_data_can_be_read(visit: Callable[..., Visit]) -> None:
+    visitor = visit(script=False)
+    page = visitor.go(BOARD)
+    page.get_by_label("Level").select_option("system")
+    page.get_by_label("Coefficient").select_option("kendall")
+    page.get_by_role("button", name="Show", exact=True).click()
+    expect(page.locator(".headline")).to_contain_text("at system level: τ = ")
+    page.locator("#chart-forest-system").get_by_text("Data of this chart").click()
+    assert page.locator("#chart-forest-system tbody tr").count() >= 3
+
+
+def test_on_a_phone_nothing_scrolls_sideways(visit: Callable[..., Visit]) -> None:
+    for path in (BOARD, f"{BOARD}compare/?first=word_f1&second=bleu_4"):
+        one = visit(width=NARROW)
+        one.go(path)
+        assert one.scroll_width() <= NARROW
