@@ -1,9 +1,11 @@
 """Metric–human correlation with intervals against a scipy loop, at ComperDial's size: ``python -m bench.correlation``.
 
-Input made here with a seed: 15 dialogues × 7 turns × 99 systems = 10,395 responses, 30 metrics, 1,000 resamples of
+Input made here with a seed: 15 dialogues × 7 turns × 99 systems = 10,395 responses, 40 metrics, 1,000 resamples of
 dialogues, r, ρ and τ-b. The peer calls scipy.stats once per metric, resample and coefficient on the resampled data;
 it is timed on a part and scaled by the number of calls (writing the resample down is not charged to it). On that part
-both must give the same numbers to 1e-9, or the run stops.
+both must give the same numbers to 1e-9, or the run stops. Beneath, what the site does by default at all three levels:
+intervals by the jackknife and, for ranks of systems, by 1,000 draws of plausible means; then the averages within
+dialogues, inputs and systems.
 """
 
 from __future__ import annotations
@@ -22,11 +24,12 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from annotations.correlation import COEFFICIENTS, cluster_resamples, correlation_replicates
+from leaderboard.statistics.grouped import within_dialogues, within_systems
 from leaderboard.statistics.levels import correlate_items, correlate_systems
-from leaderboard.statistics.placed_scores import PlacedScores, settled, system_sums
+from leaderboard.statistics.placed_scores import PlacedScores, dialogue_means, settled, system_sums
 from leaderboard.statistics.rowwise import correlate_rows, fixed_side, prepared_rows
 
-SYSTEMS, DIALOGUES, TURNS, METRICS, RESAMPLES, SEED = 99, 15, 7, 30, 1000, 0
+SYSTEMS, DIALOGUES, TURNS, METRICS, RESAMPLES, SEED = 99, 15, 7, 40, 1000, 0
 RUNS = 5
 SCIPY = {"pearson": stats.pearsonr, "spearman": stats.spearmanr, "kendall": stats.kendalltau}
 
@@ -43,7 +46,7 @@ def made_up_scores() -> tuple[PlacedScores, PlacedScores]:
     human = np.clip(np.round(raters), 1, 5).mean(axis=0)
     metrics = human + random.normal(scale=2.0, size=(METRICS, len(system)))
     metrics[10:20] = np.round(metrics[10:20], 1)
-    metrics[20:] = np.where(random.random((10, len(system))) < 0.6, 0.0, metrics[20:])
+    metrics[20:] = np.where(random.random((METRICS - 20, len(system))) < 0.6, 0.0, metrics[20:])
     return PlacedScores(human, system, dialogue), PlacedScores(metrics, system, dialogue)
 
 
@@ -89,7 +92,9 @@ def system_level(human: PlacedScores, metrics: PlacedScores) -> tuple[FloatArray
         assert_equal({k: v[:part_resamples] for k, v in found.items()}, scipy_loop(written_down, written_metric))
         seconds = seconds + median_seconds(lambda h=written_down, m=written_metric: scipy_loop(h, m), runs=3)
     scale = METRICS * RESAMPLES / (len(part_metrics) * part_resamples)
-    ours = median_seconds(lambda: correlate_systems(human, metrics, SYSTEMS, resamples=RESAMPLES, seed=SEED))
+    ours = median_seconds(
+        lambda: correlate_systems(human, metrics, SYSTEMS, None, RESAMPLES, SEED, method="percentile")
+    )
     return ours, seconds * scale, f"{len(part_metrics) * part_resamples} of {METRICS * RESAMPLES:,}"
 
 
@@ -112,9 +117,24 @@ def turn_level(human: PlacedScores, metrics: PlacedScores) -> tuple[FloatArray, 
         seconds = seconds + median_seconds(lambda h=written_down, m=written_metric: scipy_loop(h, m), runs=3)
     scale = METRICS * RESAMPLES / (len(part_metrics) * part_resamples)
     ours = median_seconds(
-        lambda: correlate_items(human.scores[0], metrics.scores, human.dialogue, resamples=RESAMPLES, seed=SEED)
+        lambda: correlate_items(human.scores[0], metrics.scores, human.dialogue, RESAMPLES, SEED, method="percentile")
     )
     return ours, seconds * scale, f"{len(part_metrics) * part_resamples} of {METRICS * RESAMPLES:,}"
+
+
+def as_on_the_site(human: PlacedScores, metrics: PlacedScores) -> dict[str, Callable[[], object]]:
+    people, places = human.scores[0], human.dialogue
+    grid = dialogue_means(human, SYSTEMS, DIALOGUES)
+    of_metrics = dialogue_means(metrics, SYSTEMS, DIALOGUES).scores
+    turn = np.tile(np.arange(DIALOGUES * TURNS), SYSTEMS)
+    return {
+        "turn level, default intervals": lambda: correlate_items(people, metrics.scores, places),
+        "dialogue level, default intervals": lambda: correlate_items(grid.scores[0], of_metrics, grid.dialogue),
+        "system level, default intervals": lambda: correlate_systems(human, metrics, SYSTEMS),
+        "within dialogues, with intervals": lambda: within_dialogues(people, metrics.scores, places),
+        "within inputs, with intervals": lambda: within_dialogues(people, metrics.scores, places, turn),
+        "within systems, with intervals": lambda: within_systems(people, metrics.scores, places, human.system),
+    }
 
 
 def main() -> int:
@@ -129,6 +149,9 @@ def main() -> int:
         ours, peer, part = measure(human, metrics)
         for kind, own, other in zip(("wall", "processor"), ours, peer, strict=True):
             print(f"{name:<16}{kind:<11}{own:>10.3f} s{other:>12.1f} s{other / own:>8.0f}×  {part}", flush=True)
+    for name, work in as_on_the_site(human, metrics).items():
+        wall, processor = median_seconds(work, runs=3)
+        print(f"{name:<44}{wall:>10.3f} s, processor {processor:.3f} s", flush=True)
     return 0
 
 

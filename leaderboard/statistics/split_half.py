@@ -129,7 +129,7 @@ def _stepped_up(
         if not defined:
             found[name] = Estimate.undefined(_in_terms_of_halves(next(str(split[name]) for split in of_splits)))
             continue
-        values = stepped_up(np.nanmean(np.array(defined), axis=0))
+        values = stepped_up(_means(np.array(defined)))
         if np.isnan(values[0]):
             found[name] = Estimate.undefined("the halves of the raters are opposed: nothing can be stepped up")
             continue
@@ -142,6 +142,13 @@ def _stepped_up(
         else:
             found[name] = redraws.with_interval(point, values[1:], used)
     return {**found, "kendall": Estimate.undefined(NO_TAU)}
+
+
+def _means(of_splits: FloatArray) -> FloatArray:
+    """(splits, replicates) → (replicates,) over the splits in which it is defined; NaN where it is in none."""
+    defined = ~np.isnan(of_splits)
+    total = np.where(defined, of_splits, 0.0).sum(axis=0)
+    return np.divide(total, defined.sum(axis=0), out=np.full(total.shape, np.nan), where=defined.any(axis=0))
 
 
 def _in_terms_of_halves(reason: str) -> str:

@@ -206,3 +206,31 @@ def test_a_ceiling_without_an_interval_says_why(tmp_path: Path, capsys) -> None:
     assert ceiling["pearson"] == pytest.approx(-1.0)
     assert "ci" not in ceiling
     assert "dialogue" in ceiling["ci_reason"]["pearson"]
+
+
+def test_variants_are_rows_of_the_table_on_request_and_columns_of_csv_always(correlate) -> None:
+    asked = ("--level", "turn", "--resamples", "0", "--metrics", "length")
+    assert "within dialogues" not in correlate(*asked)
+    lines = correlate(*asked, "--variants").splitlines()
+    assert any(line.startswith("length, within dialogues") and " of " in line for line in lines)
+    assert any("tie-calibrated" in line for line in lines)
+    (row,) = csv.DictReader(io.StringIO(correlate(*asked, "--format", "csv")))
+    document = json.loads(correlate(*asked, "--format", "json"))["rows"][0]
+    assert float(row["tie_calibrated_accuracy"]) == document["tie_calibrated_accuracy"]["value"]
+    assert row["per_dialogue_groups"] == str(document["per_dialogue"]["groups"])
+    assert row["attenuation_corrected_pearson_reason"] == document["attenuation_corrected"]["pearson"]["reason"]
+    assert row["pairwise_accuracy"] == ""  # of systems
+
+
+def test_intervals_of_other_systems_are_named_in_the_signature(correlate) -> None:
+    asked = ("--level", "turn", "--resamples", "20", "--metrics", "length", "--format", "json")
+    document = json.loads(correlate(*asked, "--redraw", "both"))
+    assert document["ci"] == "percentile95-bootstrap-over-dialogues-and-systems"
+    assert "|ci:percentile95-bootstrap-over-dialogues-and-systems|" in document["rows"][0]["signature"]
+    assert "other systems in other dialogues" in document["interval"]["turn"]
+    assert json.loads(correlate(*asked, "--redraw", "systems"))["ci"] == "jackknife-t95-over-systems"
+
+
+def test_a_jackknife_over_both_is_refused(correlate) -> None:
+    with pytest.raises(CommandError, match="--interval percentile is the one for it"):
+        correlate("--redraw", "both", "--interval", "jackknife")

@@ -9,6 +9,7 @@ from django.core.management.base import CommandError, CommandParser
 from annotations.console import ConsoleCommand, add_ratings_arguments, figure, figure_with_interval
 from annotations.queries import NotFound, resolve_aspect, select_systems, version_of
 from annotations.tables.to_csv import safe_text
+from leaderboard.correlation_variants import CSV_COLUMNS, accuracy_rows, csv_values, variant_rows
 from leaderboard.estimate_cells import LEFT_OUT, is_partial, share_in_words
 from leaderboard.estimate_columns import estimate_columns, estimate_values
 from leaderboard.latex import correlations_to_latex
@@ -42,6 +43,12 @@ class Command(ConsoleCommand):
             help="jackknife (default): Student's t from leaving one out, which covers 95 %%; percentile: of bootstrap "
             "draws, as many papers have it, and the only one for --redraw both",
         )
+        parser.add_argument(
+            "--variants",
+            action="store_true",
+            help="averages within dialogues, inputs and systems, accuracies, split halves and coefficients corrected "
+            "for the unreliability of the human scores, as rows of the table; json and csv hold them always",
+        )
         parser.add_argument("--format", choices=["table", "json", "csv", "latex"], default="table")
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -62,7 +69,7 @@ class Command(ConsoleCommand):
             )
         except (NotFound, ConfigurationError) as refusal:
             raise CommandError(str(refusal)) from None
-        self._print(document, options["format"])
+        self._print(document, options["format"], with_variants=options["variants"])
         metrics = len({row["metric"] for row in document["rows"]})
         self.say(
             f"{document['corpus']} {document['corpus_version']}, {document['aspect']}: {metrics} metrics, "
@@ -73,10 +80,13 @@ class Command(ConsoleCommand):
         if not metrics:
             self.say("No metric is computed, or nobody has rated. Compute metrics with: manage.py score")
 
-    def _print(self, document: dict[str, Any], form: str) -> None:
+    def _print(self, document: dict[str, Any], form: str, *, with_variants: bool) -> None:
         if not self.print_as(form, document, _csv, correlations_to_latex):
             header = ["metric", "level", "n", "coverage", *COEFFICIENTS]
-            self.print_table(header, [*_rows(document), *_ceiling_rows(document)])
+            variants = [*variant_rows(document), *_ceiling_rows(document, "split_half")] if with_variants else []
+            self.print_table(header, [*_rows(document), *_ceiling_rows(document), *variants])
+            if with_variants:
+                self.print_table(["metric", "level", "accuracy", "value"], accuracy_rows(document))
 
 
 def _rows(document: dict[str, Any]) -> list[list[str]]:
@@ -112,10 +122,10 @@ def _coverage(row: dict[str, Any]) -> str:
     return share_in_words(row["coverage"]) if is_partial(row) else ""
 
 
-def _ceiling_rows(document: dict[str, Any]) -> list[list[str]]:
+def _ceiling_rows(document: dict[str, Any], key: str = "human_ceiling") -> list[list[str]]:
     return [
-        ["human ceiling", level, "", "", *(_ceiling_figure(values, name) for name in COEFFICIENTS)]
-        for level, values in document["human_ceiling"].items()
+        [key.replace("_", " "), level, "", "", *(_ceiling_figure(values, name) for name in COEFFICIENTS)]
+        for level, values in document[key].items()
     ]
 
 
@@ -128,10 +138,13 @@ def _ceiling_figure(values: dict[str, Any], name: str) -> str:
 def _csv(document: dict[str, Any]) -> str:
     output = io.StringIO()
     writer = csv.writer(output, lineterminator="\n")
-    writer.writerow(["metric", "level", "n", "coverage", *estimate_columns(COEFFICIENTS), "signature", "submitted_by"])
+    writer.writerow(
+        ["metric", "level", "n", "coverage", *estimate_columns(COEFFICIENTS), "signature", "submitted_by", *CSV_COLUMNS]
+    )
     for row in document["rows"]:
         cells: list[Any] = [row["metric"], row["level"], row["n"], row["coverage"]]
         for name in COEFFICIENTS:
             cells += estimate_values(name, row[name]).values()
-        writer.writerow([*cells, row["signature"], safe_text(row.get("submitted", {}).get("by", ""))])
+        submitted_by = safe_text(row.get("submitted", {}).get("by", ""))
+        writer.writerow([*cells, row["signature"], submitted_by, *csv_values(row)])
     return output.getvalue()
