@@ -14,11 +14,19 @@ from itertools import combinations_with_replacement
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from annotations.correlation import correlation_estimates
 from annotations.correlation.bootstrap import MAX_UNDEFINED_SHARE
 from annotations.correlation.pearson import pearson_estimate
 from annotations.estimates import Estimate
-from leaderboard.statistics.permutation import DECIMALS, ROUNDING, Coefficient, Coins, Swapped, standardised, toss
+from leaderboard.statistics.permutation import (
+    DECIMALS,
+    ESTIMATE,
+    ROUNDING,
+    Coefficient,
+    Coins,
+    Swapped,
+    standardised,
+    toss,
+)
 from leaderboard.statistics.placed_scores import FloatArray, IntArray, PlacedScores, system_sums
 from leaderboard.statistics.swapped_items import SwappedItems
 from leaderboard.statistics.swapped_systems import SwappedSystems
@@ -128,14 +136,14 @@ def all_pairs_of_systems(
         + [np.where(np.isfinite(row) & np.isfinite(people), row, np.nan)[None] for row in fixed]
         + [np.empty((0, systems))]
     )
-    alone = [correlation_of_means(people, row) for row in means]
+    alone = [correlation_of_means(people, row, coefficients) for row in means]
     tallies = {name: _Tally(count) for name in coefficients}
 
     def compare(first: IntArray, second: IntArray, swaps: _Means, how: Swapped) -> None:
         used = np.union1d(first, second)
         at = (np.searchsorted(used, first), np.searchsorted(used, second))
         coins = toss(swaps.of.systems, swaps.of.dialogues, permutations, seed, how)
-        points = [correlation_of_means(swaps.people, row) for row in swaps.means]
+        points = [correlation_of_means(swaps.people, row, coefficients) for row in swaps.means]
         for names in (["pearson"], ["spearman", "kendall"]):
             wanted: list[Coefficient] = [name for name in coefficients if name in names]
             if not wanted:
@@ -144,7 +152,7 @@ def all_pairs_of_systems(
             found = [tallies[name] for name in wanted]
             _test(found, values, (first, second), at, _differences(swaps.of, wanted), coins)
 
-    defined = [estimates["pearson"] for estimates in alone]
+    defined = [estimates[coefficients[0]] for estimates in alone]
     for first, second, both in pairs_alike(scored, defined[: len(metrics.scores)]):
         used = np.union1d(first, second)
         swaps = _swapped_means(metrics.scores[used], both, metrics.system, dialogue, people)
@@ -162,10 +170,11 @@ def all_pairs_of_systems(
     return {name: tallies[name].tests([one[name] for one in alone]) for name in coefficients}
 
 
-def correlation_of_means(people: FloatArray, means: FloatArray) -> dict[Coefficient, Estimate]:
+def correlation_of_means(
+    people: FloatArray, means: FloatArray, coefficients: Sequence[Coefficient] = ("pearson", "spearman", "kendall")
+) -> dict[Coefficient, Estimate]:
     both = np.isfinite(people) & np.isfinite(means)
-    found = correlation_estimates(people[both], means[both], np.zeros(int(both.sum()), dtype=np.int64))
-    return {"pearson": found["pearson"], "spearman": found["spearman"], "kendall": found["kendall"]}
+    return {name: ESTIMATE[name](people[both], means[both]) for name in coefficients}
 
 
 def means_of(scores: FloatArray, both: NDArray[np.bool_], system: IntArray, systems: int) -> FloatArray:

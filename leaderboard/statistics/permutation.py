@@ -103,13 +103,17 @@ def _tested(observed: float, differences: FloatArray, alternative: Alternative) 
     return Estimate(value=observed, p=(1 + extreme) / (1 + len(defined)))
 
 
-_ESTIMATE = {"pearson": pearson_estimate, "spearman": spearman_estimate, "kendall": kendall_estimate}
+ESTIMATE: dict[Coefficient, Callable[[FloatArray, FloatArray], Estimate]] = {
+    "pearson": pearson_estimate,
+    "spearman": spearman_estimate,
+    "kendall": kendall_estimate,
+}
 
 
 def _point(human: FloatArray, metric: FloatArray, system: IntArray, level: str, coefficient: Coefficient) -> Estimate:
     if level == "system":
         human, metric = _system_means(human, system), np.round(_system_means(metric, system), DECIMALS)
-    return _ESTIMATE[coefficient](human, metric)
+    return ESTIMATE[coefficient](human, metric)
 
 
 def _system_means(scores: FloatArray, system: IntArray) -> FloatArray:
