@@ -180,8 +180,8 @@ def print_took(took: Took, rate: float, load: float, spent: float) -> bool:
         quantiles = "".join(f"{quantile(seconds, q) * 1000:>6.0f} ms" for q in (0.5, 0.95, 0.99))
         print(f"{page:<16}{len(seconds):>9}{quantiles}{took.sizes.get(page, 0) / 1000:>6.0f} kB")
     print(
-        f"{rate:g} requests a second, mean {statistics.fmean(everything) * 1000:.0f} ms; {spent / len(everything) * 1000:.0f} "
-        f"ms of the server's processors a request; load average {load:.1f}"
+        f"{rate:g} requests a second, mean {statistics.fmean(everything) * 1000:.0f} ms; "
+        f"{spent / len(everything) * 1000:.0f} ms of processor a request; load average {load:.1f}"
     )
     for line in took.failed[:5]:
         print("failed:", line)

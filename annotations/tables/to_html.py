@@ -31,7 +31,7 @@ class _Drawing:
     popovers: dict[str, str] = field(default_factory=dict)
     """Text of every explanation and the id of its popover: equal reasons share one."""
     openings: dict[tuple[str, bool], tuple[str, str]] = field(default_factory=dict)
-    """What stands before and after the sort value in the tag of a column's cell, plain or best: the same in all rows."""
+    """What stands before and after the sort value in the tag of a column's cell, plain or best: one for all rows."""
 
     def popover(self, text: str) -> str:
         return self.popovers.setdefault(text, f"why-{self.table.id}-{len(self.popovers)}")
