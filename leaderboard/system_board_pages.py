@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse
+from django.utils.http import urlencode
 from django.views.decorators.http import require_safe
 
 from annotations.models import CorpusVersion
@@ -57,12 +58,10 @@ def systems(request: HttpRequest, slug: str) -> HttpResponse:
     document = found.answer
     kinds = [kind for kind in request.GET.getlist("kind") if kind in KINDS]
     misleading = _misleading(request, version, aspect, asked)
-    profile = _profile(request, version, asked)
-    separating = _separating(version, aspect, asked) if len(document["systems"]) > 1 else None
     beside = Beside(
         corrected=_corrected(version, aspect),
-        metric=misleading.more.get("metric", "") if misleading else "",
-        by_metric={row.swatch: row for row in misleading.more.get("rows", ())} if misleading else {},
+        metric=misleading.more.get("metric", ""),
+        by_metric={row.swatch: row for row in misleading.more.get("rows", ())},
     )
     table = system_board(document, found.computed_at, kinds, beside)
     shown = [system for system in document["systems"] if not kinds or system["kind"] in kinds]
@@ -72,10 +71,7 @@ def systems(request: HttpRequest, slug: str) -> HttpResponse:
         "headline": headline(shown),
         "figure": system_means_figure(document, version.scales.get(aspect), kinds),
         "ranks": rank_figure(document, kinds, "Ranks are among all kinds." if kinds else ""),
-        "time_line": time_line_figure(document, kinds, request.GET.get("metric", "")),
         "misleading": misleading,
-        "profile": profile,
-        "separating": separating,
         "choices": choices,
         "chosen": chosen,
         "kinds": [(kind, kind in kinds) for kind in KINDS if kind in present],
@@ -85,10 +81,43 @@ def systems(request: HttpRequest, slug: str) -> HttpResponse:
         "is_pair": len(document["systems"]) > 1,
         "has_systems": bool(document["systems"]),
     }
-    drawn = [context["figure"], context["ranks"], context["time_line"]]
-    drawn += [one.figure for one in (misleading, profile) if one]
-    tables = [table, *(one.table for one in (misleading, separating) if one and one.table)]
-    return page(request, "leaderboard/systems.html", context, [*tables, *(one.points for one in drawn if one)])
+    files = [table, context["figure"].points, context["ranks"].points]
+    part = request.GET.get("part") == "more"
+    if part or "download" in request.GET:
+        more, more_files = _more(request, version, document, kinds, misleading, asked)
+        context |= more
+        files += more_files
+    context["more_query"] = _more_query(request)
+    template = "_systems_more" if part and request.htmx else "systems_more" if part else "systems"
+    return page(request, f"leaderboard/{template}.html", context, files)
+
+
+def _more(
+    request: HttpRequest,
+    version: CorpusVersion,
+    document: dict[str, Any],
+    kinds: list[str],
+    misleading: Section,
+    asked: dict[str, str],
+) -> tuple[dict[str, Any], list[Table]]:
+    """What stands beneath the board, and is asked for when the board is there: its context and its files."""
+    found = misleading.look
+    if found.answer is not None and misleading.more:
+        misleading.table = misleading_table(found.answer, found.computed_at, _kept(request, "metric"))
+        misleading.figure = misleading_figure(found.answer, misleading.more["metric"])
+    profile = _profile(request, version, asked)
+    separating = _separating(version, document["aspect"], asked) if len(document["systems"]) > 1 else None
+    time_line = time_line_figure(document, kinds, request.GET.get("metric", ""))
+    figures = [time_line, misleading.figure, profile.figure if profile else None]
+    tables = [misleading.table, separating.table if separating else None]
+    files = [*filter(None, tables), *(figure.points for figure in figures if figure)]
+    return {"time_line": time_line, "profile": profile, "separating": separating}, files
+
+
+def _more_query(request: HttpRequest) -> str:
+    """The board's own wishes without those of its table, whose part this is not."""
+    kept = [(name, value) for name in KEPT if name not in ("sort", "columns") for value in request.GET.getlist(name)]
+    return urlencode([*kept, ("part", "more")])
 
 
 def _choice(request: HttpRequest, choices: list[SystemChoice]) -> str:
@@ -116,8 +145,6 @@ def _misleading(request: HttpRequest, version: CorpusVersion, aspect: str, asked
     metric = wish or (known[0] if known else "")
     section.words = misleading_words(document)
     if metric:
-        section.table = misleading_table(document, section.look.computed_at, _kept(request, "metric"))
-        section.figure = misleading_figure(document, metric)
         section.more = {
             "metric": metric,
             "metrics": sorted(known),

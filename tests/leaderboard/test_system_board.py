@@ -141,9 +141,23 @@ STEADY: dict[str, list[tuple[float | None, int]]] = {
 
 
 def page_of(client: Client, query: str = "") -> str:
-    response = client.get(f"/corpora/small/systems/{query}")
-    assert response.status_code == 200
-    return unescape(response.content.decode())
+    """The board, and what stands beneath it, which it asks for when it is there."""
+    said = ""
+    for address in (query, f"{query}{'&' if query else '?'}part=more"):
+        response = client.get(f"/corpora/small/systems/{address}")
+        assert response.status_code == 200
+        said += unescape(response.content.decode())
+    return said
+
+
+def test_what_stands_beneath_the_board_is_a_page_of_its_own_or_a_part(client: Client, made: Made) -> None:
+    made(STEADY)
+    board = client.get("/corpora/small/systems/?metric=length").content.decode()
+    assert "Where metrics mislead</h2>" not in board
+    assert 'hx-get="/corpora/small/systems/?metric=length&amp;part=more"' in board
+    part = client.get("/corpora/small/systems/?part=more", headers={"HX-Request": "true"}).content.decode()
+    assert "Where metrics mislead</h2>" in part
+    assert "<html" not in part
 
 
 def test_a_metric_that_turns_the_order_round_misleads_on_both_ends(made: Made) -> None:
