@@ -142,10 +142,9 @@ def rater_rows(document: dict[str, Any], most: int) -> list[RaterRow]:
 
 def key_figures(document: dict[str, Any]) -> list[tuple[str, str, str]]:
     deviation = document["deviation"]
-    figures = [
-        ("Ratings", written(document["ratings"], 0), f"{document['level']} level"),
-        ("Raters", written(len(document["raters"]), 0), ""),
-    ]
+    figures = [("Ratings", written(document["ratings"], 0), f"{document['level']} level")]
+    if document["raters"]:  # a place in a list, or a mean, is nobody
+        figures.append(("Raters", written(len(document["raters"]), 0), ""))
     if deviation:
         figures += [
             ("Raters differ by", written(deviation["rater"], 2), "standard deviation of severity, points"),

@@ -84,13 +84,13 @@ def test_the_page_tells_its_story(tmp_path, client):
     assert "The raters judged all systems alike" in text
     assert "Severity: rating points below" in text
     assert "Use of the scale, n = 3 raters" in text
-    assert 'href="/corpora/small/agreement/?aspect=overall"' in text
+    assert 'href="/corpora/small/agreement/?version=1&amp;aspect=overall"' in text
 
 
 def test_the_agreement_page_leads_there(tmp_path, client):
     panel(tmp_path)
     text = client.get(reverse("agreement", args=["small"])).content.decode()
-    assert "/corpora/small/agreement/raters/?aspect=overall" in text
+    assert "/corpora/small/agreement/raters/?version=1&amp;aspect=overall" in text
 
 
 @pytest.mark.parametrize(
