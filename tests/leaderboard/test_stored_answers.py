@@ -178,9 +178,7 @@ def test_an_answer_that_is_no_json_fails(version: CorpusVersion, question: Quest
     assert (row().state, "JSON" in row().error) == ("failed", True)
 
 
-def test_a_worker_that_knows_no_such_kind_says_so(
-    version: CorpusVersion, question: Question
-) -> None:
+def test_a_worker_that_knows_no_such_kind_says_so(version: CorpusVersion, question: Question) -> None:
     look(version, "test")
     known = kinds._known.pop("test")
     compute(row().pk)
