@@ -75,8 +75,8 @@ def test_two_ticks_lead_to_the_comparison(visit: Callable[..., Visit]) -> None:
 def test_without_script_ticks_and_filters_work_and_the_data_can_be_read(visit: Callable[..., Visit]) -> None:
     visitor = visit(script=False)
     page = visitor.go(BOARD)
-    page.get_by_label("Level").select_option("system")
-    page.get_by_label("Coefficient").select_option("kendall")
+    page.locator("select[name=level]").select_option("system")
+    page.locator("select[name=coefficient]").select_option("kendall")
     page.get_by_role("button", name="Show", exact=True).click()
     expect(page.locator(".headline")).to_contain_text("at system level: τ = ")
     page.locator("#chart-forest-system").get_by_text("Data of this chart").click()
