@@ -102,9 +102,9 @@ def _agreement_row(version: CorpusVersion, document: dict[str, Any], by_level: d
 def _agreement_notes(configuration: Configuration, documents: Sequence[dict[str, Any]]) -> tuple[str, ...]:
     if not documents:
         return ()
-    made = sorted({f"{one['resamples']} draws of dialogues (seed {one['seed']})" for one in documents})
+    made = sorted({f"over dialogues ({one['ci']}, {one['resamples']} draws, seed {one['seed']})" for one in documents})
     signs = "" if configuration.higher_is_better else " Signs are kept: lower is better, so the strongest is near −1."
-    return (f"Intervals: 95 %, from {'; '.join(made)}.{signs}",)
+    return (f"Intervals: 95 %, {'; '.join(made)}.{signs}",)
 
 
 def options_table(configuration: Configuration) -> Table:

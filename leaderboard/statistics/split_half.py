@@ -148,7 +148,8 @@ def _means(of_splits: FloatArray) -> FloatArray:
     """(splits, replicates) → (replicates,) over the splits in which it is defined; NaN where it is in none."""
     defined = ~np.isnan(of_splits)
     total = np.where(defined, of_splits, 0.0).sum(axis=0)
-    return np.divide(total, defined.sum(axis=0), out=np.full(total.shape, np.nan), where=defined.any(axis=0))
+    count = defined.sum(axis=0)
+    return np.where(count > 0, total / np.maximum(count, 1), np.nan)
 
 
 def _in_terms_of_halves(reason: str) -> str:
