@@ -48,8 +48,14 @@ def page(request: HttpRequest, template: str, context: dict[str, Any], tables: I
     if file is None:
         raise Http404("this page has no such table")
     response = HttpResponse(file.body, content_type=file.content_type)
-    response["Content-Disposition"] = f'attachment; filename="{file.filename}"'
+    response["Content-Disposition"] = f'attachment; filename="{_file_name(request, file.filename)}"'
     return response
+
+
+def _file_name(request: HttpRequest, name: str) -> str:
+    """A file says which corpus it is of, also in a folder of many."""
+    slug = str(request.resolver_match.kwargs.get("slug", "")) if request.resolver_match else ""
+    return f"{slug}-{name}" if slug and not name.startswith(f"{slug}-") else name
 
 
 def organisers_page(home: str, refusal: Any) -> Callable[[Callable[..., HttpResponse]], Callable[..., HttpResponse]]:

@@ -186,3 +186,8 @@ def test_withheld_systems_are_on_no_map(version, letters) -> None:
 def test_the_boxes_beside_the_scatters_are_of_the_same_points(version) -> None:
     rows = rows_of("/corpora/small/metrics/plots/?metric=length&download=by-human-data.csv")
     assert [(row["human"], row["n"]) for row in rows] == [("1", "3"), ("2", "3"), ("3", "3"), ("4", "3")]
+
+
+def test_a_file_says_which_corpus_it_is_of(version) -> None:
+    answer = Client().get("/corpora/small/metrics/heat-map/?level=turn&download=metric-pairs.csv")
+    assert answer["Content-Disposition"] == 'attachment; filename="small-metric-pairs.csv"'
