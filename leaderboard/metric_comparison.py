@@ -113,7 +113,10 @@ def comparison_table(document: Mapping[str, Any], updated: datetime | None) -> T
         Column("first", first, "estimate", group="correlation with people"),
         Column("second", second, "estimate", group="correlation with people"),
         Column(
-            "difference", "difference", "estimate", help=f"{first} minus {second}, from the same draws of dialogues."
+            "difference",
+            "difference",
+            "estimate",
+            help=f"{first} minus {second}, with the interval over dialogues of the difference itself.",
         ),
         Column("p", "p", "number", 4, "Of the test that keeps its level here; the cell's note names it.", CHANCE),
         *(

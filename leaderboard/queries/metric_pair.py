@@ -65,9 +65,7 @@ def _level_document(found: Common | Undefined, level: CeilingLevel) -> dict[str,
 
 def _item_document(found: Common) -> dict[str, Any]:
     first, second = correlate_items(found.human, found.metrics, found.dialogue, RESAMPLES, SEED)
-    differences = difference_over_items(
-        found.human, found.metrics[0], found.metrics[1], found.dialogue, RESAMPLES, SEED
-    )
+    differences = difference_over_items(found.human, found.metrics[0], found.metrics[1], found.dialogue)
     tests = item_tests(found)
     return {
         "n": len(found.human),
@@ -97,7 +95,7 @@ def _system_document(found: Common) -> dict[str, Any]:
         given = None if is_made_of_items else found.fixed[row]
         rows += correlate_systems(people, placed, systems, given, RESAMPLES, SEED)
     differences = difference_over_systems(
-        found.human, (found.metrics[0], found.metrics[1]), found.system, found.dialogue, found.fixed, RESAMPLES, SEED
+        found.human, (found.metrics[0], found.metrics[1]), found.system, found.dialogue, found.fixed
     )
     tests = system_tests(found)
     return {

@@ -1,7 +1,9 @@
-"""How far apart two metrics' correlations with people are, with an interval: both from the same draws of dialogues.
+"""How far apart two metrics' correlations with people are, with an interval from leaving out one dialogue at a time.
 
-The difference of two correlations that share the human side, the items and the draws varies less than either of them:
-intervals of the two that overlap do not say that they are equal.
+The difference of two correlations that share the human side, the items and the dialogues varies less than either of
+them: intervals of the two that overlap do not say that they are equal. The delete-one jackknife with Student's t
+(``annotations.correlation.jackknife``) speaks of other dialogues and the same systems, as the test over dialogues does
+(``clustered_differences``).
 """
 
 from __future__ import annotations
@@ -9,31 +11,27 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from annotations.correlation import (
-    COEFFICIENTS,
-    cluster_resamples,
-    correlation_estimates,
-    correlation_replicates,
-    with_interval,
-)
+from annotations.correlation import COEFFICIENTS, correlation_estimates, correlation_replicates
+from annotations.correlation.jackknife import left_out_weights, with_jackknife_interval
 from annotations.estimates import Estimate
 from leaderboard.statistics.placed_scores import FloatArray, IntArray, system_sums
 from leaderboard.statistics.rowwise import correlate_rows, fixed_side, prepared_rows
 
 SEPARATELY = "a coefficient of one of the two is undefined"
+STEPS = "no interval: ranks of a few systems move in steps, which leaving out a dialogue does not follow"
 
 
 def difference_over_items(
-    human: FloatArray, first: FloatArray, second: FloatArray, dialogue: IntArray, resamples: int = 1000, seed: int = 0
+    human: FloatArray, first: FloatArray, second: FloatArray, dialogue: IntArray
 ) -> dict[str, Estimate]:
     """``{coefficient: first − second}`` over n items, (n,) each and finite, with 95 % intervals over dialogues."""
     names, cluster = np.unique(dialogue, return_inverse=True)
     points = _points(human, first, second)
-    if any(point.value is None for point in points.values()) or not resamples:
+    if any(point.value is None for point in points.values()):
         return points
-    weights = cluster_resamples(len(names), resamples, seed)
+    weights = left_out_weights(len(names))
     one, other = (correlation_replicates(human, metric, cluster, weights) for metric in (first, second))
-    return {name: with_interval(points[name], one[name] - other[name], len(names)) for name in COEFFICIENTS}
+    return {name: with_jackknife_interval(points[name], one[name] - other[name]) for name in COEFFICIENTS}
 
 
 def difference_over_systems(
@@ -42,14 +40,13 @@ def difference_over_systems(
     system: IntArray,
     dialogue: IntArray,
     fixed: tuple[FloatArray | None, FloatArray | None] = (None, None),
-    resamples: int = 1000,
-    seed: int = 0,
 ) -> dict[str, Estimate]:
-    """The same of system means: ``human`` and ``metrics`` are (n,) scores of items, with means made anew in each draw.
+    """The same of system means: ``human`` and ``metrics`` are (n,) scores of items, with means made anew without each
+    dialogue. The interval stands around the mean of the pseudo-values, as that of one correlation does; there is none
+    for rank coefficients.
 
     ``fixed``: (systems,) scores of a metric that has none below the system level, in place of its item scores; only
-    people's means are then drawn again on its side. Every system must have an item, and a fixed score where one is
-    given.
+    people's means then change on its side. Every system must have an item, and a fixed score where one is given.
     """
     names, cluster = np.unique(dialogue, return_inverse=True)
     systems = int(system.max()) + 1
@@ -57,17 +54,18 @@ def difference_over_systems(
     sums = [system_sums(one, system, cluster, systems, len(names)) for one in metrics]
     means = [one.means() if given is None else given for one, given in zip(sums, fixed, strict=True)]
     points = _points(human_sums.means(), means[0], means[1])
-    if any(point.value is None for point in points.values()) or not resamples:
+    if any(point.value is None for point in points.values()):
         return points
-    weights = cluster_resamples(len(names), resamples, seed).astype(np.float64)
+    weights = left_out_weights(len(names))
     people = fixed_side(human_sums.resampled_means(weights))
-    replicates = []
+    left_out = []
     for one, given in zip(sums, fixed, strict=True):
-        redrawn = one.resampled_means(weights) if given is None else given[None, :]
-        replicates.append(correlate_rows(people, prepared_rows(redrawn)))
+        remade = one.resampled_means(weights) if given is None else given[None, :]
+        left_out.append(correlate_rows(people, prepared_rows(remade))["pearson"])
+    ranks = {name: Estimate(points[name].value, reason=STEPS) for name in COEFFICIENTS if name != "pearson"}
     return {
-        name: with_interval(points[name], replicates[0][name] - replicates[1][name], len(names))
-        for name in COEFFICIENTS
+        "pearson": with_jackknife_interval(points["pearson"], left_out[0] - left_out[1], corrected=True),
+        **ranks,
     }
 
 
