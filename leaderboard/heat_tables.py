@@ -216,9 +216,9 @@ class Comparisons:
                 Column("first", "metric"),
                 Column("second", "metric"),
                 Column("difference", "first − second", "number"),
-                Column("p", "p", "number", 4),
-                Column("p_holm", "p (Holm)", "number", 4),
-                Column("p_bh", "p (BH)", "number", 4),
+                Column("p", "p", "p"),
+                Column("p_holm", "p (Holm)", "p"),
+                Column("p_bh", "p (BH)", "p"),
             ),
             tuple(
                 Row(

@@ -118,11 +118,8 @@ def comparison_table(document: Mapping[str, Any], updated: datetime | None) -> T
             "estimate",
             help=f"{first} minus {second}, with the interval over dialogues of the difference itself.",
         ),
-        Column("p", "p", "number", 4, "Of the test that keeps its level here; the cell's note names it.", CHANCE),
-        *(
-            Column(key, TEST_NAMES[key], "number", 4, TEST_HELP[key], "p of each test", detail=True)
-            for key in TEST_NAMES
-        ),
+        Column("p", "p", "p", 3, "Of the test that keeps its level here; the cell's note names it.", CHANCE),
+        *(Column(key, TEST_NAMES[key], "p", 3, TEST_HELP[key], "p of each test", detail=True) for key in TEST_NAMES),
     )
     rows = [
         _row(level, found, name, symbol)

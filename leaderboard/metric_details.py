@@ -40,7 +40,7 @@ def _normality_table(tested: Sequence[tuple[DetailsOf, Mapping[str, Any]]], corp
         Column("points", "n", "number", decimals=0, help="Pairs of a context and an answer."),
         Column("dimensions", "Dimensions", "number", decimals=0, help="Those that have any spread."),
         Column("w_mean", "W", "number", group="mean over dimensions", help="Shapiro and Wilk's W; 1 is normal."),
-        Column("p_mean", "p", "number", group="mean over dimensions"),
+        Column("p_mean", "p", "p", group="mean over dimensions"),
         Column("w_sd", "sd of W", "number", detail=True),
         Column("p_sd", "sd of p", "number", detail=True),
         Column("share_normal", "Share not refuted", "number", help="Of the dimensions, those with p of 0.05 or more."),

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 MINUS = "\N{MINUS SIGN}"
 DASH = "\N{EN DASH}"
+SMALLEST_P = 0.001
+"""More digits than that say nothing."""
 
 
 def written(number: float, decimals: int) -> str:
@@ -21,8 +23,14 @@ def written_interval(ci: tuple[float, float], decimals: int) -> str:
 
 
 def written_p(p: float) -> str:
-    """ "p = 0.031", or "p < 0.001": more digits than that say nothing."""
-    return "p < 0.001" if p < 0.001 else f"p = {p:.3f}"
+    """ "p = 0.031", or "p < 0.001"."""
+    number = written_p_number(p)
+    return f"p {number}" if number.startswith("<") else f"p = {number}"
+
+
+def written_p_number(p: float) -> str:
+    """ "0.031", or "< 0.001": what stands in a column of p."""
+    return f"< {SMALLEST_P}" if p < SMALLEST_P else f"{p:.3f}"
 
 
 def band_letter(band: int) -> str:

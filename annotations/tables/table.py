@@ -10,10 +10,11 @@ from typing import Literal
 
 from annotations.estimates import Estimate
 
-Kind = Literal["text", "number", "estimate", "rank", "link"]
-"""``text`` and ``link`` are read from the left. ``number``, ``estimate`` (a number with its interval) and ``rank``
-(a whole number with its range) are figures, right-aligned, with the same decimals in the whole column."""
-FIGURES: frozenset[Kind] = frozenset({"number", "estimate", "rank"})
+Kind = Literal["text", "number", "estimate", "rank", "p", "link"]
+"""``text`` and ``link`` are read from the left. ``number``, ``estimate`` (a number with its interval), ``rank``
+(a whole number with its range) and ``p`` ("< 0.001" where it is smaller) are figures, right-aligned, with the same
+decimals in the whole column."""
+FIGURES: frozenset[Kind] = frozenset({"number", "estimate", "rank", "p"})
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from itertools import groupby
 
 from annotations.tables.arrange import column_scale, first_direction
 from annotations.tables.markers import swatch_svg
-from annotations.tables.numerals import DASH, band_letter, written, written_interval, written_p
+from annotations.tables.numerals import DASH, band_letter, written, written_interval, written_p, written_p_number
 from annotations.tables.table import Cell, Column, Row, Table
 
 WHISKER_WIDTH = 48
@@ -173,6 +173,8 @@ def _content(column: Column, cell: Cell, drawing: _Drawing) -> str:
 def _value(column: Column, value: str | float | int) -> str:
     if isinstance(value, str):
         return escape(value)
+    if column.kind == "p":
+        return escape(written_p_number(value))
     return written(value, 0 if column.kind == "rank" else column.decimals)
 
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from itertools import groupby
 
 from annotations.tables.latex_text import comment, escaped
-from annotations.tables.numerals import band_letter, written
+from annotations.tables.numerals import band_letter, written, written_p_number
 from annotations.tables.table import Cell, Column, Row, Table
 
 NOT_SIGNIFICANT = 0.05
@@ -68,7 +68,12 @@ def _written(row: Row, column: Column, names_the_row: bool) -> str:
     cell = row.cell(column.key)
     if cell.value is None:
         return "--"
-    text = escaped(cell.value) if isinstance(cell.value, str) else _number(cell.value, column.decimals)
+    if isinstance(cell.value, str):
+        text = escaped(cell.value)
+    elif column.kind == "p":
+        text = written_p_number(cell.value).replace("< ", "$<$ ")
+    else:
+        text = _number(cell.value, column.decimals)
     if names_the_row and row.badges:
         text = f"{text} ({escaped(', '.join(row.badges))})"
     if column.kind == "rank" and cell.ci:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from annotations.tables.latex_text import one_line
-from annotations.tables.numerals import DASH, band_letter, written
+from annotations.tables.numerals import DASH, band_letter, written, written_p_number
 from annotations.tables.table import Cell, Column, Row, Table
 
 _MARKS = re.compile(r"([\\`*_{}\[\]<>#|~&!])")
@@ -43,7 +43,12 @@ def _written(row: Row, column: Column, names_the_row: bool) -> str:
     cell = row.cell(column.key)
     if cell.value is None:
         return DASH
-    text = _escaped(cell.value) if isinstance(cell.value, str) else written(cell.value, column.decimals)
+    if isinstance(cell.value, str):
+        text = _escaped(cell.value)
+    elif column.kind == "p":
+        text = _escaped(written_p_number(cell.value))
+    else:
+        text = written(cell.value, column.decimals)
     if names_the_row and row.badges:
         text = f"{text} ({_escaped(', '.join(row.badges))})"
     if cell.best:

@@ -135,3 +135,9 @@ def test_each_form_says_what_it_is() -> None:
         "tex": "application/x-tex; charset=utf-8",
         "md": "text/markdown; charset=utf-8",
     }
+
+
+def test_a_p_is_never_written_as_nought() -> None:
+    table = Table("t", "T", (Column("name", "Name"), Column("p", "p", "p")), (Row("1", {"p": Cell(3e-9)}),))
+    assert "& $<$ 0.001" in table_to_latex(table)
+    assert r"| \< 0.001 |" in table_to_markdown(table)

@@ -142,3 +142,14 @@ def test_shares_are_drawn_as_bars_and_said_in_words() -> None:
 def test_bars_of_nothing_are_a_floor() -> None:
     table = Table("t", "T", (Column("a", "A"),), (Row("r", {"a": Cell("none", bars=(0.0, 0.0))}),))
     assert list(rows(tree(table))[0].iter("rect")) == []
+
+
+def test_a_p_is_never_written_as_nought() -> None:
+    table = Table(
+        "t",
+        "T",
+        (Column("name", "Name"), Column("p", "p", "p")),
+        tuple(Row(str(p), {"name": Cell("a"), "p": Cell(p)}) for p in (3e-9, 0.001, 0.0314, 1.0)),
+    )
+    assert [words(row[1]) for row in rows(tree(table))] == ["< 0.001", "0.001", "0.031", "1.000"]
+    assert rows(tree(table))[0][1].get("data-v") == "3e-09", "sorted by the number itself"
