@@ -5,40 +5,58 @@ For the system level, where every resample has means of its own and so nothing c
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from leaderboard.statistics.placed_scores import FloatArray
+from leaderboard.statistics.placed_scores import FloatArray, IntArray
+
+KEYED_SYSTEMS = 256
+"""So many places take eight bits of a value's 52 and leave it more digits than a settled mean has."""
 
 
 @dataclass(frozen=True)
 class Rows:
     """A matrix (rows, systems) made ready to be correlated with others. A matrix with one row serves all rows."""
 
-    deviations: FloatArray
-    """(rows, systems) value minus the row's mean."""
-    squares: FloatArray
-    """(rows,) sums of the squared deviations; NaN where the row is constant or has a missing value."""
+    values: FloatArray
+    """(rows, systems)"""
+    undefined: NDArray[np.bool_]
+    """(rows,) whether the row is constant or has a missing value."""
     ranks: FloatArray
     """(rows, systems) twice the centred midranks."""
-    rank_squares: FloatArray
     place: NDArray[np.uint16] | NDArray[np.uint8]
     """(systems, rows) dense ranks from 0."""
     has_ties: bool
     untied: FloatArray
-    """(rows,) pairs of systems with different values."""
+    """(rows,) pairs of systems with different values; NaN where undefined."""
+
+    @cached_property
+    def deviations(self) -> FloatArray:
+        """(rows, systems) value minus the row's mean."""
+        return np.asarray(self.values - self.values.mean(axis=1, keepdims=True))
+
+    @cached_property
+    def squares(self) -> FloatArray:
+        """(rows,) sums of the squared deviations; NaN where undefined."""
+        return _undefined_where(self.undefined, np.einsum("rs,rs->r", self.deviations, self.deviations))
+
+    @cached_property
+    def rank_squares(self) -> FloatArray:
+        return _undefined_where(self.undefined, np.einsum("rs,rs->r", self.ranks, self.ranks))
 
 
 def prepared_rows(values: FloatArray) -> Rows:
     """``values``: (rows, systems), at most 65,536 systems. Rows with a NaN give NaN coefficients."""
-    values = np.where(np.isnan(values).any(axis=1, keepdims=True), 0.0, values)
+    missing = np.asarray(np.isnan(values).any(axis=1))
+    if missing.any():
+        values = np.where(missing[:, None], 0.0, values)
     rows, systems = values.shape
-    constant = values.min(axis=1) == values.max(axis=1)
-    deviations = values - values.mean(axis=1, keepdims=True)
-    order = np.argsort(values, axis=1)
-    sorted_place = order + systems * np.arange(rows)[:, None]
+    sorted_place = _ascending_order(values)
+    sorted_place += systems * np.arange(rows)[:, None]
     ascending = values.ravel()[sorted_place]
     begins = np.ones((rows, systems), dtype=bool)
     np.not_equal(ascending[:, 1:], ascending[:, :-1], out=begins[:, 1:])
@@ -54,15 +72,34 @@ def prepared_rows(values: FloatArray) -> Rows:
     else:
         ranks = 2.0 * place - (systems - 1)
     untied = systems * (systems - 1) / 2 - (position - first).sum(axis=1).astype(np.float64)
+    undefined = missing | (ascending[:, 0] == ascending[:, -1])
     return Rows(
-        deviations=deviations,
-        squares=_undefined_where(constant, np.einsum("rs,rs->r", deviations, deviations)),
+        values=values,
+        undefined=undefined,
         ranks=ranks,
-        rank_squares=_undefined_where(constant, np.einsum("rs,rs->r", ranks, ranks)),
         place=np.ascontiguousarray(place.T),
         has_ties=has_ties,
-        untied=_undefined_where(constant, np.broadcast_to(untied, rows)),
+        untied=_undefined_where(undefined, np.broadcast_to(untied, rows)),
     )
+
+
+def _ascending_order(values: FloatArray) -> IntArray:
+    """(rows, systems) the systems of each row from the lowest value to the highest, equal ones in their order.
+
+    Whole numbers that hold the value and, in its last bits, the place are sorted in half the time of an argsort. Values
+    that differ in those bits alone, by 6e-14 of themselves, stand in the order of their places.
+    """
+    systems = values.shape[1]
+    if systems > KEYED_SYSTEMS:
+        return np.argsort(values, axis=1, kind="stable")
+    bits = (1 << max(1, (systems - 1).bit_length())) - 1
+    keys = np.array(values, dtype=np.float64, order="C").view(np.int64)
+    keys ^= (keys >> 63) & np.int64(2**63 - 1)  # so that negative numbers ascend, too
+    keys &= ~bits
+    keys |= np.arange(systems)
+    keys.sort(axis=1)
+    keys &= bits
+    return keys
 
 
 def _group_ends(begins: NDArray[np.bool_], position: NDArray[np.int32]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
@@ -79,27 +116,43 @@ class FixedSide:
     """The side that is shared by many correlations (the human one), with the signs of all its pairs kept."""
 
     rows: Rows
-    signs: tuple[NDArray[np.int8], ...]
-    """For system i: (systems − i − 1, rows), the sign of its value minus that of every later system."""
+
+    @cached_property
+    def higher(self) -> tuple[NDArray[np.bool_], ...]:
+        """For system i: (systems − i − 1, rows), whether its value lies above that of every later system."""
+        return tuple(self.rows.place[i] > self.rows.place[i + 1 :] for i in range(len(self.rows.place) - 1))
+
+    @cached_property
+    def signs(self) -> tuple[NDArray[np.int8], ...]:
+        """For system i: (systems − i − 1, rows), the sign of its value minus that of every later system."""
+        return tuple(_signs_against_later(self.rows, i) for i in range(len(self.rows.place) - 1))
+
+    @cached_property
+    def sum_of_signs(self) -> IntArray:
+        """(rows,)"""
+        sums = [signs.sum(axis=0, dtype=np.int64) for signs in self.signs]
+        return np.asarray(np.sum(sums, axis=0, dtype=np.int64))
 
 
 def fixed_side(values: FloatArray) -> FixedSide:
-    rows = prepared_rows(values)
-    signs = tuple(_signs_against_later(rows, i) for i in range(len(rows.place) - 1))
-    return FixedSide(rows, signs)
+    return FixedSide(prepared_rows(values))
 
 
-def correlate_rows(fixed: FixedSide, other: Rows) -> dict[str, FloatArray]:
+def correlate_rows(
+    fixed: FixedSide, other: Rows, names: Collection[str] = ("pearson", "spearman", "kendall")
+) -> dict[str, FloatArray]:
     """{"pearson", "spearman", "kendall"}: (rows,) each; NaN where a row of either side is constant or incomplete."""
     one = fixed.rows
-    pearson = _products(one.deviations, other.deviations) / np.sqrt(one.squares) / np.sqrt(other.squares)
-    spearman = _products(one.ranks, other.ranks) / np.sqrt(one.rank_squares) / np.sqrt(other.rank_squares)
-    kendall = _concordant_minus_discordant(fixed, other) / np.sqrt(one.untied) / np.sqrt(other.untied)
-    return {
-        "pearson": np.clip(pearson, -1.0, 1.0),
-        "spearman": np.clip(spearman, -1.0, 1.0),
-        "kendall": np.clip(kendall, -1.0, 1.0),
-    }
+    found = {}
+    if "pearson" in names:
+        found["pearson"] = _products(one.deviations, other.deviations) / np.sqrt(one.squares) / np.sqrt(other.squares)
+    if "spearman" in names:
+        products = _products(one.ranks, other.ranks)
+        found["spearman"] = products / np.sqrt(one.rank_squares) / np.sqrt(other.rank_squares)
+    if "kendall" in names:
+        difference = _concordant_minus_discordant(fixed, other)
+        found["kendall"] = difference / np.sqrt(one.untied) / np.sqrt(other.untied)
+    return {name: np.clip(values, -1.0, 1.0) for name, values in found.items()}
 
 
 def _products(one: FloatArray, other: FloatArray) -> FloatArray:
@@ -111,11 +164,16 @@ def _concordant_minus_discordant(fixed: FixedSide, other: Rows) -> FloatArray:
     rows = max(fixed.rows.place.shape[1], other.place.shape[1])
     # A sum of at most 127 signs fits eight bits, the fastest reduction there is.
     narrow = np.int8 if systems <= 128 else np.int32
-    difference = np.zeros(rows, dtype=np.int64)
+    found = np.zeros(rows, dtype=np.int64)
+    if not (fixed.rows.has_ties or other.has_ties):
+        for i, higher in enumerate(fixed.higher):
+            discordant = higher != (other.place[i] > other.place[i + 1 :])
+            found += np.add.reduce(discordant.view(np.int8), axis=0, dtype=narrow)
+        return systems * (systems - 1) / 2 - 2.0 * found
     for i, signs in enumerate(fixed.signs):
-        product = signs * _signs_against_later(other, i)
-        difference += np.add.reduce(product, axis=0, dtype=narrow)
-    return difference.astype(np.float64)
+        against = _signs_against_later(other, i) if other.has_ties else other.place[i] > other.place[i + 1 :]
+        found += np.add.reduce(signs * against.view(np.int8), axis=0, dtype=narrow)
+    return found.astype(np.float64) if other.has_ties else 2.0 * found - fixed.sum_of_signs
 
 
 def _signs_against_later(rows: Rows, i: int) -> NDArray[np.int8]:

@@ -81,7 +81,7 @@ class SystemSide:
             self.recipe.resamples,
             self.recipe.seed,
         )
-        drawn = correlate_rows(fixed_side(human_draws), prepared_rows(metric_draws))
+        drawn = correlate_rows(fixed_side(human_draws), prepared_rows(metric_draws), RANKS)
         return {"pearson": pearson, **{name: _between_percentiles(points[name], drawn[name]) for name in RANKS}}
 
     def _over_both(

@@ -12,6 +12,8 @@ degrees of freedom is, since the errors are measured in G dialogues.
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 
 from leaderboard.statistics.placed_scores import FloatArray, IntArray
@@ -43,13 +45,25 @@ def plausible_means(
     shrink = spread @ np.linalg.pinv(spread + of_system, hermitian=True)
     middle = np.einsum("sij,js->is", shrink, standard)
     root = _root(spread - shrink @ spread)
-    random = np.random.default_rng(seed)
-    normal = random.standard_normal((2, draws, len(human)))
-    groups = len(human_left_out)
-    heavy = np.sqrt((groups - 1) / random.chisquare(groups - 1, draws))
-    drawn = middle[:, None, :] + np.einsum("sij,jks->iks", root, normal) * heavy[None, :, None]
-    drawn = drawn * scale[:, None, None] + centre[:, None, None]
+    first, second = _standard_draws(len(human), draws, len(human_left_out), seed)
+    drawn = []
+    for side in (0, 1):
+        values = first * (root[:, side, 0] * scale[side])
+        values += second * (root[:, side, 1] * scale[side])
+        values += middle[side] * scale[side] + centre[side]
+        drawn.append(values)
     return drawn[0], drawn[1]
+
+
+@lru_cache(maxsize=2)
+def _standard_draws(systems: int, draws: int, groups: int, seed: int) -> tuple[FloatArray, FloatArray]:
+    """(draws, systems) for each side: normal, and each draw as wide as Student's t with ``groups`` − 1 degrees of
+    freedom makes it. All metrics of a corpus share them."""
+    random = np.random.default_rng(seed)
+    normal = random.standard_normal((2, draws, systems))
+    normal *= np.sqrt((groups - 1) / random.chisquare(groups - 1, draws))[:, None]
+    normal.flags.writeable = False
+    return normal[0], normal[1]
 
 
 def _errors(human_left_out: FloatArray, metric_left_out: FloatArray) -> FloatArray:
