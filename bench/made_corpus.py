@@ -54,10 +54,12 @@ MILLION = Size(raters=100, raters_an_item=(100, 100))
 
 
 @contextmanager
-def home_of_its_own(with_services: bool = False) -> Iterator[Path]:
-    """An empty, migrated site in a temporary folder: SQLite and the folder broker, or PostgreSQL and Redis."""
+def home_of_its_own(with_services: bool = False, folder: Path | None = None) -> Iterator[Path]:
+    """An empty, migrated site in a temporary folder: SQLite and the folder broker, or PostgreSQL and Redis.
+    ``folder`` is used in its place, with what an earlier run left in it, and stays (SQLite only)."""
     with ExitStack() as stack:
-        home = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="dialeval-bench-")))
+        home = folder or Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="dialeval-bench-")))
+        home.mkdir(parents=True, exist_ok=True)
         settings = {"DIALEVAL_HOME": str(home), "DATABASE_URL": "", "CELERY_BROKER_URL": ""}
         if with_services:
             from tests.services import running_services

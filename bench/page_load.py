@@ -1,4 +1,4 @@
-"""Leaderboard pages at a steady rate: ``python -m bench.page_load [--small] [--rate 20] [--seconds 60]``.
+"""Leaderboard pages at a steady rate: ``python -m bench.page_load [--small] [--keep FOLDER] [--rate 20]``.
 
 A site in a temporary folder (SQLite; with --services PostgreSQL) gets 99 systems × 15 dialogues × 7 turns, a million
 ratings (--small: 3 to 6 a response) and 40 metrics' finished runs. What the pages show is computed first, as workers
@@ -189,6 +189,11 @@ def print_took(took: Took, rate: float, load: float, spent: float) -> bool:
 
 
 def prepare(small: bool) -> Any:
+    from annotations.models import CorpusVersion
+
+    left = CorpusVersion.objects.filter(corpus__slug=SLUG).first()
+    if left is not None:
+        return left
     version = make_corpus(SLUG, COMPERDIAL if small else MILLION)
     store_scores(version, forty_metrics())
     return version
@@ -249,10 +254,13 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--services", action="store_true", help="PostgreSQL in place of SQLite")
     parser.add_argument("--small", action="store_true", help="3 to 6 ratings a response in place of 100")
+    parser.add_argument("--keep", type=Path, help="a folder for corpus and answers, which a later run takes up again")
     parser.add_argument("--rate", type=float, default=20)
     parser.add_argument("--seconds", type=float, default=60)
     options = parser.parse_args()
-    with home_of_its_own(options.services) as home:
+    if options.keep and options.services:
+        parser.error("--keep is of SQLite: PostgreSQL's data go with its servers")
+    with home_of_its_own(options.services, options.keep) as home:
         return 0 if measure(home, prepare(options.small), options.rate, options.seconds) else 1
 
 
