@@ -1,4 +1,4 @@
-"""What is withdrawn from view is in no stored answer from that moment on, not even in one that says that it is older."""
+"""What is withdrawn from view is in no stored answer from that moment on, not even in one marked as older."""
 
 from __future__ import annotations
 

@@ -403,8 +403,8 @@ def test_a_token_opens_no_page(stage: Stage) -> None:
 # --- what is withheld and hidden ---------------------------------------------------------------------------------
 
 CORPUS_PAGES = (
-    "corpus", "dialogues", "dialogue", "metric-leaderboard", "scatter", "system-leaderboard", "system-comparison", "agreement",
-    "rater-effects", "fewer-ratings", "metric-comparison", "metric-heat-map", "response-map",
+    "corpus", "dialogues", "dialogue", "metric-leaderboard", "scatter", "system-leaderboard", "system-comparison",
+    "agreement", "rater-effects", "fewer-ratings", "metric-comparison", "metric-heat-map", "response-map",
     "corpus-runs", "corpus-runs-progress", "judge-inspector", "judge-answer", "judge-hygiene",
     "metric-scores", "metric-scores-template",
 )  # fmt: skip
