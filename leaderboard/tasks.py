@@ -13,5 +13,6 @@ def analyse(row_id: int) -> None:
 
 @row_task
 def sweep() -> None:
+    rows.forget_pairs()
     upkeep.renew()
     rows.sweep()

@@ -15,6 +15,8 @@ from leaderboard.stored_figures import DRAWN_BY
 KEPT_UP = timedelta(days=30)
 """What nobody has looked at for longer is made anew when somebody does."""
 
+PAIRS_KEPT_UP = timedelta(hours=1)
+
 Compute = Callable[..., dict[str, Any]]
 
 
@@ -28,13 +30,15 @@ class Kind:
     """``compute(version, **parameters)`` makes the answer, a JSON document. ``stamp(version, **parameters)`` names the
     state of the data that it is made from: an answer with another stamp is out of date. ``made_by`` names code beside
     that of statistics (``code``), where answers depend on more (drawings). ``kept_up``: for how long after a look
-    workers make it anew by themselves when its data change."""
+    workers make it anew by themselves when its data change. ``of_pairs``: there are as many answers as pairs of systems
+    or metrics, thousands of them, so that only some are kept and only some may wait at a time."""
 
     name: str
     compute: Compute
     stamp: Callable[..., str] = of_the_version
     made_by: str = ""
     kept_up: timedelta = KEPT_UP
+    of_pairs: bool = False
 
 
 _known: dict[str, Kind] = {}
@@ -47,6 +51,10 @@ def register(kind: Kind) -> Kind:
 
 def all_kinds() -> Mapping[str, Kind]:
     return MappingProxyType(_known)
+
+
+def kinds_of_pairs() -> list[str]:
+    return [kind.name for kind in _known.values() if kind.of_pairs]
 
 
 def _of(path: str) -> Callable[..., Any]:
@@ -63,13 +71,11 @@ for _name, _path in {
     "correlations": "leaderboard.queries.metric_leaderboard:metric_leaderboard",
     "comparisons": "leaderboard.queries.comparisons:comparisons",
     "separating": "leaderboard.queries.separating:separating",
-    "metric-pair": "leaderboard.queries.metric_pair:metric_pair",
     "metric-correlations": "leaderboard.queries.heat_map:metric_correlations",
     "response-map": "leaderboard.queries.response_map:response_map",
     "systems": "leaderboard.queries.system_leaderboard:system_leaderboard",
     "misleading-metrics": "leaderboard.queries.system_leaderboard:misleading_metrics",
     "system-profile": "leaderboard.queries.system_profile:system_profile",
-    "system-pair": "leaderboard.queries.system_pair:system_pair",
     "agreement": "leaderboard.queries.standing:agreement",
     "score-spread": "leaderboard.queries.score_spread:score_spread",
     "disagreement": "leaderboard.queries.disagreement:disagreement",
@@ -88,5 +94,10 @@ register(
         kept_up=timedelta(hours=1),
     )
 )
-register(Kind("metric-pair-scatter", _of("leaderboard.metric_pair_plots:pair_scatter_documents"), made_by=DRAWN_BY))
+for _name, _path, _drawn_by in (
+    ("metric-pair", "leaderboard.queries.metric_pair:metric_pair", ""),
+    ("metric-pair-scatter", "leaderboard.metric_pair_plots:pair_scatter_documents", DRAWN_BY),
+    ("system-pair", "leaderboard.queries.system_pair:system_pair", ""),
+):
+    register(Kind(_name, _of(_path), made_by=_drawn_by, kept_up=PAIRS_KEPT_UP, of_pairs=True))
 register(Kind("scatter", _of("leaderboard.scatter_plots:scatter_documents"), made_by=DRAWN_BY))

@@ -12,10 +12,11 @@ from typing import Any
 
 from django.conf import settings
 from django.db import OperationalError, connection, transaction
-from django.db.models import F, Q, QuerySet
+from django.db.models import Count, F, Q, QuerySet
 from django.utils import timezone
 
 from annotations.models import CorpusVersion
+from leaderboard.analyses.kinds import kinds_of_pairs
 from leaderboard.models import Analysis
 from workers import claims
 from workers.claims import NO_OWNER, WAITS_ANEW, Claim, Swept
@@ -32,6 +33,12 @@ REST, LEAST_REST = 5, timedelta(seconds=2)
 one after the other make it anew a few times, not a hundred."""
 LOCK_MILLISECONDS = 200
 """A page waits no longer for SQLite's one writer. It asks again in a moment."""
+
+PAIRS_AT_A_TIME = 20
+"""Whoever follows every link to two systems asks for thousands of comparisons. So many wait at a time; what is asked
+for beside them is not noted, and whoever looks again asks again. So nobody else waits long for a worker."""
+PAIRS_KEPT = 500
+"""Of each corpus version; what has not been looked at for longest goes."""
 
 State = Analysis.State
 
@@ -63,16 +70,26 @@ def ask(
     database that is locked is no error: whoever looks again asks again."""
     try:
         with _no_long_wait():
-            if row is None:
-                _make(version, kind, question, parameters)
-            elif must_wait(row, wanted):
+            if row is not None and must_wait(row, wanted):
                 _note_look(row)
+            elif _is_one_too_many(kind):
+                log.info("%s comparisons wait: the %s of %s is not noted yet", PAIRS_AT_A_TIME, kind, version)
+            elif row is None:
+                _make(version, kind, question, parameters)
             else:
                 wait_for_worker([row.pk], asked_at=timezone.now())
     except OperationalError as problem:
         if connection.in_atomic_block:
             raise
         log.warning("the %s of %s cannot be asked for just now (%s)", kind, version, problem)
+
+
+def _is_one_too_many(kind: str) -> bool:
+    pairs = kinds_of_pairs()
+    if kind not in pairs:
+        return False
+    waiting = Analysis.objects.filter(kind__in=pairs, state__in=[State.PENDING, State.RUNNING])
+    return waiting.count() >= PAIRS_AT_A_TIME
 
 
 def must_wait(row: Analysis, wanted: Wanted) -> bool:
@@ -258,3 +275,15 @@ def sweep() -> Swept:
 def forget(row_ids: Iterable[int]) -> None:
     """Rows about something that was deleted."""
     Analysis.objects.filter(pk__in=list(row_ids)).delete()
+
+
+def forget_pairs() -> int:
+    """Those beyond ``PAIRS_KEPT`` of each corpus version, whatever their state: who wants them asks again. Returns how
+    many went."""
+    pairs = Analysis.objects.filter(kind__in=kinds_of_pairs())
+    of_version = pairs.values("version").annotate(stored=Count("pk")).filter(stored__gt=PAIRS_KEPT)
+    gone = 0
+    for version in of_version.values_list("version", flat=True):
+        in_order = pairs.filter(version=version).order_by("-asked_at", "-pk").values_list("pk", flat=True)
+        gone += Analysis.objects.filter(pk__in=list(in_order[PAIRS_KEPT:])).delete()[0]
+    return gone

@@ -305,3 +305,66 @@ def test_a_corpus_takes_its_stored_answers_with_it(version: CorpusVersion, quest
     look(version, "test")
     version.corpus.delete()
     assert not Analysis.objects.exists()
+
+
+# --- comparisons of two, of which there are thousands ------------------------------------------------------------
+
+
+@pytest.fixture
+def pairs() -> Iterator[Question]:
+    asked = Question()
+    register(Kind("test", asked, of_pairs=True))
+    yield asked
+    kinds._known.pop("test")
+
+
+def numbers_stored() -> set[int]:
+    return {one.parameters["number"] for one in Analysis.objects.filter(kind="test")}
+
+
+def test_who_follows_every_link_fills_neither_the_queue_nor_the_database(
+    version: CorpusVersion, pairs: Question, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rows, "PAIRS_AT_A_TIME", 3)
+    found = [look(version, "test", number=number) for number in range(10)]
+    assert numbers_stored() == {0, 1, 2}
+    assert [(one.state, one.row is None) for one in found[2:4]] == [("waiting", False), ("waiting", True)]
+    compute_waiting()
+    assert look(version, "test", number=3).row is not None  # one that looks again, once there is room
+
+
+def test_other_statistics_are_asked_for_while_many_pairs_wait(
+    version: CorpusVersion, pairs: Question, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rows, "PAIRS_AT_A_TIME", 1)
+    look(version, "test", number=0)
+    assert look(version, "systems", aspect="overall").row is not None
+
+
+def test_old_pairs_that_changed_data_call_for_are_bounded_too(
+    version: CorpusVersion, pairs: Question, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(5):
+        look(version, "test", number=number)
+    compute_waiting()
+    changed(version)
+    monkeypatch.setattr(rows, "PAIRS_AT_A_TIME", 2)
+    stale = [look(version, "test", number=number) for number in range(5)]
+    assert {one.state for one in stale} == {"stale"}
+    assert Analysis.objects.filter(kind="test", state="pending").count() == 2
+
+
+def test_of_pairs_those_looked_at_last_are_kept(
+    version: CorpusVersion, pairs: Question, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(5):
+        look(version, "test", number=number)
+    compute_waiting()
+    Analysis.objects.filter(parameters={"number": 1}).update(asked_at=timezone.now() - timedelta(days=1))
+    monkeypatch.setattr(rows, "PAIRS_KEPT", 3)
+    assert rows.forget_pairs() == 2
+    assert numbers_stored() == {2, 3, 4}
+
+
+def test_two_systems_and_two_metrics_are_such_kinds() -> None:
+    assert set(kinds.kinds_of_pairs()) == {"metric-pair", "metric-pair-scatter", "system-pair"}
