@@ -17,6 +17,7 @@ COEFFICIENT_WORDS = {"pearson": "Pearson's r", "spearman": "Spearman's ρ", "ken
 Order = Literal["similar", "name"]
 ITEMS = {"turn": "responses", "dialogue": "dialogues of a system", "system": "systems"}
 SIGNIFICANT = 0.05
+NOT_TESTED = "the two metrics could not be tested against each other"
 NAMED = 3
 
 
@@ -130,10 +131,13 @@ class Comparisons:
         found = document["coefficients"][coefficient]
         self.names: list[str] = document["metrics"]
         self.undefined: dict[str, str] = found.get("undefined", {})
-        self.tests: dict[tuple[int, int], tuple[float, ...]] = {
+        self.tests: dict[tuple[int, int], tuple[float | None, ...]] = {
             (first, second): tuple(rest) for first, second, *rest in found["pairs"]
         }
-        self.pairs = {pair: (test[0], test[2]) for pair, test in self.tests.items()}
+        # What is undefined is no test: it counts for nobody, and not among those that are corrected for.
+        self.pairs = {
+            pair: (test[0], test[2]) for pair, test in self.tests.items() if test[0] is not None and test[2] is not None
+        }
 
     @property
     def signature(self) -> str:
@@ -177,7 +181,7 @@ class Comparisons:
             better, worse = self._beaten(number, 1), self._beaten(number, -1)
             reason = self.undefined.get(name, "")
             counts = {"better": Cell(len(better)), "worse": Cell(len(worse))}
-            open_tests = len(self.names) - 1 - len(better) - len(worse) - len(self.undefined)
+            open_tests = sum(number in pair for pair in self.pairs) - len(better) - len(worse)
             cells = {"metric": Cell(name), **counts, "open": Cell(open_tests), "beats": Cell(", ".join(better))}
             if reason:
                 cells = {
@@ -198,6 +202,10 @@ class Comparisons:
             tuple(rows),
             signature=self.signature,
         )
+
+    def _why_not(self, *numbers: int) -> str:
+        reasons = [self.undefined[self.names[number]] for number in numbers if self.names[number] in self.undefined]
+        return reasons[0] if reasons else NOT_TESTED
 
     def _beaten(self, number: int, direction: int) -> list[str]:
         found = []
@@ -227,7 +235,7 @@ class Comparisons:
                         "first": Cell(self.names[first]),
                         "second": Cell(self.names[second]),
                         **{
-                            key: Cell(value)
+                            key: Cell(value, reason=self._why_not(first, second) if value is None else "")
                             for key, value in zip(("difference", "p", "p_holm", "p_bh"), test[:4], strict=True)
                         },
                     },

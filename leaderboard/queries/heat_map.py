@@ -86,6 +86,8 @@ def _of_turns(
     human: HumanSide, scores: MetricScores, sign: FloatArray, resamples: int, seed: int
 ) -> tuple[list[int], list[MetricPair]]:
     rows = scores.rows_of("turn")
+    if not rows:
+        return [], []
     values = (sign[:, None, None] * scores.turn)[rows].reshape(len(rows), -1)
     return rows, correlate_metrics(values, np.tile(human.order.dialogue, len(human.systems)), resamples, seed)
 

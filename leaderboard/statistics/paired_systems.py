@@ -18,6 +18,7 @@ EXACT_UP_TO = 12
 """With so many dialogues or fewer all 2^G ways to change sides are counted, and nothing is drawn."""
 PERMUTATIONS = 10_000
 COINS_AT_ONCE = 2_000_000
+TOO_LARGE = "the scores are too large to be reckoned with"
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,12 +56,13 @@ def compare_systems(
     2^G where counted.
     """
     shared = np.isfinite(first) & np.isfinite(second)
-    gap = settled(first[shared]) - settled(second[shared])
+    unit = _unit(first[shared], second[shared])
+    gap = settled(first[shared] / unit) - settled(second[shared] / unit)
     names, group = np.unique(dialogue[shared], return_inverse=True)
     dialogues = len(names)
     wins, losses = int((gap > 0).sum()), int((gap < 0).sum())
-    means = [_mean(first[shared], group, level), _mean(second[shared], group, level)]
-    difference = _mean(gap, group, level)
+    means = [_mean(side[shared] / unit, group, level, unit) for side in (first, second)]
+    difference = _mean(gap, group, level, unit)
     tested = 0
     if difference.ci is not None:
         p, tested = _sign_flip_p(np.bincount(group, weights=gap).astype(np.float64), permutations, seed)
@@ -79,11 +81,21 @@ def compare_systems(
     )
 
 
-def _mean(values: FloatArray, group: IntArray, level: float) -> Estimate:
+def _unit(*sides: FloatArray) -> float:
+    """The power of two below the largest score. In this unit no square of a difference is too large or too small for a
+    number, and what is a tie does not depend on the scale of the scores."""
+    largest = max(float(np.abs(side).max(initial=0.0)) for side in sides)
+    return float(np.ldexp(1.0, int(np.frexp(largest)[1]) - 1)) if largest > 0 else 1.0
+
+
+def _mean(values: FloatArray, group: IntArray, level: float, unit: float) -> Estimate:
+    """``values`` in units of ``unit``; the estimate is in the scores' own."""
     n = len(values)
     if not n:
         return Estimate.undefined("no item has a score of both systems")
-    mean = float(settled(np.array([values.mean()]))[0])
+    mean = float(settled(np.array([values.mean()]))[0]) * unit
+    if not np.isfinite(mean):
+        return Estimate.undefined(TOO_LARGE)
     groups = int(group.max()) + 1
     if groups < 2:
         return Estimate(
@@ -91,7 +103,9 @@ def _mean(values: FloatArray, group: IntArray, level: float) -> Estimate:
         )
     strayed = np.bincount(group, weights=values - values.mean())
     deviation = float(np.sqrt(groups / (groups - 1) * (strayed**2).sum())) / n
-    half = float(stats.t.ppf((1 + level) / 2, groups - 1)) * deviation
+    half = float(stats.t.ppf((1 + level) / 2, groups - 1)) * deviation * unit
+    if not np.isfinite([mean - half, mean + half]).all():
+        return Estimate(mean, reason=TOO_LARGE)
     return Estimate(mean, (mean - half, mean + half))
 
 
@@ -99,7 +113,7 @@ def _sign_flip_p(totals: FloatArray, permutations: int, seed: int) -> tuple[floa
     """``totals``: (dialogues,) Σ d of each. Returns (p, permutations)."""
     dialogues = len(totals)
     # Sums in another order differ in the last bit; without this, a tie would not count as one.
-    limit = abs(totals.sum()) - 1e-9 * max(1.0, float(np.abs(totals).sum()))
+    limit = abs(totals.sum()) - 1e-9 * float(np.abs(totals).sum())
     if dialogues <= EXACT_UP_TO:
         coins = (np.arange(2**dialogues)[:, np.newaxis] >> np.arange(dialogues)) & 1
         return _extreme(coins, totals, limit) / len(coins), len(coins)

@@ -99,3 +99,23 @@ def test_the_interval_covers_in_corpora_of_fifteen_dialogues() -> None:
         low, high = compare_systems(gap, np.zeros(105), dialogue, permutations=1).difference.ci
         covered += low <= 0.5 <= high
     assert covered / 400 == pytest.approx(0.95, abs=3 * (0.95 * 0.05 / 400) ** 0.5)
+
+
+@pytest.mark.parametrize("scale", [1e-300, 1e-12, 1e200, 1e307])
+def test_the_test_and_the_interval_do_not_depend_on_the_unit_of_the_scores(scale: float) -> None:
+    """Likelihoods are tiny and a metric that was handed in may be huge: p stays, the interval grows with the scores."""
+    random = np.random.default_rng(0)
+    first, second = random.normal(size=(2, 12))
+    dialogue = np.arange(12) // 3
+    plain = compare_systems(first, second, dialogue).difference
+    scaled = compare_systems(first * scale, second * scale, dialogue).difference
+    assert plain.ci is not None
+    assert scaled.ci == pytest.approx((plain.ci[0] * scale, plain.ci[1] * scale), rel=1e-9)
+    assert scaled.p == plain.p == 0.625
+
+
+def test_scores_as_large_as_numbers_can_be_have_no_interval() -> None:
+    largest = np.full(4, 1.7e308)
+    found = compare_systems(largest, -largest, np.arange(4)).difference
+    assert found.value is None
+    assert "too large" in found.reason
