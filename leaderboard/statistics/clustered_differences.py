@@ -143,11 +143,26 @@ def _without_each(sums: SystemSums) -> FloatArray:
 
 
 def _pearson(one: FloatArray, other: FloatArray) -> float:
-    one, other = one - one.mean(), other - other.mean()
+    one, other = _deviations(one), _deviations(other)
     lengths = float(np.sqrt((one @ one) * (other @ other)))
-    return float(one @ other) / lengths if lengths > ROUNDING else float("nan")
+    return float(one @ other) / lengths if lengths > 0 else float("nan")
+
+
+def _deviations(scores: FloatArray) -> FloatArray:
+    """From the mean, the largest being 1, so that no unit of the scores makes their squares vanish or overflow; all 0
+    where the scores are equal but for rounding."""
+    scores = _of_unit_size(scores)
+    away = scores - scores.mean()
+    largest = np.abs(away).max(initial=0.0)
+    return np.zeros_like(scores) if largest <= ROUNDING else np.asarray(away / largest)
+
+
+def _of_unit_size(scores: FloatArray) -> FloatArray:
+    largest = np.abs(scores).max(initial=0.0)
+    return scores if largest == 0 else np.asarray(scores / largest)
 
 
 def _standardised(scores: FloatArray) -> FloatArray:
+    scores = _of_unit_size(scores)
     spread = scores.std()
     return np.asarray((scores - scores.mean()) / spread) if spread > 0 else np.zeros_like(scores)

@@ -98,6 +98,25 @@ def test_constant_metrics_have_no_p():
     assert found.alone[1].reason == "all metric scores are equal"
 
 
+@pytest.mark.parametrize("unit", [1e-200, 1e-20, 1e200])
+def test_neither_difference_nor_p_depends_on_the_unit_of_the_scores(unit):
+    """Scores may be likelihoods of 1e-20, and who hands scores in may make them huge."""
+    random = np.random.default_rng(3)
+    system, dialogue = np.repeat(np.arange(6), 5), np.tile(np.arange(5), 6)
+    human = random.normal(size=30)
+    metrics = np.array([human + random.normal(size=30), human + 3 * random.normal(size=30)])
+    for found in (
+        lambda scores: clustered_pairs_of_items(human, scores, system, dialogue, "both"),
+        lambda scores: clustered_pairs_of_systems(
+            PlacedScores(human, system, dialogue), PlacedScores(scores, system, dialogue), 6
+        ),
+    ):
+        plain, scaled = found(metrics), found(metrics * unit)
+        assert 0 < plain.p[0] < 1
+        assert scaled.difference == pytest.approx(plain.difference)
+        assert scaled.p == pytest.approx(plain.p)
+
+
 # --- type-I error: two metrics that are equally good, each with opinions of systems -----------------------------
 # 120 corpora at the 10 % level: with a true level of 10 % more than 23 rejections have a chance of 0.1 %.
 
