@@ -14,7 +14,7 @@ UNSEEN = {"script", "style", "code", "pre", "kbd"}
 """No text, or what stands in files and on keys."""
 FILLED = "\ue000"
 """Stands where the template puts a value: no letter, so a text made of values has no word of its own."""
-NAMES = re.compile(r"dialeval|mt-metrics-eval|CSV|JSON|UTF-8|UTC")
+NAMES = re.compile(r"dialeval|mt-metrics-eval|CSV|JSON|PNG|SVG|UTF-8|UTC")
 """The same in every language."""
 CLASSES = {"width", "body_attributes"}
 """Blocks of ``base.html`` that hold classes and attributes."""
