@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse
@@ -46,9 +47,10 @@ def heat_map(request: HttpRequest, slug: str) -> HttpResponse:
     context |= {"level": level or LEVELS[0], "look": found}
     if found.answer is None:
         return waiting_page(request, context, found, page_name="Heat map of metrics")
-    context["analysis"] = found
+    context |= {"analysis": found, "written_from": (found.stored, aspect, str(version.number))}
     context |= (_correlations if shown == "correlation" else _comparisons)(found.answer, level, context)
-    return page(request, "leaderboard/heat_map.html", context, context.get("files", ()))
+    files = context["files"]() if "download" in request.GET and "files" in context else ()
+    return page(request, "leaderboard/heat_map.html", context, files)
 
 
 def _chosen(request: HttpRequest, name: str, choices: Any, default: str | None = None) -> str:
@@ -69,15 +71,13 @@ def _correlations(document: dict[str, Any], level: str, context: dict[str, Any])
     if level not in levels:
         return {**here, "level_choices": LEVELS, "nothing": f"No two metrics have scores at the {level} level."}
     asked = {"aspect": context["aspect"], "version": context["version"].number}
-    found = Correlations(document, level, context["coefficient"], **asked)
-    table = found.nearest()
+    found = cache(lambda: Correlations(document, level, context["coefficient"], **asked))
     return {
         **here,
         "level": level,
-        "heat": found.heat(context["order"]),
-        "table": table,
-        "pairs": found.all_pairs(),
-        "files": [table, found.all_pairs()],
+        "heat": cache(lambda: found().heat(context["order"])),
+        "table": cache(lambda: found().nearest()),
+        "files": lambda: [found().nearest(), found().all_pairs()],
         "method": document["method"],
     }
 
@@ -88,13 +88,11 @@ def _comparisons(document: dict[str, Any], _level: str, context: dict[str, Any])
     here = {"coefficient_choices": tested.items(), "coefficient": coefficient}
     if coefficient not in tested or len(document["metrics"]) < 2:
         return {**here, "nothing": "It takes two metrics beside ratings of people at this level."}
-    found = Comparisons(document, context["level"], coefficient)
-    table = found.standings()
+    found = cache(lambda: Comparisons(document, context["level"], coefficient))
     return {
         **here,
-        "heat": found.heat(context["order"]),
-        "table": table,
-        "pairs": found.all_pairs(),
-        "files": [table, found.all_pairs()],
+        "heat": cache(lambda: found().heat(context["order"])),
+        "table": cache(lambda: found().standings()),
+        "files": lambda: [found().standings(), found().all_pairs()],
         "method": document.get("method", ""),
     }

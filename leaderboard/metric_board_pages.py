@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 from urllib.parse import urlencode
 
@@ -11,6 +12,7 @@ from django.views.decorators.http import require_safe
 from annotations.models import CorpusVersion
 from annotations.page import aspect_or_404, page, version_or_404
 from annotations.queries import shown_systems
+from annotations.tables import Table
 from leaderboard import queries
 from leaderboard.analyses import look
 from leaderboard.analyses.pages import waiting_page
@@ -49,8 +51,13 @@ def metrics(request: HttpRequest, slug: str) -> HttpResponse:
     document = kept(whole, wish)
     compared, bands = _bands(version, aspect, wish, whole)
     no_bands = why_no_bands(compared.answer if compared else None, wish.coefficient)
-    table = metric_board(document, found.computed_at, wish, bands, no_bands, like_the_best(document, wish, bands))
-    figure = forest_figure(document, wish, bands)
+
+    @cache
+    def table() -> Table:
+        alike = like_the_best(document, wish, bands)
+        return metric_board(document, found.computed_at, wish, bands, no_bands, alike)
+
+    figure = cache(lambda: forest_figure(document, wish, bands))
     metric = _chosen_metric(request, whole, wish)
     context |= {
         "analysis": found,
@@ -59,7 +66,8 @@ def metrics(request: HttpRequest, slug: str) -> HttpResponse:
         "form": filter_form(whole, wish, aspect, version.aspects, choices),
         "headline": headline(document, wish, bands),
         "table": table,
-        "columns": shown_columns(table, wish, document),
+        "columns": cache(lambda: shown_columns(table(), wish, document)),
+        "written_from": (found.stored, compared.stored if compared else "", _registered()),
         "compare_form": COMPARE_FORM,
         "figure": figure,
         "left_out": _count(whole) - _count(document),
@@ -71,7 +79,13 @@ def metrics(request: HttpRequest, slug: str) -> HttpResponse:
         "fits": bool(document["rows"]),
         "obstacles": [] if whole["rows"] else _obstacles(version, aspect),
     }
-    return page(request, "leaderboard/metrics.html", context, [table, figure.points])
+    files = [table(), figure().points] if "download" in request.GET else []
+    return page(request, "leaderboard/metrics.html", context, files)
+
+
+def _registered() -> str:
+    """The metrics of this site, to whose pages the board leads."""
+    return " ".join(f"{metric.name} {metric.version}" for metric in all_metrics().values())
 
 
 def _wish(request: HttpRequest, systems: list[str], document: dict[str, Any] | None = None) -> BoardWish:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
@@ -12,6 +13,7 @@ from django.views.decorators.http import require_safe
 
 from annotations.models import CorpusVersion
 from annotations.page import aspect_or_404, page, version_or_404
+from annotations.tables import Table
 from leaderboard.analyses import look
 from leaderboard.analyses.pages import waiting_page
 from leaderboard.corpus_context import corpus_context
@@ -89,16 +91,18 @@ def _compared(
     if found.answer is None:
         return waiting_page(request, context, found, page_name=PAGE_NAME)
     document = found.answer
-    if "download" in request.GET:  # a file holds every point; a page shows those that are stored as drawn
-        scatters = pair_scatter_figures(version, aspect, *pair, systems=context["wish"].systems)
-        drawn = None
-    else:
+    files: list[Table] = []
+    drawn = None
+    if "download" not in request.GET:
         drawn = look(version, "metric-pair-scatter", **asked)
-        scatters = [figure_of(one) for one in drawn.answer["figures"]] if drawn.answer else []
     drivers = {side: drivers_with_texts(version, document["drivers"][side]) for side in SIDES}
     coefficient = context["wish"].coefficient
-    table = comparison_table(document, found.computed_at)
-    figure = difference_figure(document, coefficient)
+    table = cache(lambda: comparison_table(document, found.computed_at))
+    figure = cache(lambda: difference_figure(document, coefficient))
+    if "download" in request.GET:  # a file holds every point; a page shows those that are stored as drawn
+        scatters = pair_scatter_figures(version, aspect, *pair, systems=context["wish"].systems)
+        files = [table(), figure().points, *(one.points for one in scatters)]
+        files += [drivers_table(document, side, drivers[side]) for side in SIDES]
     context |= {
         "analysis": found,
         "document": document,
@@ -108,9 +112,8 @@ def _compared(
         "table": table,
         "columns": "coefficient,n,first,second,difference,p,perm-both,perm-sys,perm-input,williams",
         "figure": figure,
-        "scatters": scatters,
+        "scatters": lambda: [figure_of(one) for one in drawn.answer["figures"]] if drawn and drawn.answer else [],
+        "written_from": (found.stored, drawn.stored if drawn else ""),
         "drivers": [(side, name, drivers[side]) for side, name in zip(SIDES, names_of(document), strict=True)],
     }
-    files = [table, figure.points, *(one.points for one in scatters)]
-    files += [drivers_table(document, side, drivers[side]) for side in SIDES]
     return page(request, "leaderboard/metric_comparison.html", context, files)

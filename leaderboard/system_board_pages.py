@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse
@@ -16,6 +17,7 @@ from leaderboard.analyses import Look, all_kinds, look
 from leaderboard.analyses.pages import waiting_page
 from leaderboard.corpus_context import corpus_context
 from leaderboard.figures import Figure
+from leaderboard.figures.rank_differences import RankDifference
 from leaderboard.queries.system_choice import ALL, SystemChoice, system_choices
 from leaderboard.system_board import COMPARE_FORM, Beside, system_board
 from leaderboard.system_headline import headline
@@ -58,19 +60,29 @@ def systems(request: HttpRequest, slug: str) -> HttpResponse:
     document = found.answer
     kinds = [kind for kind in request.GET.getlist("kind") if kind in KINDS]
     misleading = _misleading(request, version, aspect, asked)
-    beside = Beside(
-        corrected=_corrected(version, aspect),
-        metric=misleading.more.get("metric", ""),
-        by_metric={row.swatch: row for row in misleading.more.get("rows", ())},
-    )
-    table = system_board(document, found.computed_at, kinds, beside)
+    effects = _effects(version, aspect)
+
+    @cache
+    def table() -> Table:
+        beside = Beside(
+            corrected=_corrected(effects),
+            metric=misleading.more.get("metric", ""),
+            by_metric={row.swatch: row for row in _rows(misleading)},
+        )
+        return system_board(document, found.computed_at, kinds, beside)
+
+    scale = version.scales.get(aspect)
+    figure = cache(lambda: system_means_figure(document, scale, kinds))
+    ranks = cache(lambda: rank_figure(document, kinds, "Ranks are among all kinds." if kinds else ""))
     shown = [system for system in document["systems"] if not kinds or system["kind"] in kinds]
     present = {system["kind"] for system in document["systems"]}
     context |= {
         "table": table,
+        "rows": len(shown),
         "headline": headline(shown),
-        "figure": system_means_figure(document, version.scales.get(aspect), kinds),
-        "ranks": rank_figure(document, kinds, "Ranks are among all kinds." if kinds else ""),
+        "figure": figure,
+        "ranks": ranks,
+        "written_from": (found.stored, misleading.look.stored, effects.stored if effects else "", str(scale)),
         "misleading": misleading,
         "choices": choices,
         "chosen": chosen,
@@ -81,7 +93,9 @@ def systems(request: HttpRequest, slug: str) -> HttpResponse:
         "is_pair": len(document["systems"]) > 1,
         "has_systems": bool(document["systems"]),
     }
-    files = [table, context["figure"].points, context["ranks"].points]
+    files: list[Table] = []
+    if "download" in request.GET:
+        files = [table(), figure().points, ranks().points]
     part = request.GET.get("part") == "more"
     if part or "download" in request.GET:
         more, more_files = _more(request, version, document, kinds, misleading, asked)
@@ -102,6 +116,8 @@ def _more(
 ) -> tuple[dict[str, Any], list[Table]]:
     """What stands beneath the board, and is asked for when the board is there: its context and its files."""
     found = misleading.look
+    if found.answer is not None:
+        misleading.words = misleading_words(found.answer)
     if found.answer is not None and misleading.more:
         misleading.table = misleading_table(found.answer, found.computed_at, _kept(request, "metric"))
         misleading.figure = misleading_figure(found.answer, misleading.more["metric"])
@@ -143,15 +159,21 @@ def _misleading(request: HttpRequest, version: CorpusVersion, aspect: str, asked
     if wish and wish not in [one["metric"] for one in document["metrics"]]:
         raise Http404(f"{wish} is not computed on this corpus")
     metric = wish or (known[0] if known else "")
-    section.words = misleading_words(document)
     if metric:
         section.more = {
             "metric": metric,
             "metrics": sorted(known),
             "misled": any(one["misled"] for one in ordering),
-            "rows": rows_of(document, metric),
         }
     return section
+
+
+def _rows(misleading: Section) -> list[RankDifference]:
+    """Every system's places by the chosen metric and by people."""
+    document = misleading.look.answer
+    if document is None or not misleading.more:
+        return []
+    return rows_of(document, misleading.more["metric"])
 
 
 def _profile(request: HttpRequest, version: CorpusVersion, asked: dict[str, str]) -> Section | None:
@@ -182,11 +204,13 @@ def _separating(version: CorpusVersion, aspect: str, asked: dict[str, str]) -> S
     return section
 
 
-def _corrected(version: CorpusVersion, aspect: str) -> dict[int, dict[str, Any]] | None:
+def _effects(version: CorpusVersion, aspect: str) -> Look | None:
+    return look(version, "rater-effects", aspect=aspect) if "rater-effects" in all_kinds() else None
+
+
+def _corrected(effects: Look | None) -> dict[int, dict[str, Any]] | None:
     """By position; None while nothing is known."""
-    if "rater-effects" not in all_kinds():
-        return None
-    document = look(version, "rater-effects", aspect=aspect).answer
+    document = effects.answer if effects else None
     if document is None:
         return None
     return {one["position"]: one["corrected"] for one in document["systems"]}

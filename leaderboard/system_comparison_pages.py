@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 from django.core.paginator import Paginator
@@ -15,6 +16,7 @@ from django.views.decorators.http import require_safe
 from annotations.models import CorpusVersion, System
 from annotations.page import aspect_or_404, page, version_or_404
 from annotations.queries import NotFound, select_systems
+from annotations.tables import Table
 from leaderboard.analyses import Look, look
 from leaderboard.analyses.pages import waiting_page
 from leaderboard.corpus_context import corpus_context
@@ -136,9 +138,9 @@ def _compared(
     document = found.answer
     assert document is not None
     rows = PairRows(document)
-    table = metrics_table(document, found.computed_at)
+    table = cache(lambda: metrics_table(document, found.computed_at))
     wish = _wish(request, rows)
-    figure = _figure(rows, wish.by, systems)
+    figure = cache(lambda: _figure(rows, wish.by, systems))
     chosen = rows.chosen(wish)
     if request.GET.get("download", "").startswith("system-pair."):
         items = said_items(version, document, systems, chosen.tolist())
@@ -154,6 +156,7 @@ def _compared(
         "wrong": wrong_metrics(document),
         "table": table,
         "figure": figure,
+        "written_from": (found.stored, str([(one.pk, one.name, one.position) for one in systems])),
         "signature": signature(document),
         "wish": wish,
         "page": shown,
@@ -170,7 +173,11 @@ def _compared(
         ],
         "kept": [(name, request.GET[name]) for name in ("version",) if name in request.GET],
     }
-    return page(request, TEMPLATE, context, [table, figure.points] if figure else [table])
+    files: list[Table] = []
+    if "download" in request.GET:
+        drawn = figure()
+        files = [table(), drawn.points] if drawn else [table()]
+    return page(request, TEMPLATE, context, files)
 
 
 def _swapped(request: HttpRequest, systems: tuple[System, System]) -> list[tuple[str, str]]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
@@ -32,10 +34,13 @@ def agreement(request: HttpRequest, slug: str) -> HttpResponse:
     if found.answer is None:
         return waiting_page(request, context, found, page_name="Agreement")
     pseudonyms = {rater.name: rater.pseudonym for rater in version.raters.all()}
-    pairs_shown = None if "download" in request.GET else PAIRS_SHOWN
-    tables = agreement_tables(found.answer, found.computed_at, pseudonyms, pairs_shown)
-    context |= {"analysis": found, "report": found.answer, "tables": tables}
-    return page(request, "leaderboard/agreement.html", context, tables)
+    report, computed_at = found.answer, found.computed_at
+    wishes_file = "download" in request.GET
+    pairs_shown = None if wishes_file else PAIRS_SHOWN
+    tables = cache(lambda: agreement_tables(report, computed_at, pseudonyms, pairs_shown))
+    written_from = (found.stored, str(pseudonyms))
+    context |= {"analysis": found, "report": report, "tables": tables, "written_from": written_from}
+    return page(request, "leaderboard/agreement.html", context, tables() if wishes_file else ())
 
 
 @require_safe

@@ -185,6 +185,8 @@ def no_corpus_of_another_test() -> Iterator[None]:
     A test's rollback gives them twice.
     """
     yield
+    if (written_parts := sys.modules.get("annotations.written_parts")) is not None:
+        written_parts.forget()
     queries = sys.modules.get("workers.queries")
     if queries is not None:
         queries.forget()

@@ -10,6 +10,7 @@ from django.http import QueryDict
 from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.text import slugify
+from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 
 from annotations.tables import Table, parse_columns, sort_table
@@ -17,6 +18,7 @@ from annotations.tables.arrange import first_direction
 from annotations.tables.markers import swatch_svg
 from annotations.tables.numerals import DASH, written
 from annotations.tables.to_html import table_to_html
+from annotations.written_parts import part
 
 register = template.Library()
 CARD_COLUMNS = 6
@@ -182,3 +184,28 @@ def score(value: float | str | None, reason: str = "", decimals: int = 3) -> Saf
         reason or "not available",
         DASH,
     )
+
+
+@register.tag
+def kept(parser: template.base.Parser, token: template.base.Token) -> template.Node:
+    """``{% kept marks %} … {% endkept %}``: a part of a page that follows from stored answers and from the address
+    alone is written once. ``marks`` name the answers, and change with them (``Look.stored``); without marks nothing is
+    kept. What differs from reader to reader (names, rights, forms with a token) has no place in it. Give it functions
+    in the place of tables and drawings, and these are made only when the part is written."""
+    _tag, marks = token.split_contents()
+    nodes = parser.parse(("endkept",))
+    parser.delete_first_token()
+    parser.parts_kept = getattr(parser, "parts_kept", 0) + 1
+    return _Kept(parser.compile_filter(marks), nodes, f"{parser.origin}:{parser.parts_kept}")
+
+
+class _Kept(template.Node):
+    def __init__(self, marks: template.base.FilterExpression, nodelist: template.NodeList, place: str) -> None:
+        self.marks, self.nodelist, self.place = marks, nodelist, place
+
+    def render(self, context: template.Context) -> SafeString:
+        marks, request = self.marks.resolve(context), context.get("request")
+        if not marks or request is None:
+            return self.nodelist.render(context)
+        key = (self.place, request.path, request.GET.urlencode(), get_language(), tuple(marks))
+        return mark_safe(part(key, lambda: self.nodelist.render(context)))  # noqa: S308  written by templates

@@ -74,6 +74,11 @@ class Look:
         """Another one whenever a page would show something else."""
         return f"{self.row}.{self.stamp}.{self.state}.{int(self.is_running)}.{int(self.nobody_works)}"
 
+    @property
+    def stored(self) -> str:
+        """Another one for every answer that was ever stored; of no answer, too."""
+        return "" if self.answer is None else f"{self.row}.{self.stamp}.{self.computed_at}"
+
 
 def look(version: CorpusVersion, kind: str, **parameters: Any) -> Look:
     """The stored answer of this kind. Parameters are JSON values; they and the version are what the row is found by.

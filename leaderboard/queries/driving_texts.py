@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from django.db.models import Q
+
 from annotations.models import CorpusVersion, Dialogue, Response, System
 from annotations.queries import select_systems
 
@@ -42,10 +44,13 @@ def drivers_with_texts(version: CorpusVersion, items: Sequence[dict[str, Any]]) 
     """Without what is not shown any more."""
     systems: dict[int, System] = {system.pk: system for system in select_systems(version)}
     dialogues = version.dialogues.in_bulk([one["dialogue"] for one in items if one["dialogue"] is not None])
-    turns = {one["turn"] for one in items if one["turn"] is not None}
+    said = Q(pk__in=())
+    for one in items:
+        if one["turn"] is not None and one["system"] in systems:
+            said |= Q(system=one["system"], turn=one["turn"])
     responses = {
         (response.system_id, response.turn_id): response
-        for response in Response.objects.filter(turn__in=turns, system__in=systems).select_related("turn")
+        for response in Response.objects.filter(said).select_related("turn")
     }
     found = []
     for one in items:
