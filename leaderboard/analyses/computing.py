@@ -11,6 +11,7 @@ from typing import Any
 
 from billiard.exceptions import SoftTimeLimitExceeded
 from django.conf import settings
+from django.db import InterfaceError, OperationalError
 from django.utils import timezone
 
 from annotations.models import CorpusVersion
@@ -59,10 +60,18 @@ def _computed(claim: rows.Claim) -> bool:
         return rows.finish(claim, answer, wanted, time.perf_counter() - started)
     except SoftTimeLimitExceeded:
         raise
+    except (OperationalError, InterfaceError, MemoryError, ConnectionError) as problem:
+        log.warning("analysis %s (%s of %s) was cut short (%s)", row.pk, row.kind, row.version, problem)
+        rows.try_later(claim, _in_words(problem))
+        return False
     except Exception as problem:  # whatever a statistic does wrong belongs in its row, where people read it
         log.exception("analysis %s (%s of %s) failed", row.pk, row.kind, row.version)
-        rows.fail(claim, f"{type(problem).__name__}: {problem}".replace("\0", "")[:2000])
+        rows.fail(claim, _in_words(problem))
         return False
+
+
+def _in_words(problem: Exception) -> str:
+    return f"{type(problem).__name__}: {problem}".replace("\0", "")[:2000]
 
 
 def _as_json(answer: dict[str, Any]) -> dict[str, Any]:

@@ -230,6 +230,13 @@ def fail(claim: Claim, error: str) -> bool:
     return bool(_owned(claim).update(state=State.FAILED, error=error, finished_at=timezone.now(), **NO_OWNER))
 
 
+def try_later(claim: Claim, error: str) -> bool:
+    """What cut it short is no fault of the statistic, and may be gone in a moment: it waits again, but not for ever."""
+    if claim.attempt >= settings.MAX_ATTEMPTS:
+        return fail(claim, error)
+    return bool(_owned(claim).update(state=State.PENDING, **WAITS_ANEW))
+
+
 def give_back(claim: Claim) -> bool:
     """Leave it to whoever takes it next, as if it had not been begun."""
     return claims.give_back(_owned(claim), State.PENDING)

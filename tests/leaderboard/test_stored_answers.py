@@ -158,6 +158,36 @@ def test_what_fails_says_why_and_waits_for_a_change_of_the_data(version: CorpusV
     assert (look(version, "test").state, row().state) == ("waiting", "pending")
 
 
+def test_a_database_that_was_away_for_a_moment_is_no_failure_for_good(
+    version: CorpusVersion, question: Question, settings
+) -> None:
+    settings.MAX_ATTEMPTS = 3
+    look(version, "test")
+
+    def cut_short() -> None:
+        raise OperationalError("the server closed the connection")
+
+    question.during = cut_short
+    assert not compute(row().pk)
+    assert (row().state, look(version, "test").state) == ("pending", "waiting")
+    question.during = lambda: None
+    assert compute(row().pk)
+    assert look(version, "test").state == "present"
+
+
+def test_what_is_cut_short_time_and_again_fails(version: CorpusVersion, question: Question, settings) -> None:
+    settings.MAX_ATTEMPTS = 2
+
+    def cut_short() -> None:
+        raise OperationalError("the server closed the connection")
+
+    question.during = cut_short
+    look(version, "test")
+    for _ in range(2):
+        compute(row().pk)
+    assert (row().state, row().error) == ("failed", "OperationalError: the server closed the connection")
+
+
 def test_what_failed_keeps_the_older_answer(version: CorpusVersion, question: Question) -> None:
     look(version, "test")
     compute(row().pk)
