@@ -54,8 +54,8 @@ def board_of(page: str) -> str:
 def test_who_comes_second_gets_the_same_page_of_which_no_table_is_made(
     board: str,
     client: Client,
-    made: Made,
-    tables_made: list[str],  # noqa: F811
+    made: Made,  # noqa: F811
+    tables_made: list[str],
 ) -> None:
     made(STEADY)
     first, second = (body(client, BOARDS[board][0]) for _ in range(2))
