@@ -16,9 +16,11 @@ from leaderboard.fewer_ratings_tables import (
     has_unrated,
     in_one_sentence,
     metrics_by_correlation,
+    points_of_all,
     powered_signature,
     powered_table,
     two_means,
+    usual_point,
     what_if_table,
     worth_lines,
 )
@@ -48,7 +50,8 @@ def fewer_ratings(request: HttpRequest, slug: str) -> HttpResponse:
     if found.answer is None:
         return waiting_page(request, context, found, page_name=PAGE_NAME)
     document = found.answer
-    at = _point(request, document)
+    points = points_of_all(document)
+    at = _point(request, points)
     means = powered_table(document, found.computed_at)
     intervals = two_intervals(
         two_means(document),
@@ -58,10 +61,13 @@ def fewer_ratings(request: HttpRequest, slug: str) -> HttpResponse:
         signature=powered_signature(document),
     )
     curve = width_curve(
-        curve_points(document), figure_id="width-curve", metric=metric, signature=powered_signature(document)
+        curve_points(points), figure_id="width-curve", metric=metric, signature=powered_signature(document)
     )
     worth = worth_curve(
-        worth_lines(document), figure_id="worth-curve", metric=metric, signature=powered_signature(document)
+        worth_lines(document | {"what_if": points}),
+        figure_id="worth-curve",
+        metric=metric,
+        signature=powered_signature(document),
     )
     what_if = what_if_table(document, at, found.computed_at) if at else None
     context |= {
@@ -73,7 +79,7 @@ def fewer_ratings(request: HttpRequest, slug: str) -> HttpResponse:
         "curves": [curve, worth],
         "what_if": what_if,
         "at": at,
-        "points": [one["dialogues"] for one in document["what_if"]],
+        "points": [one["dialogues"] for one in points],
         "sentence": in_one_sentence(document, at),
         "has_unrated": has_unrated(document),
     }
@@ -81,10 +87,12 @@ def fewer_ratings(request: HttpRequest, slug: str) -> HttpResponse:
     return page(request, "leaderboard/fewer_ratings.html", context, tables)
 
 
-def _point(request: HttpRequest, document: dict[str, Any]) -> dict[str, Any] | None:
-    """The number of rated dialogues whose systems are listed: ``?dialogues=``, else the fewest."""
-    points = {str(one["dialogues"]): one for one in document["what_if"]}
+def _point(request: HttpRequest, points: list[dict[str, Any]]) -> dict[str, Any] | None:
+    """The number of rated dialogues whose systems are listed: ``?dialogues=``, else the usual one."""
     wish = request.GET.get("dialogues", "")
-    if wish and wish not in points:
+    if not wish:
+        return usual_point(points)
+    found = next((one for one in points if str(one["dialogues"]) == wish), None)
+    if found is None:
         raise Http404(f"the curve has no point at {wish} dialogues")
-    return points[wish] if wish else next(iter(points.values()), None)
+    return found

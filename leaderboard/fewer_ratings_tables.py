@@ -11,6 +11,9 @@ from leaderboard.estimate_cells import cell_of
 from leaderboard.figures.fewer_ratings import TwoMeans, WidthAt
 from leaderboard.plots import estimate_of
 
+LEAST_TO_TRUST = 20
+"""Rated dialogues: with fewer the narrower of two intervals is narrow by luck (docs/statistics_fewer_ratings.md)."""
+
 
 def metrics_by_correlation(correlations: dict[str, Any]) -> list[tuple[str, str]]:
     """(metric, how well it goes with people), best first, of those with scores of what people rated: responses, or
@@ -106,9 +109,9 @@ def what_if_table(document: dict[str, Any], at: dict[str, Any], updated: datetim
         rows=tuple(row(system) for system in document["systems"]),
         sort=("gain", True),
         notes=(
-            f"Means of {document['draws']} draws of dialogues (seed {document['seed']}). With fewer than 20 rated "
-            "dialogues the widths flatter the metric, for the narrower of two intervals is kept: simulated on USR with "
-            "10, a worth of 1.10 by widths was 1.02 by the error of the means.",
+            f"Means of {document['draws']} draws of dialogues (seed {document['seed']}). With fewer than "
+            f"{LEAST_TO_TRUST} rated dialogues the widths flatter the metric, for the narrower of two intervals is "
+            "kept: simulated on USR with 10, a worth of 1.10 by widths was 1.02 by the error of the means.",
         ),
         signature=powered_signature(document),
         updated=updated,
@@ -128,8 +131,20 @@ def two_means(document: dict[str, Any]) -> list[TwoMeans]:
     ]
 
 
-def curve_points(document: dict[str, Any]) -> list[WidthAt]:
-    return [WidthAt(one["dialogues"], one["width_alone"], one["width"], one["gain"]) for one in document["what_if"]]
+def points_of_all(document: dict[str, Any]) -> list[dict[str, Any]]:
+    """The points of the curve at which as many systems have a width as at any: a mean of fewer systems beside it
+    would be a mean of others. Where systems answer different dialogues, few drawn ones are too few for most of them."""
+    defined = [sum(system["gain"] is not None for system in one["systems"]) for one in document["what_if"]]
+    return [one for one, count in zip(document["what_if"], defined, strict=True) if count == max(defined)]
+
+
+def usual_point(points: list[dict[str, Any]]) -> dict[str, Any] | None:
+    """The fewest dialogues at which widths do not flatter the metric; else the most there are."""
+    return next((one for one in points if one["dialogues"] >= LEAST_TO_TRUST), points[-1] if points else None)
+
+
+def curve_points(points: list[dict[str, Any]]) -> list[WidthAt]:
+    return [WidthAt(one["dialogues"], one["width_alone"], one["width"], one["gain"]) for one in points]
 
 
 def worth_lines(document: dict[str, Any]) -> list[tuple[str, int, list[tuple[int, float]]]]:

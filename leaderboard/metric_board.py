@@ -88,7 +88,7 @@ def metric_board(
         columns=tuple(columns),
         rows=tuple(rows),
         sort=(sort, True),
-        notes=_metric_notes(document, wish, bands, no_bands),
+        notes=_metric_notes(document, wish, bands, no_bands, bool(like_the_best)),
         signature=board_signature(document),
         updated=updated,
         pick_form=COMPARE_FORM,
@@ -313,7 +313,9 @@ def _strongest_marked(
     ]
 
 
-def _metric_notes(document: dict[str, Any], wish: BoardWish, bands: Bands | None, no_bands: str) -> tuple[str, ...]:
+def _metric_notes(
+    document: dict[str, Any], wish: BoardWish, bands: Bands | None, no_bands: str, some_are_alike: bool
+) -> tuple[str, ...]:
     interval = document.get("interval", {}).get(wish.level)
     how = (
         f"At {wish.level} level, {interval}"
@@ -327,7 +329,8 @@ def _metric_notes(document: dict[str, Any], wish: BoardWish, bands: Bands | None
     ]
     if bands is not None:
         notes.append(f"Letters, on {COEFFICIENT_NAMES[wish.coefficient]} at {wish.level} level: {bands.words}")
-        notes.append(f"“{LIKE_THE_BEST}”: cannot be told apart from the metric with the strongest coefficient.")
+        if some_are_alike:
+            notes.append(f"“{LIKE_THE_BEST}”: cannot be told apart from the metric with the strongest coefficient.")
     elif no_bands:
         notes.append(f"No letters on {COEFFICIENT_NAMES[wish.coefficient]} at {wish.level} level: {no_bands}.")
     elif wish.shown_variant != GLOBAL:

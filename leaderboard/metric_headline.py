@@ -10,6 +10,7 @@ from leaderboard.estimate_cells import COEFFICIENTS
 from leaderboard.metric_bands import Bands
 from leaderboard.metric_board import chosen_estimate
 from leaderboard.metric_filters import GLOBAL, VARIANTS, BoardWish
+from leaderboard.plots import split_half_ceiling
 
 SYMBOLS = dict(COEFFICIENTS)
 
@@ -84,6 +85,10 @@ def _people(document: Mapping[str, Any], wish: BoardWish) -> str:
         return ""
     value = document["human_ceiling"][wish.level][wish.coefficient]
     if isinstance(value, dict):
+        halves = split_half_ceiling(document, wish.level, wish.coefficient)
+        if halves is not None:
+            how_far = f"{SYMBOLS[wish.coefficient]} = {written(halves, 2)}"
+            return f"Halves of the ratings agree at {how_far}, the human ceiling that is known here."
         return f"How far people agree among themselves is not known: {value['reason']}."
     return f"One person agrees with the others at {SYMBOLS[wish.coefficient]} = {written(value, 2)}, the human ceiling."
 

@@ -12,7 +12,7 @@ from leaderboard.figures.forest import ForestRow, forest
 from leaderboard.metric_bands import NEW_LETTER, Bands
 from leaderboard.metric_board import chosen_estimate
 from leaderboard.metric_filters import GLOBAL, VARIANTS, BoardWish
-from leaderboard.plots import ceiling_of, estimate_of
+from leaderboard.plots import ceiling_of, estimate_of, split_half_ceiling
 
 
 def forest_figure(document: Mapping[str, Any], wish: BoardWish, bands: Bands | None) -> Figure:
@@ -60,14 +60,11 @@ def _ceilings(document: Mapping[str, Any], wish: BoardWish) -> tuple[list[tuple[
     if wish.shown_variant != GLOBAL:
         return [], ""
     found = ceiling_of(dict(document), wish.level, wish.coefficient)
+    halves = split_half_ceiling(document, wish.level, wish.coefficient)
+    of_halves = [] if halves is None else [("split-half ceiling", halves)]
     if found.value is None:
-        return [], f"No human ceiling: {found.reason}."
-    lines = [("human ceiling", found.value)]
-    halves = document.get("split_half", {}).get(wish.level, {}).get(wish.coefficient)
-    value = halves.get("value") if isinstance(halves, dict) else halves
-    if value is not None:
-        lines.append(("split-half ceiling", value))
-    return lines, "The human ceiling is one rater against the others."
+        return of_halves, f"No ceiling of one rater against the others: {found.reason}."
+    return [("human ceiling", found.value), *of_halves], "The human ceiling is one rater against the others."
 
 
 def label_of(row: Mapping[str, Any]) -> str:

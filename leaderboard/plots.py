@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from annotations.estimates import Estimate
@@ -18,3 +19,9 @@ def estimate_of(document: dict[str, Any]) -> Estimate:
 def ceiling_of(document: dict[str, Any], level: str, name: str = "pearson") -> Estimate:
     value = document["human_ceiling"][level][name]
     return Estimate.undefined(value["reason"]) if isinstance(value, dict) else Estimate(value)
+
+
+def split_half_ceiling(document: Mapping[str, Any], level: str, coefficient: str) -> float | None:
+    """Where raters are anonymous it is the only ceiling: halves of an item's ratings need no names."""
+    found = document.get("split_half", {}).get(level, {}).get(coefficient)
+    return found.get("value") if isinstance(found, dict) else found

@@ -68,7 +68,7 @@ def misleading_table(document: dict[str, Any], updated: datetime | None, kept: C
         columns=(
             Column("metric", "Metric", "link"),
             Column("misled", "Misled", "number", decimals=0, help="Systems whose two rank ranges do not meet."),
-            Column("of", "of", "number", decimals=0, help="Systems that people and the metric have scored."),
+            Column("of", "of systems", "number", decimals=0, help="Systems that people and the metric have scored."),
             Column("worst", "Farthest", "number", decimals=0, help="Places between the two ranges of the worst case."),
             Column(
                 "apart",

@@ -16,6 +16,7 @@ from leaderboard.figures.scatter_names import middle_score, name_side
 
 POINTS_DRAWN = 2000
 """More SVG points than this make a page slow and a cloud unreadable; the rest is left out of the drawing, only."""
+LEAST_JITTER = 0.005
 JITTER_SHARE = 0.36
 """Of the smallest gap between two scores: equal scores spread this far to either side, so that none pass the middle
 between two scores."""
@@ -34,12 +35,14 @@ def points_to_draw(points: Sequence[Point], seed: int) -> Sequence[Point]:
 
 
 def sideways_spread(points: Sequence[Point]) -> float:
-    """How far to either side equal human scores are spread; 0 where the scores are rarely equal."""
+    """How far to either side equal human scores are spread; 0 where the scores are rarely equal, or
+    so close that nobody would see it."""
     scores = sorted({point.human for point in points})
     if len(points) < POINTS_A_SCORE * len(scores):
         return 0.0
     smallest_gap = min((high - low for low, high in pairwise(scores)), default=1.0)
-    return min(JITTER_LIMIT, JITTER_SHARE * smallest_gap)
+    spread = min(JITTER_LIMIT, JITTER_SHARE * smallest_gap)
+    return spread if spread >= LEAST_JITTER else 0.0
 
 
 def sideways_offsets(count: int, width: float, seed: int) -> list[float]:

@@ -123,7 +123,7 @@ def _why_no_persons(matrix: RatingMatrix) -> str:
     if matrix.rater_kind == "aggregate":
         return "the corpus holds mean scores, not raters"
     if matrix.rater_kind == "anonymous":
-        return "raters are anonymous: a place in the list is not a person, so none can be left out"
+        return "raters are anonymous, and a place in the list is not a person that could be left out"
     if len(matrix.scores) < 2:
         return f"leaving one rater out needs at least 2 raters, there are {len(matrix.scores)}"
     return ""

@@ -94,7 +94,7 @@ def _why_not(ratings: CrossedRatings) -> str:
     if ratings.rater_kind == "aggregate":
         return "the corpus holds mean scores, not raters"
     if ratings.rater_kind == "anonymous":
-        return "raters are anonymous: a place in the list is not a person, so nobody's severity can be known"
+        return "raters are anonymous, and a place in the list is not a person whose severity could be known"
     used = np.unique(ratings.rater)
     if len(used) < 2:
         return f"severity is relative to other raters: needs at least 2, there are {len(used)}"

@@ -6,7 +6,7 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from leaderboard.fewer_ratings_tables import in_one_sentence, metrics_by_correlation
+from leaderboard.fewer_ratings_tables import in_one_sentence, metrics_by_correlation, points_of_all, usual_point
 from leaderboard.figures.fewer_ratings import SYSTEMS_DRAWN, WidthAt, width_curve, worth_curve
 from leaderboard.queries.prediction_powered import prediction_powered
 from tests.annotations.stored import dialogue, rated_corpus, stored
@@ -75,6 +75,23 @@ def test_the_page_shows_the_what_if_where_all_are_rated(rated, places, client):
     assert "With all ratings" in text
     assert "With 15 rated dialogues it would have saved" in text
     assert "Mean width of each system&#x27;s interval with 15 rated dialogues" in text
+
+
+def test_without_a_wish_the_page_takes_as_many_dialogues_as_do_not_flatter(rated, places, client):
+    rated(places)
+    assert "interval with 20 rated dialogues" in page_of(client)
+
+
+def test_points_where_fewer_systems_have_a_width_are_no_points_of_the_curve():
+    def point(dialogues, *gains):
+        return {"dialogues": dialogues, "systems": [{"gain": gain} for gain in gains]}
+
+    alone, both, more = point(10, 1.5, None), point(15, 1.2, 1.1), point(30, 1.1, 1.0)
+    points = points_of_all({"what_if": [alone, both, more]})
+    assert points == [both, more]
+    assert usual_point(points) is more
+    assert usual_point([both]) is both
+    assert usual_point(points_of_all({"what_if": []})) is None
 
 
 def test_what_the_page_shows_can_be_downloaded(rated, places, client):

@@ -10,6 +10,7 @@ from leaderboard.metric_bands import bands_of, why_no_bands
 from leaderboard.metric_board import CEILING, SPLIT_HALF, metric_board, shown_columns
 from leaderboard.metric_filters import BoardWish, UnknownWish, kept, method_of, wish_of
 from leaderboard.metric_headline import headline, like_the_best
+from leaderboard.metric_plots import _ceilings
 from leaderboard.metric_plots import forest_figure
 
 HOSTILE = "<script>alert(1)</script>=1+1\u202e\"'"
@@ -160,6 +161,16 @@ def test_variants_take_the_place_of_the_coefficients() -> None:
     assert found.cell("system-pearson").value == 0.8  # a system has no dialogues to average over there
     assert "does not compare" in ceilings[0].cell("turn-pearson").reason
     assert "r = 0.12 [0.10, 0.20], within each dialogue, averaged" in headline(board, wish, None)[0]
+
+
+def test_where_raters_are_anonymous_the_headline_says_how_far_halves_agree() -> None:
+    nothing = {"value": None, "reason": "raters are anonymous"}
+    board = document(row("bleu_4", "turn", 0.3), split_half={"turn": {"pearson": estimate(0.48)}})
+    board["human_ceiling"] = {"turn": dict.fromkeys(("pearson", "spearman", "kendall"), nothing)}
+    assert "Halves of the ratings agree at r = 0.48" in headline(board, BoardWish(), None)[1]
+    lines, words = _ceilings(board, BoardWish())
+    assert lines == [("split-half ceiling", 0.48)]
+    assert "No ceiling of one rater against the others: raters are anonymous." in words
 
 
 def test_corrected_coefficients_say_what_they_are() -> None:
