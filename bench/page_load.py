@@ -7,8 +7,9 @@ threads, and asked ``--rate`` times a second, at moments drawn from a Poisson pr
 are answered. A request's time counts from its moment on: what waits in a queue is counted as a reader would.
 
 No two requests in a row are alike: page, sort, columns, coefficient, level, kind and metric are drawn with a seed from
-some hundred combinations. The generator runs on the same cores; the load of the machine and the processor time that
-the server took for a request are told beside.
+some thousand combinations; how many different addresses were asked is told. The server has been asked others at the
+same rate before. The generator runs on the same cores; the load of the machine and the processor time that the server
+took for a request are told beside.
 """
 
 from __future__ import annotations
@@ -72,13 +73,17 @@ def wishes(seed: int, metrics: list[str]) -> Iterator[tuple[str, str]]:
             asked["coefficient"] = draw.choice(coefficients)
             asked["level"] = draw.choice(levels)
         if page == "metric board" and draw.random() < 0.5:
-            asked["sort"] = draw.choice(["", "-"]) + draw.choice(["metric", "n", "coverage"])
+            asked["sort"] = draw.choice(["", "-"]) + draw.choice(["metric", *(f"{one}-pearson" for one in levels)])
+        if page == "metric board" and draw.random() < 0.3:
+            asked["columns"] = ",".join(f"{one}-{draw.choice(coefficients)}" for one in levels)
         if page == "system board":
             asked["sort"] = draw.choice(["", "-"]) + draw.choice(["system", "human", "rank"])
             if draw.random() < 0.5:
                 asked["kind"] = draw.choice(["agent", "human"])
-            if draw.random() < 0.5:
+            if draw.random() < 0.3:
                 asked["metric"] = draw.choice(metrics)
+            if draw.random() < 0.3:
+                asked["columns"] = ",".join(["human", "rank", *(f"metric-{one}" for one in draw.sample(metrics, 3))])
         if page == "metric pair":
             asked["first"], asked["second"] = METRIC_PAIRS[draw.randrange(len(METRIC_PAIRS))]
         if page == "system pair":
@@ -87,6 +92,12 @@ def wishes(seed: int, metrics: list[str]) -> Iterator[tuple[str, str]]:
         if page == "agreement":
             asked["level"] = draw.choice(["turn", "dialogue"])
         yield page, f"{path}?{urlencode(asked, quote_via=quote)}"
+
+
+def noted(stream: Iterator[tuple[str, str]], asked: list[str]) -> Iterator[tuple[str, str]]:
+    for page, address in stream:
+        asked.append(address)
+        yield page, address
 
 
 METRIC_PAIRS: list[tuple[str, str]] = []
@@ -232,12 +243,15 @@ def measure(home: Path, version: Any, rate: float, seconds: float) -> bool:
     print(f"computed in {spent:.0f} s; {len(sample)} addresses")
     connections.close_all()
     with web_server(home) as (port, pid):
-        for address in sample:  # each process loads its modules and templates
+        for address in sample[:: max(1, len(sample) // 60)]:  # each process loads its modules and templates
             status, body = ask(port, address)
             if status != 200 or waits(body):
                 print(f"not ready: {address} ({status})")
+        at_a_rate(port, rate, seconds / 2, wishes(2, metrics), seed=3)  # as a site that has been up for a while
         before = processor_seconds(pid)
-        took = at_a_rate(port, rate, seconds, wishes(1, metrics), seed=2)
+        asked: list[str] = []
+        took = at_a_rate(port, rate, seconds, noted(wishes(1, metrics), asked), seed=2)
+        print(f"{len(set(asked))} different addresses in {len(asked)} requests")
         return print_took(took, rate, os.getloadavg()[0], processor_seconds(pid) - before)
 
 
