@@ -218,15 +218,22 @@ def test_the_board_marks_it_and_a_distance_is_read_downwards(rated: Rated) -> No
     assert (column.label, column.higher_is_better) == ("mine (submitted)", False)
 
 
-@pytest.mark.parametrize(("level", "drawn"), [("turn", 3), ("dialogue", 2), ("system", 1)])
-def test_its_scatter_plots_are_drawn_at_the_levels_that_it_has(rated: Rated, level: str, drawn: int) -> None:  # noqa: F811
+@pytest.mark.parametrize(
+    ("level", "drawn"),
+    [
+        ("turn", ["scatter-turn", "scatter-dialogue", "scatter-system", "by-human"]),
+        ("dialogue", ["scatter-dialogue", "scatter-system", "by-human"]),
+        ("system", ["scatter-system"]),
+    ],
+)
+def test_its_plots_are_drawn_at_the_levels_that_it_has(rated: Rated, level: str, drawn: list[str]) -> None:  # noqa: F811
     version = rated(TWO_DIALOGUES)
     size = {"turn": 3, "dialogue": 2, "system": 1}[level]
     hand_in(version, {name: [float(n + size) for n in range(size)] for name in ("echo", "dull", "wild")}, level)
     document = meta_evaluation(version, "overall", resamples=10)
     standing = system_standing(version, "overall", resamples=10)
     figures = scatter_figures(version, "overall", "mine", document, standing)
-    assert len(figures) == drawn
+    assert [figure.id for figure in figures] == drawn
     assert all(figure.points.rows for figure in figures)
 
 
