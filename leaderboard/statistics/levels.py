@@ -14,6 +14,8 @@ from leaderboard.statistics.placed_scores import FloatArray, PlacedScores, syste
 from leaderboard.statistics.redraws import Method, Recipe, Unit, item_redraws
 from leaderboard.statistics.system_side import SystemSide
 
+MANY_SYSTEMS = 256
+"""Below, arrays are so small that two threads wait for the interpreter longer than they save."""
 SYSTEM_ONLY_NOTE = "the metric's system scores are fixed; only the human means are redrawn for the interval"
 
 
@@ -115,7 +117,7 @@ def correlate_systems(
             note = _missing_note(metrics.scores[row]) if row < len(sums) else SYSTEM_ONLY_NOTE
             return row, _result(found, int(both.sum()), int(rated.sum()), note)
 
-        with ThreadPoolExecutor(THREADS) as pool:
+        with ThreadPoolExecutor(THREADS if both.sum() > MANY_SYSTEMS else 1) as pool:
             results.update(pool.map(correlated, rows_alike))
     return [results[row] for row in range(len(means))]
 
