@@ -70,3 +70,12 @@ def test_one_that_is_too_large_is_not_kept(monkeypatch):
     monkeypatch.setattr(written_parts, "MOST_BYTES", 80)
     written_parts.part("large", lambda: "x" * 11)
     assert written_parts.part("large", lambda: "anew") == "anew"
+
+
+def test_endless_addresses_of_small_parts_do_not_fill_the_memory(monkeypatch):
+    """The part of an empty board is a few bytes; its address may be eight thousand."""
+    monkeypatch.setattr(written_parts, "MOST_PARTS", 3)
+    for number in range(50):
+        written(f"/board/?x={number}{'x' * 8000}", ["1"], "small")
+    assert len(written_parts._parts) == 3
+    assert all(len(place) == 32 for place in written_parts._parts)
