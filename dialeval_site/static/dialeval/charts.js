@@ -193,13 +193,31 @@
     return svg.replace(/^<svg[^>]*>/, (start) => `${start}${title}<desc>${escaped(caption)}</desc>`);
   }
 
+  // On the page the legend stands beneath the drawing; in a file it has to be in it.
+  const LEGEND_ENTRY = 160;
+  const LEGEND_LINE = 22;
+
+  function withLegend(data, layout, width, figure) {
+    const names = [...figure.querySelectorAll(".chart-legend li")].map((entry) => entry.textContent.trim());
+    if (!names.length) return;
+    const open = new Set(names.flatMap((name) => [name, escaped(name)]));
+    for (const trace of data) trace.showlegend = open.delete(trace.name);
+    const room = LEGEND_LINE * Math.ceil(names.length / Math.floor(width / LEGEND_ENTRY)) + 8;
+    layout.showlegend = true;
+    layout.legend = { orientation: "h", x: 0, xanchor: "left", xref: "container", y: 0, yanchor: "bottom", yref: "container" };
+    layout.height += room;
+    layout.margin = { ...layout.margin, b: ((layout.margin || {}).b || 48) + room };
+  }
+
   async function fileOf(figure, format) {
     const Plotly = await plotly(figure.dataset.plotly);
     const spec = specOf(figure);
     const shown = figure.querySelector("[data-chart-canvas]").clientWidth;
     const width = Math.min(Math.max(shown, FILE_WIDTHS[0]), FILE_WIDTHS[1]);
     const layout = styledLayout(spec.layout, width, onPaper);
-    const drawing = { data: spec.data.map((trace) => coloured(trace, onPaper)), layout, config: { staticPlot: true } };
+    const data = spec.data.map((trace) => coloured(trace, onPaper));
+    withLegend(data, layout, width, figure);
+    const drawing = { data, layout, config: { staticPlot: true } };
     const address = await Plotly.toImage(drawing, { format, width, height: layout.height, scale: format === "png" ? 2 : 1 });
     const body = address.slice(address.indexOf(",") + 1);
     if (format === "svg") return new Blob([described(decodeURIComponent(body), figure)], { type: "image/svg+xml" });
