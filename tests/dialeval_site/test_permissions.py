@@ -165,7 +165,7 @@ def test_pages_with_tables_offer_downloads() -> None:
     """Else the test above would look at none."""
     organiser = client_of("organiser")
     for name in ("home", "metrics", "corpus", "dialogues", "metric-leaderboard", "system-leaderboard", "agreement"):
-        assert {wish.rpartition(".")[2] for wish in tables_of(organiser, name)} == {"csv", "json"}, name
+        assert {wish.rpartition(".")[2] for wish in tables_of(organiser, name)} == {"csv", "json", "tex", "md"}, name
 
 
 @pytest.mark.parametrize("role", ["anonymous", "participant", "rater"])
