@@ -65,8 +65,8 @@ class Correlations:
         for place in range(1, min(NAMED, len(self.names) - 1) + 1):
             group = f"{_ordinal(place)} nearest" if place > 1 else "nearest"
             columns += [
-                Column(f"near_{place}", "metric", "link", group=group),
-                Column(f"r_{place}", COEFFICIENT_WORDS[self.coefficient], "estimate", 2, group=group),
+                Column(f"near_{place}", "metric", "link", group=group, detail=place > 1),
+                Column(f"r_{place}", COEFFICIENT_WORDS[self.coefficient], "estimate", 2, group=group, detail=place > 1),
             ]
         columns += [
             Column("far", "metric", "link", group="least like it"),
