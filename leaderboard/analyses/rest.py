@@ -25,7 +25,7 @@ class NotYet(Schema):
 def not_yet(found: Look, response: HttpResponse) -> Status[dict[str, Any]]:
     """The answer where ``found.answer`` is None. Raises ``Refused`` where it could not be computed."""
     if found.state == "failed":
-        raise Refused(500, "It could not be computed. It is tried again when the data change.", "not_computed")
+        raise Refused(500, "It could not be computed. It is tried again when the data change.", code="not_computed")
     response["Retry-After"] = str(RETRY_SECONDS)
     words = "It is being computed." if found.is_running else "It waits for a worker to compute it."
     if found.nobody_works:

@@ -63,6 +63,8 @@ class Visit:
         for chart in self.page.locator("[data-chart]:has([data-chart-canvas])").all():
             chart.scroll_into_view_if_needed()
             chart.locator(".main-svg").first.wait_for(state="attached")
+            # The frame is there before the points.
+            chart.and_(self.page.locator("[data-drawn]")).wait_for(state="attached")
         self.page.evaluate("scrollTo(0, 0)")
 
     def scroll_width(self) -> int:

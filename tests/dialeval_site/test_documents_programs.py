@@ -86,6 +86,7 @@ def test_every_code_of_a_refusal_is_documented() -> None:
         *(PROJECT / "dialeval_site").glob("*.py"),
         *(PROJECT / "annotations" / "rest").glob("*.py"),
         *(PROJECT / package / "api.py" for package in ("annotations", "workers", "leaderboard")),
+        PROJECT / "leaderboard" / "analyses" / "rest.py",
         *(PROJECT / "leaderboard" / "challenges" / "api").glob("*.py"),
     ]
     codes = {code for path in sources for code in re.findall(r'\bcode="(\w+)"', path.read_text(encoding="utf-8"))}
