@@ -18,7 +18,8 @@ from scipy import stats
 from annotations.correlation.scores import FloatArray, IntArray
 from annotations.estimates import Estimate, Undefined
 
-Scale = Literal["plain", "fisher"]
+Scale = Literal["plain", "bounded", "fisher"]
+"""``bounded``: of averages of coefficients, whose interval is cut at −1 and 1, where none of them can lie."""
 
 MOST_GROUPS = 400
 """With more clusters, groups of clusters of equal size are left out in place of single ones (the delete-a-group
@@ -27,7 +28,8 @@ jackknife, Kott 2001): 399 degrees of freedom are as good as endless, and the wo
 ONE_CLUSTER = "an interval over dialogues needs at least 2 dialogues"
 UNDEFINED_WITHOUT_ONE = "no interval: the coefficient is undefined where one of the dialogues is left out"
 AT_THE_END = "no interval: the coefficient is 1 or −1, at the end of its scale, where dialogues are left out"
-_END = 1.0 - 1e-12
+ALIKE_WITHOUT_ANY = "no interval: the coefficient is the same whichever dialogue is left out"
+_END, ROUNDING = 1.0 - 1e-12, 1e-12
 
 
 def group_of_cluster(clusters: int) -> IntArray:
@@ -52,8 +54,8 @@ def jackknife_interval(
     """``left_out``: (G,) the statistic without each cluster that holds data. ``corrected``: around the mean of the
     pseudo-values. ``degrees``: of freedom, G − 1 unless told.
 
-    Undefined with fewer than 2 clusters, where the statistic is undefined without one of them, and on Fisher's scale
-    where it is 1 or −1.
+    Undefined with fewer than 2 clusters, where the statistic is undefined without one of them, on Fisher's scale where
+    it is 1 or −1, and for coefficients where all are alike: two dialogues that happen to agree are no certainty.
     """
     groups = len(left_out)
     if groups < 2:
@@ -64,11 +66,15 @@ def jackknife_interval(
         if abs(point) > _END or (np.abs(left_out) > _END).any():
             return Undefined(AT_THE_END)
         point, left_out = float(np.arctanh(point)), np.arctanh(left_out)
+    if scale != "plain" and left_out.max() - left_out.min() < ROUNDING:
+        return Undefined(ALIKE_WITHOUT_ANY)
     spread = float(np.sqrt((groups - 1) / groups * np.square(left_out - left_out.mean()).sum()))
     centre = groups * point - (groups - 1) * float(left_out.mean()) if corrected else point
     reach = float(stats.t.ppf(0.5 + level / 2, max(groups - 1 if degrees is None else degrees, 1))) * spread
     low, high = centre - reach, centre + reach
-    return (float(np.tanh(low)), float(np.tanh(high))) if scale == "fisher" else (low, high)
+    if scale == "fisher":
+        return float(np.tanh(low)), float(np.tanh(high))
+    return (max(low, -1.0), min(high, 1.0)) if scale == "bounded" else (low, high)
 
 
 def with_jackknife_interval(

@@ -93,7 +93,7 @@ def _within_dialogues(
         clusters = group_of_cluster(int(clusters.max()) + 1)[clusters]
         total, count = np.bincount(clusters, weights=values[defined]), np.bincount(clusters)
         rest = np.maximum(count.sum() - count, 1)
-        estimates[name] = with_jackknife_interval(point, (total.sum() - total) / rest)
+        estimates[name] = with_jackknife_interval(point, (total.sum() - total) / rest, "bounded")
     return GroupedCorrelation(estimates, len(held), _defined(of_groups))
 
 
@@ -105,7 +105,7 @@ def _within_systems(
     estimates = {name: _mean(values, len(held)) for name, values in of_systems.items()}
     if intervals and len(human) and any(one.is_defined for one in estimates.values()):
         left_out = _means_without_each(human, metric, numbered(dialogue), place, len(held))
-        estimates = {name: with_jackknife_interval(one, left_out[name]) for name, one in estimates.items()}
+        estimates = {name: with_jackknife_interval(one, left_out[name], "bounded") for name, one in estimates.items()}
     return GroupedCorrelation(estimates, len(held), _defined(of_systems))
 
 

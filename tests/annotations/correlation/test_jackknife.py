@@ -54,6 +54,7 @@ def test_a_cluster_without_data_counts_for_nothing():
         (0.5, [0.5, np.nan, 0.4], "undefined where one of the dialogues is left out"),
         (1.0, [1.0, 1.0, 1.0], "1 or −1"),
         (0.9, [0.9, -1.0, 0.9], "1 or −1"),
+        (0.8, [0.8, 0.8], "the same whichever dialogue is left out"),
     ],
 )
 def test_where_there_is_none_it_says_why(point, left_out, reason):
@@ -68,3 +69,12 @@ def test_each_is_left_out_once_and_many_go_in_groups():
     assert many.shape == (MOST_GROUPS, 3 * MOST_GROUPS)
     assert ((many == 0).sum(axis=1) == 3).all()
     assert (np.bincount(group_of_cluster(1001)) >= 1001 // MOST_GROUPS).all()
+
+
+def test_an_average_of_coefficients_ends_at_one():
+    """θ = 0.9, left out 0.8 and 1.0: se = √(½ · (0.1² + 0.1²)) = 0.1, t(1) = 12.7."""
+    assert jackknife_interval(0.9, np.array([0.8, 1.0]), "bounded") == pytest.approx((0.9 - 1.27062047, 1.0))
+
+
+def test_other_statistics_may_be_the_same_whichever_dialogue_is_left_out():
+    assert jackknife_interval(5.0, np.array([5.0, 5.0])) == (5.0, 5.0)
