@@ -74,10 +74,16 @@ def _verdict(document: Mapping[str, Any], level: str, found: Mapping[str, Any], 
     test, p = _main_test(found, numbers)
     if p is None:
         return Verdict(level, f"{ahead} is ahead, {gap}; whether by chance is not tested: {test}.")
-    said = f"{written_p(p)}, {test}"
+    said = f"{written_p(p)}, {test}{_population(found, test)}"
     if p < LEVEL_OF_TESTS:
         return Verdict(level, f"{ahead} follows people better than {behind}, {gap} ({said}).", True)
     return Verdict(level, f"the two cannot be told apart; {ahead} is ahead, {gap} ({said}).")
+
+
+def _population(found: Mapping[str, Any], test: str) -> str:
+    """Of what the difference is said: it may hold for these systems and not be known of others."""
+    is_advised = TEST_NAMES.get(found["advised"]) == test
+    return f", for {found['population']}" if is_advised and found.get("population") else ""
 
 
 def _distance(difference: Mapping[str, Any]) -> str:
