@@ -25,7 +25,8 @@ from dialeval_site.processes import Child
 from workers.language_models.server import KEY_VARIABLE as SERVER_KEY_VARIABLE
 from workers.language_models.server import PACKAGED_MODEL_NAME, LocalServerError, packaged_smollm2, server_command
 
-READY_SECONDS = 60
+READY_SECONDS = 180
+"""A machine that does much else takes over a minute to import everything."""
 LONGEST_REQUEST_SECONDS = 120
 """Opening a campaign of a million slots takes up to a minute on SQLite."""
 
