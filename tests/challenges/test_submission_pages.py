@@ -11,6 +11,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from annotations.models import Response
+from leaderboard.analyses.computing import compute_waiting
 from leaderboard.challenges.actions import work
 from leaderboard.challenges.models import LogLine, Round, Submission, Team
 from leaderboard.challenges.queries.submissions import metric_states, stages_of
@@ -137,6 +138,22 @@ def test_a_scored_one_has_its_rank_and_scores(member: Client, round: Round, team
     assert "of 1 on the public board" in page
     assert re.search(r"word_f1.*?1\.000", page, re.DOTALL)
     assert reverse("board", args=[round.challenge.slug, round.slug]) in page
+
+
+@pytest.mark.by_workers
+def test_while_the_board_is_being_computed_it_asks_on_until_its_rank_is_there(
+    member: Client, round: Round, team: Team
+) -> None:
+    one = scored(round, team, data=good_file(round.version, "Hm."))
+    page = text_of(page_of(member, one))
+    assert "Its place is being computed." in page
+    assert 'hx-trigger="every 2s"' in page
+    seen = {"X-Seen": re.findall(r'"X-Seen": "([^"]*)"', page)[0]}
+    assert page_of(member, one, "submission-progress", headers=seen).status_code == 204
+    compute_waiting()
+    news = text_of(page_of(member, one, "submission-progress", headers=seen))
+    assert "Rank 1" in news
+    assert "hx-trigger" not in news
 
 
 def test_the_second_best_of_a_team_points_to_its_best(member: Client, round: Round, team: Team) -> None:

@@ -11,7 +11,9 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
 from annotations.roles import is_organiser
+from leaderboard.analyses import look
 from leaderboard.challenges.models import AT_WORK, LogLine, Round, Submission, Team
+from leaderboard.challenges.models.challenge import BOARD
 from leaderboard.challenges.queries.board import has_private_board, round_board, sees_private_board
 from leaderboard.challenges.queries.board_entries import scores_of_system
 from leaderboard.challenges.queries.listing import is_own
@@ -213,13 +215,15 @@ def _line(metric: dict[str, Any], score: dict[str, Any]) -> ScoreLine:
 @dataclass(frozen=True, slots=True)
 class Standing:
     """Where it stands on the public board. ``rank`` is None with a ``reason`` where it has none; ``entries`` are those
-    that have one. ``other`` is the public id of the team's submission that stands there in its place."""
+    that have one. ``other`` is the public id of the team's submission that stands there in its place. ``is_settling``:
+    the board is still being computed."""
 
     rank: int | None
     worst_rank: int | None
     reason: str
     entries: int
     other: str = ""
+    is_settling: bool = False
 
 
 def standing_of(submission: Submission, viewer: Any) -> Standing | None:
@@ -227,14 +231,17 @@ def standing_of(submission: Submission, viewer: Any) -> Standing | None:
     if submission.state != State.SCORED or submission.round is None or submission.team is None:
         return None
     board = round_board(submission.round, viewer)
-    if board["state"] in ("waiting", "failed") and not board["entries"]:
-        return Standing(None, None, board["reason"], 0)
+    settles = board["state"] in ("waiting", "stale")
+    if board["state"] == "failed" and not board["entries"]:
+        return Standing(None, None, board["reason"].rstrip("."), 0)
     ranked = sum(entry["rank"] is not None for entry in board["entries"])
     entry = next((one for one in board["entries"] if one["submission"] == submission.public_id), None)
     if entry is not None:
-        return Standing(entry["rank"], entry["worst_rank"], entry["reason"], ranked)
+        return Standing(entry["rank"], entry["worst_rank"], entry["reason"], ranked, is_settling=settles)
     of_team = [one for one in board["entries"] if one["team_id"] == submission.team.public_id]
-    return Standing(None, None, "", ranked, of_team[0]["submission"] if of_team else "")
+    # An older board may hold the team's other submission where this one is the better.
+    other = of_team[0]["submission"] if of_team and not settles else ""
+    return Standing(None, None, "", ranked, other, settles)
 
 
 def is_at_work(submission: Submission) -> bool:
@@ -246,4 +253,11 @@ def stamp_of(submission: Submission) -> str:
     last_line = submission.log.order_by("-pk").values_list("pk", flat=True).first() or 0
     progress = progress_of(submission)
     done = f"{progress.done}-{progress.total}" if progress else ""
-    return f"{submission.state}.{submission.attempts}.{last_line}.{done}.{submission.calls}"
+    return f"{submission.state}.{submission.attempts}.{last_line}.{done}.{submission.calls}.{_board_mark(submission)}"
+
+
+def _board_mark(submission: Submission) -> str:
+    """Another one when the board, and with it the place of what is scored, has changed."""
+    if submission.state != State.SCORED or submission.round is None:
+        return ""
+    return look(submission.round.version, BOARD, round=submission.round.pk, part="public").mark
