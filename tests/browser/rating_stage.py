@@ -60,6 +60,7 @@ def item_on(page: Page) -> str:
 
 def rate_by_key(page: Page, score: int) -> str:
     """Press the score and Enter; returns the item's id once another item, or the end, is on the page."""
+    page.wait_for_load_state("load")  # before its script has run, a page hears no key
     expect(page.locator("#item-place .item:visible")).to_have_count(1)
     item = item_on(page)
     page.keyboard.press(str(score))

@@ -102,10 +102,12 @@ def test_items_are_filtered_by_form_and_stay_in_the_address(visit: Callable[...,
 
 
 def test_the_comparison_works_without_script(visit: Callable[..., Visit]) -> None:
-    page = visit(script=False).go(BOARD)
+    visitor = visit(script=False)
+    page = visitor.go(BOARD)
     for box in page.locator(".pick").all()[1:3]:
         box.check()
     page.get_by_role("button", name="Compare the two").click()
+    visitor.see_numbers()
     assert page.locator(".pairs > li").count() == 10
     page.get_by_role("link", name="Next").click()
     assert page.locator(".pairs > li").count() == 10

@@ -35,8 +35,10 @@ def test_what_a_chart_shows_can_be_read_beneath_it(visit: Callable[..., Visit]) 
 
 
 def test_scatter_plots_are_a_page_of_their_own(visit: Callable[..., Visit]) -> None:
-    page = visit(script=False).go("/corpora/demo/metrics/?metric=bleu_4")
+    visitor = visit(script=False)
+    page = visitor.go("/corpora/demo/metrics/?metric=bleu_4")
     page.get_by_role("link", name="Scatter plots of bleu_4 at each level").click()
+    visitor.see_numbers()
     expect(page.locator("h1")).to_contain_text("bleu_4 against people")
 
 

@@ -41,10 +41,11 @@ class Visit:
         return self.page
 
     def see_numbers(self) -> None:
-        """Statistics that nobody has looked at yet are computed by the worker; the page comes by itself."""
-        waiting = self.page.locator(".waiting.of-page")
+        """Statistics that nobody has looked at yet are computed by the worker; the page comes by itself, and once more
+        when a part of it has come."""
+        waiting = ".waiting.of-page, .analysis-state[hx-get]" if self.script else ".waiting.of-page"
         for _ in range(60):
-            if not waiting.count():
+            if not self.page.locator(waiting).count():
                 break
             self.page.wait_for_timeout(500)
             if not self.script:
