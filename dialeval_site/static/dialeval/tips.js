@@ -72,5 +72,9 @@
   document.addEventListener("toggle", function (event) {
     if (event.target === open && event.newState === "closed") hide();
   }, true);
-  document.addEventListener("scroll", hide, { capture: true, passive: true });
+  // Focus scrolls its button into view: its tip goes along. One that the pointer opened closes.
+  document.addEventListener("scroll", function () {
+    if (open && openedBy === document.activeElement) place(open, openedBy);
+    else hide();
+  }, { capture: true, passive: true });
 })();
