@@ -38,6 +38,7 @@ class Visit:
         if self.script:
             for fragment in self.page.locator("[hx-trigger=load]").all():
                 fragment.locator("[data-chart], .empty").first.wait_for(state="attached")
+            self.see_numbers()  # of the parts that came
         return self.page
 
     def see_numbers(self) -> None:
