@@ -14,14 +14,17 @@ from leaderboard.client.texts import one_line
 ENDED = ("scored", "invalid", "failed", "cancelled")
 FIRST_PAUSE, LONGEST_PAUSE = 0.5, 5.0
 """Seconds between two questions; each is half as long again as the one before."""
+LONGEST_SETTLING = 120.0
+"""Seconds after its end in which the board may still be computed; then the submission is shown without a rank."""
 MOST_COUNTED = 10**12
 
 
 def until_ended(server: Server, submission_id: str) -> dict[str, Any]:
-    """Asks until the submission has ended. Each state is told once; a bar counts what is done in it."""
+    """Asks until the submission has ended and its place is known, as far as it gets one. Each state is told once; a
+    bar counts what is done in it."""
     from tqdm import tqdm
 
-    pause, state = FIRST_PAUSE, ""
+    pause, state, settling = FIRST_PAUSE, "", 0.0
     with tqdm(total=None, file=sys.stderr, disable=None, leave=False, bar_format="{desc}") as bar:
         while True:
             submission = server.get(f"submissions/{part(submission_id)}")
@@ -31,7 +34,9 @@ def until_ended(server: Server, submission_id: str) -> dict[str, Any]:
                 bar.bar_format = "{desc}"
                 bar.write(now, file=sys.stderr)
             if now in ENDED:
-                return submission
+                if submission.get("is_settling") is not True or settling >= LONGEST_SETTLING:
+                    return submission
+                settling += pause
             _show_progress(bar, now, submission.get("progress"))
             server.sleep(pause)
             pause = min(LONGEST_PAUSE, pause * 1.5)

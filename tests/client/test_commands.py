@@ -289,6 +289,24 @@ def test_watching_tells_each_state_once_and_then_the_scores(dialeval: Run, serve
     assert "word_f1: 0.2500 [0.2000, 0.3000]\nmeteor: – (no reference)\nrank: 2\n" in out
 
 
+def test_watching_goes_on_until_the_board_has_its_rank(dialeval: Run, server: StandIn) -> None:
+    server.gives(
+        "submissions/s1",
+        submission("scored", rank_reason="the board is being computed", is_settling=True),
+        submission("scored", rank=2, is_settling=False),
+    )
+    status, out, err = dialeval("status", "s1", "--watch")
+    assert (status, err) == (0, "scored\n")
+    assert "rank: 2\n" in out
+
+
+def test_a_board_that_no_worker_computes_is_not_waited_for_without_end(dialeval: Run, server: StandIn) -> None:
+    server.gives("submissions/s1", submission("scored", rank_reason="the board is being computed", is_settling=True))
+    status, out, _ = dialeval("status", "s1", "--watch")
+    assert status == 0
+    assert "no rank: the board is being computed\n" in out
+
+
 def test_an_invalid_file_ends_with_its_report(dialeval: Run, server: StandIn) -> None:
     problems = [{"where": "$[0]", "field": "turn_1", "message": "is missing\x1b[2J"}]
     server.gives("submissions/s1", submission("invalid", problems=problems, more_problems=True))

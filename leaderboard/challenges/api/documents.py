@@ -158,6 +158,7 @@ def submission_document(submission: Submission, user: Any) -> dict[str, Any]:
         "scores": own_scores(submission, user),
         "rank": standing.rank if standing else None,
         "rank_reason": _why_no_rank(standing),
+        "is_settling": standing is not None and standing.is_settling,
         "attempts": attempts_document(submission.round, submission.team),
         "usage": _usage(submission) if is_prompt else None,
         "is_baseline": submission.is_baseline,
@@ -197,6 +198,8 @@ def _why_no_rank(standing: submission_queries.Standing | None) -> str | None:
         return None
     if standing.other:
         return f"submission {standing.other} stands for the team"
+    if standing.is_settling:
+        return "the board is being computed"
     return standing.reason or "it does not stand on the board"
 
 

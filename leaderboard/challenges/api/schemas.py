@@ -318,6 +318,7 @@ class SubmissionOut(SubmissionLine):
                     ],
                     "rank": 3,
                     "rank_reason": None,
+                    "is_settling": False,
                     "attempts": None,
                     "usage": None,
                     "is_baseline": False,
@@ -334,6 +335,7 @@ class SubmissionOut(SubmissionLine):
     scores: list[OwnScore] = Field(description="What you may see of them.")
     rank: int | None = Field(description="On the board that you see, where this submission stands for its team.")
     rank_reason: str | None = Field(description="Why it has no rank.")
+    is_settling: bool = Field(description="Whether the board is still being computed: rank and scores may change.")
     attempts: Attempts | None = Field(description="What its team may still hand in.")
     usage: Usage | None = Field(description="Of a prompt.")
     is_baseline: bool = Field(description="Shown, never ranked.")
