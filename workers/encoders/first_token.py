@@ -31,6 +31,7 @@ def first_state(layer: Any, states: torch.Tensor, mask: torch.Tensor | None) -> 
         by_head(attention.key(states)),
         by_head(attention.value(states)),
         attn_mask=None if mask is None else mask.bool()[:, None, None, :],
+        dropout_p=attention.dropout.p if attention.training else 0.0,
         scale=attention.scaling,
     )
     with_first = layer.attention.output(attended.transpose(1, 2).flatten(2), first)

@@ -1,0 +1,195 @@
+"""A training's checkpoints: folders that are written whole or not at all, checked by hash and read without unpickling.
+
+    weights.safetensors   the model's parameters and buffers, by their names in its ``state_dict``
+    state.safetensors     what resuming needs beside them: the optimiser's averages, the generators' states
+    config.json           the recipe, its settings, the data's signature, curves, the SHA-256 of every other file
+    …                     what the recipe adds: the encoder's configuration, its tokenizer
+
+``config.json`` ends with "sha256", over the rest of itself as canonical JSON. As that holds the other files' digests, it
+tells this checkpoint from any other.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import torch
+
+WEIGHTS = "weights.safetensors"
+STATE = "state.safetensors"
+CONFIG = "config.json"
+STEP, BEST = "step-", "best-"
+_UNFINISHED = ".writing-"
+_SHORT_DIGITS = 12
+
+
+class CheckpointError(RuntimeError):
+    """A checkpoint is not there, not whole or not what it says; the message is for people."""
+
+
+@dataclass(frozen=True, slots=True)
+class Checkpoint:
+    """One that was checked: every file is what ``config.json`` says."""
+
+    folder: Path
+    config: Mapping[str, Any]
+    sha256: str
+
+    @property
+    def revision(self) -> str:
+        """The first digits of its hash, as they stand in signatures."""
+        return self.sha256[:_SHORT_DIGITS]
+
+    @property
+    def is_resumable(self) -> bool:
+        return STATE in self.config["files"]
+
+    def weights(self) -> dict[str, torch.Tensor]:
+        """On the CPU."""
+        return _tensors(self.folder / WEIGHTS)
+
+    def state(self) -> dict[str, torch.Tensor]:
+        """On the CPU. Raises ``CheckpointError`` where the checkpoint holds weights only."""
+        if not self.is_resumable:
+            raise CheckpointError(f"the checkpoint {self.folder.name} has no state to resume from")
+        return _tensors(self.folder / STATE)
+
+
+def write(
+    folder: Path,
+    weights: Mapping[str, torch.Tensor],
+    config: Mapping[str, Any],
+    files: Mapping[str, bytes] | None = None,
+    state: Mapping[str, torch.Tensor] | None = None,
+) -> Checkpoint:
+    """Writes beside ``folder`` and gives it its name at the end; a checkpoint of that name gives way.
+
+    ``config``: JSON values; "files" and "sha256" are added. ``files``: what the recipe adds, by name.
+    """
+    from safetensors.torch import save_file
+
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = Path(tempfile.mkdtemp(prefix=_UNFINISHED, dir=folder.parent))
+    try:
+        save_file(_own_memory(weights), unfinished / WEIGHTS)
+        if state is not None:
+            save_file(_own_memory(state), unfinished / STATE)
+        for name, content in (files or {}).items():
+            if name in (WEIGHTS, STATE, CONFIG) or Path(name).name != name:
+                raise ValueError(f"a recipe's file cannot be called {name!r}")
+            (unfinished / name).write_bytes(content)
+        digests = {file.name: _digest(file) for file in sorted(unfinished.iterdir())}
+        whole = {**config, "files": digests}
+        digest = hashlib.sha256(_canonical(whole)).hexdigest()
+        text = json.dumps({**whole, "sha256": digest}, indent=1, ensure_ascii=False, allow_nan=False)
+        (unfinished / CONFIG).write_text(text + "\n", encoding="utf-8")
+        for file in unfinished.iterdir():
+            _to_disk(file)
+        unfinished.chmod(0o755)
+        if folder.exists():
+            shutil.rmtree(folder)
+        unfinished.rename(folder)
+        _to_disk(folder.parent)
+    except BaseException:
+        shutil.rmtree(unfinished, ignore_errors=True)
+        raise
+    return Checkpoint(folder, json.loads(text), digest)
+
+
+def read(folder: Path) -> Checkpoint:
+    """Raises ``CheckpointError`` where a file is missing or differs from what ``config.json`` says of it."""
+    try:
+        config = json.loads((folder / CONFIG).read_text(encoding="utf-8"))
+        said = config.pop("sha256")
+        digests = dict(config["files"])
+    except OSError as error:
+        raise CheckpointError(f"{folder.name} is no checkpoint: {CONFIG} cannot be read ({error.strerror})") from error
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise CheckpointError(f"the checkpoint {folder.name} is damaged: {CONFIG} is not whole") from error
+    if hashlib.sha256(_canonical(config)).hexdigest() != said:
+        raise CheckpointError(f"the checkpoint {folder.name} is damaged: {CONFIG} is not what was written")
+    if WEIGHTS not in digests:
+        raise CheckpointError(f"the checkpoint {folder.name} has no weights")
+    for name, digest in digests.items():
+        file = folder / name
+        try:
+            found = _digest(file)
+        except OSError as error:
+            raise CheckpointError(f"the checkpoint {folder.name} is not whole: {name} cannot be read") from error
+        if found != digest:
+            raise CheckpointError(f"the checkpoint {folder.name} is damaged: {name} is not what was written")
+    return Checkpoint(folder, {**config, "sha256": said}, str(said))
+
+
+def newest(parent: Path, prefix: str = STEP) -> Checkpoint | None:
+    """The whole checkpoint of the highest step; those that are not whole are passed over. ``prefix``: ``STEP`` for
+    resuming, ``BEST`` for the best one by the validation figure."""
+    for folder in _newest_first(parent, prefix):
+        try:
+            return read(folder)
+        except CheckpointError:
+            continue
+    return None
+
+
+def name_of(step: int, prefix: str = STEP) -> str:
+    return f"{prefix}{step:08d}"
+
+
+def remove_older(parent: Path, prefix: str, keep: int) -> None:
+    """All but the ``keep`` newest, and what writers that were killed left."""
+    for folder in _newest_first(parent, prefix)[keep:]:
+        shutil.rmtree(folder, ignore_errors=True)
+    for folder in parent.glob(f"{_UNFINISHED}*"):
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _newest_first(parent: Path, prefix: str) -> list[Path]:
+    return sorted((folder for folder in _folders(parent) if folder.name.startswith(prefix)), reverse=True)
+
+
+def _folders(parent: Path) -> Iterator[Path]:
+    return (folder for folder in parent.iterdir() if folder.is_dir()) if parent.is_dir() else iter(())
+
+
+def _own_memory(tensors: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
+    """safetensors refuses tensors that share memory, as tied weights do: each gets its own."""
+    import torch
+
+    return {name: tensor.detach().cpu().clone(memory_format=torch.contiguous_format) for name, tensor in tensors.items()}
+
+
+def _tensors(file: Path) -> dict[str, torch.Tensor]:
+    from safetensors.torch import load_file
+
+    try:
+        tensors: dict[str, torch.Tensor] = load_file(file)
+    except Exception as error:  # its own kind, which is no OSError
+        raise CheckpointError(f"the checkpoint's {file.name} cannot be read") from error
+    return tensors
+
+
+def _canonical(config: Mapping[str, Any]) -> bytes:
+    return json.dumps(config, sort_keys=True, separators=(",", ":"), allow_nan=False).encode()
+
+
+def _digest(file: Path) -> str:
+    with file.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def _to_disk(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
