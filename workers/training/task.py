@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     import torch
     from torch import nn
 
-Batch = Mapping[str, "torch.Tensor"]
-"""What ``collate`` makes of one item; the loop moves it to the device."""
+Batch = Mapping[str, Any]
+"""What ``collate`` makes of one item: tensors, or tuples of tensors, by name. The loop moves them to the device."""
 
 
 @dataclass(frozen=True, slots=True)

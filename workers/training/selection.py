@@ -1,0 +1,295 @@
+"""DEnsity's response-selection model: a cross-encoder over [context ; response] with one number on its first token.
+
+f(c, r) = W h, with h = g(c, r) the first token's state in the encoder's last layer (paper §3.1: "the [CLS] vector";
+released code: before the pooler, whose tanh would end the space in a box).
+
+The paper gives [c ; r] with [SEP] between; the released code marks the turns within c by a token of their own. So here:
+[CLS] u1 [TURN] u2 [TURN] … un [SEP] r [SEP], cut at the context's beginning to ``max_tokens``. [TURN] is a row that is
+added to the embeddings, not to the tokenizer; it begins as a copy of [SEP]'s.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import nn
+from torch.utils.checkpoint import checkpoint as recomputed
+
+from workers import resources
+from workers.encoders.batches import batches_by_length
+from workers.encoders.devices import device_for, use_threads
+from workers.encoders.first_token import KINDS, first_state
+from workers.encoders.loading import check_has_rows, from_folder, has_segments, loading, most_tokens, padded
+from workers.encoders.tokens import Input, Tokens
+from workers.model_files import ModelError, ModelFiles, model_files
+from workers.training import checkpoint as checkpoints
+
+Pairs = Sequence[tuple[Sequence[str], str]]
+"""Contexts, a list of utterances each, with a response."""
+
+ENCODER_CONFIG = "encoder.json"
+SHAPE = "selection.json"
+_PARTS_NOT_NEEDED = ("pooler.", "cls.", "lm_head.", "classifier.")
+TOKENS_TOGETHER = {"cpu": 4_096, "cuda": 131_072}
+"""In one pass through the encoder, padding included. On a CPU smaller ones are padded less, larger ones compute no
+faster."""
+
+
+@dataclass(frozen=True, slots=True)
+class SelectionShape:
+    """What the model is, beside its weights."""
+
+    max_tokens: int = 256
+    """Of an input, special ones included (paper §4.3)."""
+    first_only: bool = True
+    """Computes the last layer for the first token alone, which is all that is used: a ninth of the time less with six
+    layers, the same numbers but for rounding. Kinds of encoders that cannot do without."""
+
+
+class SelectionInputs:
+    """Contexts and responses to token ids. Each distinct text is tokenised once and remembered."""
+
+    def __init__(self, tokens: Tokens, turn_id: int, max_tokens: int) -> None:
+        self._tokens, self._turn_id = tokens, turn_id
+        self._room = max_tokens - tokens.special_tokens(texts=2)
+        self._known: dict[str, list[int]] = {}
+
+    def learn(self, texts: Sequence[str]) -> None:
+        """Tokenises these in one call."""
+        new = [text for text in dict.fromkeys(texts) if text not in self._known]
+        self._known.update(zip(new, self._tokens.ids(new), strict=True))
+
+    def input(self, context: Sequence[str], response: str) -> Input:
+        """What is too long loses the context's beginning; a response that is alone too long loses its end."""
+        self.learn([*context, response])
+        before: list[int] = []
+        for place, text in enumerate(context):
+            before += ([self._turn_id] if place else []) + self._known[text]
+        kept = self._known[response][: self._room]
+        free = self._room - len(kept)
+        cut = len(before) > free or len(kept) < len(self._known[response])
+        return self._tokens.framed([before[max(0, len(before) - free) :], kept], cut)
+
+
+class SelectionModel(nn.Module):
+    """An encoder of transformers and W ∈ ℝ^(1×d). ``encoder`` has a row for the turn token already."""
+
+    def __init__(self, encoder: Any, shape: SelectionShape) -> None:
+        super().__init__()
+        self.encoder = encoder
+        self.head = nn.Linear(int(encoder.config.hidden_size), 1)
+        self.shape = shape
+        self.recompute = False
+        """Whether a pass's inner states are computed again for its gradient instead of being kept: a third more time,
+        for the memory of one pass instead of all."""
+        self._frozen_layers = 0
+
+    def freeze(self, layers: int) -> None:
+        """The embeddings and this many of the lowest layers stay as they are, without dropout; 0: all are trained."""
+        if not layers:
+            return
+        kept = self._layers()
+        if kept is None or layers > len(kept):
+            known = "this kind's layers are not known" if kept is None else f"it has {len(kept)}"
+            raise ModelError(f"{layers} layers of this encoder cannot be frozen: {known}")
+        self._frozen_layers = layers
+        for part in self._frozen():
+            part.requires_grad_(False)
+
+    def train(self, mode: bool = True) -> SelectionModel:
+        super().train(mode)
+        for part in self._frozen():
+            part.eval()
+        return self
+
+    def forward(
+        self, ids: Sequence[torch.Tensor], segments: Sequence[torch.Tensor], mask: Sequence[torch.Tensor],
+        order: torch.Tensor,
+    ) -> tuple[torch.Tensor, torch.Tensor]:  # fmt: skip
+        """Passes of texts × tokens each, of like length within; ``order``: where in the passes, taken one after the
+        other, each text is. Gives scores (texts) and features (texts × d) in float32, in the caller's order."""
+        features = []
+        for one in zip(ids, segments, mask, strict=True):
+            if self.recompute and self.training:
+                features.append(recomputed(self._first_states, *one, use_reentrant=False))
+            else:
+                features.append(self._first_states(*one))
+        together = torch.cat(features)[order]
+        return self.head(together).squeeze(-1).float(), together.float()
+
+    def _first_states(self, ids: torch.Tensor, segments: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
+        config = self.encoder.config
+        settings: dict[str, Any] = {"token_type_ids": segments} if has_segments(config) else {}
+        layers = self._layers()
+        if not self.shape.first_only or layers is None or not len(layers):
+            states = self.encoder(input_ids=ids, attention_mask=mask, **settings).last_hidden_state
+            return states[:, 0]  # type: ignore[no-any-return]
+        self.encoder.encoder.layer = layers[:-1]
+        try:
+            before = self.encoder(input_ids=ids, attention_mask=mask, **settings).last_hidden_state
+        finally:
+            self.encoder.encoder.layer = layers
+        return first_state(layers[-1], before, mask)[:, 0]
+
+    def _layers(self) -> Any:
+        return self.encoder.encoder.layer if self.encoder.config.model_type in KINDS else None
+
+    def _frozen(self) -> list[nn.Module]:
+        if not self._frozen_layers:
+            return []
+        projections = [part for name, part in self.encoder.named_children() if name == "embeddings_project"]
+        return [self.encoder.embeddings, *projections, *self._layers()[: self._frozen_layers]]
+
+
+def passes(inputs: Sequence[Input], padding_id: int, tokens_together: int) -> dict[str, Any]:
+    """What ``SelectionModel.forward`` takes: inputs sorted by length, in passes of at most so many tokens."""
+    places = list(batches_by_length([len(one) for one in inputs], tokens_together))
+    order = np.empty(len(inputs), dtype=np.int64)
+    order[[place for one in places for place in one]] = np.arange(len(inputs))
+    arrays = [padded([inputs[place] for place in one], padding_id) for one in places]
+    ids, segments, mask = (tuple(torch.from_numpy(one[part]) for one in arrays) for part in range(3))
+    return {"ids": ids, "segments": segments, "mask": mask, "order": torch.from_numpy(order)}
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """A model with the way to its inputs, and the files that make it again."""
+
+    model: SelectionModel
+    inputs: SelectionInputs
+    padding_id: int
+    files: Mapping[str, bytes]
+    encoder: str
+    """The name and the revision of the encoder that training began from."""
+
+    def scores(self, pairs: Pairs, progress: Callable[[int], None] | None = None) -> NDArray[np.float64]:
+        """f(c, r) for contexts, a list of utterances each, with a response. ``progress`` counts pairs."""
+        scores = np.zeros(len(pairs))
+
+        def keep(places: list[int], of_batch: torch.Tensor, _: torch.Tensor) -> None:
+            scores[places] = of_batch.cpu().double().numpy()
+
+        self._run(pairs, keep, progress)
+        return scores
+
+    def features(self, pairs: Pairs, progress: Callable[[int], None] | None = None) -> NDArray[np.float32]:
+        """h = g(c, r): pairs × d."""
+        features = np.zeros((len(pairs), int(self.model.head.in_features)), dtype=np.float32)
+
+        def keep(places: list[int], _: torch.Tensor, of_batch: torch.Tensor) -> None:
+            features[places] = of_batch.cpu().numpy()
+
+        self._run(pairs, keep, progress)
+        return features
+
+    def _run(
+        self,
+        pairs: Pairs,
+        keep: Callable[[list[int], torch.Tensor, torch.Tensor], None],
+        progress: Callable[[int], None] | None,
+    ) -> None:
+        """Long ones first, so what does not fit into memory fails at once."""
+        device = next(self.model.parameters()).device
+        self.inputs.learn([text for context, response in pairs for text in (*context, response)])
+        made = [self.inputs.input(*pair) for pair in pairs]
+        was_training, done = self.model.training, 0
+        self.model.eval()
+        try:
+            for places in batches_by_length([len(one) for one in made], tokens_together(device)):
+                batch = passes([made[place] for place in places], self.padding_id, tokens_together(device))
+                with torch.inference_mode():
+                    keep(places, *self.model(**{name: _moved(tensors, device) for name, tensors in batch.items()}))
+                done += len(places)
+                if progress is not None:
+                    progress(done)
+        finally:
+            self.model.train(was_training)
+
+
+def new_selection(encoder: str, shape: SelectionShape, seed: int) -> Selection:
+    """From a pretrained encoder: a packaged model, a folder or a hub id. ``seed`` draws W. Raises ``ModelError``."""
+    files = model_files(encoder)
+    tokens = Tokens(files)
+    with loading(files, "cpu"):
+        loaded, lacking = from_folder(files, "AutoModel")
+    missing = [name for name in lacking if not any(part in name for part in _PARTS_NOT_NEEDED)]
+    if missing:
+        raise ModelError(f"the weights of the model {encoder} lack {len(missing)} parts, among them {missing[0]}")
+    if loaded.config.is_encoder_decoder or getattr(loaded.config, "is_decoder", False):
+        raise ModelError(f"the model {encoder} is no encoder, but a {loaded.config.model_type}")
+    check_has_rows(loaded, tokens, files)
+    turn_id = _add_turn_token(loaded, tokens.framed([[], []], cut=False).ids[-1])
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        model = SelectionModel(_without_pooler(loaded), shape)
+    own: dict[str, bytes] = {
+        file.name: file.read_bytes()
+        for file in sorted(files.folder.iterdir())
+        if file.name in ("tokenizer.json", "tokenizer_config.json", "special_tokens_map.json", "vocab.txt")
+    }
+    own[ENCODER_CONFIG] = loaded.config.to_json_string(use_diff=False).encode()
+    said = {"turn": turn_id, "max_tokens": shape.max_tokens, "first_only": shape.first_only, "encoder": files.label}
+    own[SHAPE] = json.dumps(said).encode()
+    return _selection(model, tokens, turn_id, own, files.label)
+
+
+def load_selection(folder: Path, device: str = resources.AUTO) -> Selection:
+    """From a checkpoint of ours; the encoder that it began from is not needed. Raises ``ModelError``."""
+    import transformers
+
+    try:
+        found = checkpoints.read(folder)
+    except checkpoints.CheckpointError as error:
+        raise ModelError(str(error)) from error
+    files = ModelFiles(folder.name, folder, "", found.revision)
+    where = device_for(device)
+    use_threads()
+    with loading(files, str(where)):
+        said = json.loads((folder / SHAPE).read_text(encoding="utf-8"))
+        settings = json.loads((folder / ENCODER_CONFIG).read_text(encoding="utf-8"))
+        config = transformers.AutoConfig.for_model(**settings)
+        shape = SelectionShape(said["max_tokens"], said["first_only"])
+        model = SelectionModel(_without_pooler(transformers.AutoModel.from_config(config)), shape)
+        model.load_state_dict(found.weights())
+        own = {name: (folder / name).read_bytes() for name in found.config["files"] if not name.endswith("safetensors")}
+    tokens = Tokens(files)
+    return _selection(model.to(where).eval(), tokens, said["turn"], own, said["encoder"])
+
+
+def tokens_together(device: torch.device) -> int:
+    return TOKENS_TOGETHER["cuda" if device.type == "cuda" else "cpu"]
+
+
+def _selection(model: Any, tokens: Tokens, turn_id: int, own: Mapping[str, bytes], encoder: str) -> Selection:
+    longest = most_tokens(model.encoder.config, tokens)
+    if model.shape.max_tokens > longest:
+        raise ModelError(f"the encoder takes {longest} tokens, less than the {model.shape.max_tokens} asked for")
+    inputs = SelectionInputs(tokens, turn_id, model.shape.max_tokens)
+    return Selection(model, inputs, tokens.padding_id, own, encoder)
+
+
+def _add_turn_token(encoder: Any, like: int) -> int:
+    """The id of a new row in the embeddings, a copy of the row ``like``."""
+    rows = int(encoder.get_input_embeddings().num_embeddings)
+    encoder.resize_token_embeddings(rows + 1, mean_resizing=False)
+    weight = encoder.get_input_embeddings().weight
+    with torch.no_grad():
+        weight[rows] = weight[like]
+    return rows
+
+
+def _without_pooler(encoder: Any) -> Any:
+    if getattr(encoder, "pooler", None) is not None:
+        encoder.pooler = None
+    return encoder
+
+
+def _moved(tensors: Any, device: torch.device) -> Any:
+    return tensors.to(device) if isinstance(tensors, torch.Tensor) else tuple(one.to(device) for one in tensors)

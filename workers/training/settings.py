@@ -1,0 +1,113 @@
+"""How a training runs, whatever its recipe; what it says while it runs and at its end. No torch here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from workers import resources
+
+Precision = Literal["auto", "no", "bf16", "fp16"]
+Ending = Literal["", "epochs", "early stop", "budget"]
+"""Why a training is at its end; "" while it is not."""
+_NOT_DECIDING = ("device", "save_every", "keep")
+"""What may differ when a training goes on: it changes where it runs and what is on the disk, not what is learned."""
+
+
+class TrainingError(RuntimeError):
+    """A training cannot begin, go on or be resumed; the message is for people."""
+
+
+@dataclass(frozen=True, slots=True)
+class TrainingSettings:
+    """The defaults are DEnsity's (§4.3): AdamW, 5e-5, 1,000 steps of warm-up, linear decay to 0, 10 epochs."""
+
+    epochs: int = 10
+    learning_rate: float = 5e-5
+    weight_decay: float = 0.01
+    """PyTorch's default for AdamW; the papers name none."""
+    warm_up_steps: int = 1_000
+    warm_up_share: float = 0.1
+    """Of all steps, the most that warm-up takes: 1,000 steps are 2 % of the paper's, but more than some runs have."""
+    largest_gradient: float = 1.0
+    """Gradients are scaled down to this norm; 0: never."""
+    accumulate: int = 1
+    """Batches, on each device, whose mean gradient makes one step."""
+    seed: int = 0
+    precision: Precision = "auto"
+    """``auto``: bfloat16 where the accelerator has it, else float32."""
+    patience: int = 0
+    """Validations in a row without a better figure, after which training stops; 0: it does not."""
+    validate_every: int = 0
+    """Steps between validations, beside those at the end of each epoch; 0: only those."""
+    seconds: float = 0.0
+    """The time that training, validation and saving may take; 0: any. The learning rate decays over the steps that fit:
+    their number is set from the pace of the first ones, and kept when the training is resumed."""
+    curve_every: int = 10
+    """Steps that one point of the curves is the mean of."""
+    save_every: int = 0
+    """Steps between checkpoints, beside those at the end of each epoch; 0: only those."""
+    keep: int = 1
+    """Checkpoints to resume from that stay on the disk, the newest; the best one's weights stay beside them."""
+    device: str = resources.AUTO
+
+    def __post_init__(self) -> None:
+        for name in ("epochs", "accumulate", "curve_every", "keep"):
+            if getattr(self, name) < 1:
+                raise TrainingError(f"{name} must be at least 1, not {getattr(self, name)}")
+        for name in ("weight_decay", "warm_up_steps", "largest_gradient", "patience", "validate_every", "seconds"):
+            if not 0 <= getattr(self, name) < float("inf"):
+                raise TrainingError(f"{name} must be 0 or more, not {getattr(self, name)}")
+        if not 0 < self.learning_rate < float("inf"):
+            raise TrainingError(f"learning_rate must be more than 0, not {self.learning_rate}")
+        if not 0 <= self.warm_up_share <= 1:
+            raise TrainingError(f"warm_up_share must be between 0 and 1, not {self.warm_up_share}")
+        if self.save_every < 0:
+            raise TrainingError(f"save_every must be 0 or more, not {self.save_every}")
+
+    def as_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+    def deciding(self) -> dict[str, Any]:
+        """What decides the weights that come out."""
+        return {name: value for name, value in asdict(self).items() if name not in _NOT_DECIDING}
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """Said after every step and every validation, by the first process only."""
+
+    step: int
+    """Done so far."""
+    steps: int
+    """Planned in all."""
+    epoch: int
+    """The one under way, from 0."""
+    epochs: int
+    loss: float | None
+    """Mean over the last point of the curve; None before the first one."""
+    learning_rate: float
+    seconds: float
+    """Spent so far, those before a resumption too."""
+    seconds_left: float | None
+    """At the pace so far; None before the first step."""
+    figures: Mapping[str, float] | None = None
+    """Of the validation that was just made."""
+
+
+Watch = Callable[[Progress], None]
+"""What it raises ends the training after a checkpoint was written, and goes on to whoever called ``train``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    best: Path
+    """The checkpoint, weights only, of the best validation."""
+    figures: Mapping[str, float]
+    """Of that validation."""
+    step: int
+    """Steps done in all."""
+    seconds: float
+    ending: Ending
