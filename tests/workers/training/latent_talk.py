@@ -1,0 +1,53 @@
+"""Generated conversations about one thing each, and a tiny encoder that knows their words."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+from tests.workers.checkpoints import SPECIALS, word_tokenizer
+from tests.workers.training.talk import talk
+from workers.training.dialogues import TrainingDialogue
+
+THINGS = ("dogs", "cats", "trains", "soup", "rain", "chess", "books", "songs")
+OPENINGS = ("i like {}", "do you like {} ?", "tell me of {}")
+ANSWERS = ("{} are fine", "yes {} are good", "i know all {}", "no {} today")
+WORDS = sorted({word for text in (*THINGS, *OPENINGS, *ANSWERS) for word in text.split() if word != "{}"})
+
+
+def about_one_thing(count: int, seed: int = 1) -> list[TrainingDialogue]:
+    """Each has an opening and an answer to it, with the same thing: what makes a response follow."""
+    draw = random.Random(seed)
+    made = []
+    for number in range(count):
+        thing = THINGS[number % len(THINGS)]
+        made.append(talk(str(number), draw.choice(OPENINGS).format(thing), draw.choice(ANSWERS).format(thing)))
+    return made
+
+
+def save_tiny_encoder(folder: Path, width: int = 32, layers: int = 2, seed: int = 3) -> Path:
+    """A BERT with two segments, nothing learned."""
+    import torch
+    import transformers
+    from tokenizers import Tokenizer, models
+
+    torch.manual_seed(seed)
+    config = transformers.BertConfig(
+        vocab_size=len(SPECIALS) + len(WORDS),
+        hidden_size=width,
+        num_hidden_layers=layers,
+        num_attention_heads=2,
+        intermediate_size=2 * width,
+        max_position_embeddings=48,
+        hidden_dropout_prob=0.0,
+        attention_probs_dropout_prob=0.0,
+        initializer_range=0.2,
+    )
+    transformers.BertModel(config).save_pretrained(folder)
+    tokenizer = word_tokenizer()
+    vocabulary = {word: number for number, word in enumerate((*SPECIALS, *WORDS))}
+    rust: Tokenizer = tokenizer.backend_tokenizer
+    rust.model = models.WordPiece(vocabulary, unk_token="[UNK]")
+    tokenizer.model_max_length = 48
+    tokenizer.save_pretrained(folder)
+    return folder

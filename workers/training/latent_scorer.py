@@ -1,0 +1,129 @@
+"""CMN's scores of responses by a trained model: ``mutual_information`` on what its encoders say.
+
+A turn's negatives are drawn from training pairs that the checkpoint holds, by the seed, the context and the reference:
+all responses of a turn meet the same ones, and a score depends on nothing else that is scored. In the released code
+they come from the references that are evaluated, drawn anew without a seed.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from workers import resources
+from workers.model_files import ModelError
+from workers.training.latent_space import OTHERS, Context, LatentSpace, load_latent_space
+from workers.training.mutual_information import (
+    NEGATIVES,
+    CmnScore,
+    Estimation,
+    Latents,
+    Variant,
+    cmn_score,
+    negative_places,
+)
+from workers.training.streams import stream
+
+_RESPONSES_TOGETHER = 64
+"""So many, or more of one turn, have their latents computed at once; ``progress`` is told after each such part."""
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A response to score, in its turn."""
+
+    context: tuple[str, ...]
+    reference: str
+    response: str
+
+
+@dataclass(frozen=True, slots=True)
+class LatentScoring:
+    variant: Variant = "full"
+    estimation: Estimation = field(default_factory=Estimation)
+    """Its seed draws the negatives too."""
+    negatives: int = NEGATIVES
+    released_prior: bool = False
+    """p(z|c) through the posterior's encoder, as the released evaluation has it."""
+
+    @classmethod
+    def released(cls, seed: int = 0) -> LatentScoring:
+        """The released evaluation in all its departures from the paper, but seeded."""
+        return cls("full", Estimation(form="released", seed=seed), NEGATIVES, released_prior=True)
+
+
+class LatentScorer:
+    """``others``: contexts with their responses, of training."""
+
+    def __init__(self, space: LatentSpace, others: Sequence[tuple[Context, str]], settings: LatentScoring) -> None:
+        self._space, self._others, self._settings = space, others, settings
+        self._texts = [response for _, response in others]
+
+    def scores(self, judged: Sequence[Judged], progress: Callable[[int], None] | None = None) -> list[CmnScore]:
+        """One each, in order. ``progress`` counts responses. Raises ``ModelError`` for too few negatives."""
+        turns: dict[tuple[tuple[str, ...], str], list[int]] = {}
+        for place, one in enumerate(judged):
+            turns.setdefault((one.context, one.reference), []).append(place)
+        found: dict[int, CmnScore] = {}
+        waiting: list[tuple[tuple[tuple[str, ...], str], list[int]]] = []
+        for turn in turns.items():
+            waiting.append(turn)
+            if sum(len(places) for _, places in waiting) >= _RESPONSES_TOGETHER:
+                found.update(self._scored(judged, waiting))
+                waiting = []
+                if progress is not None:
+                    progress(len(found))
+        found.update(self._scored(judged, waiting))
+        if progress is not None:
+            progress(len(found))
+        return [found[place] for place in range(len(judged))]
+
+    def _scored(
+        self, judged: Sequence[Judged], turns: Sequence[tuple[tuple[tuple[str, ...], str], list[int]]]
+    ) -> dict[int, CmnScore]:
+        drawn = [self._negatives(context, reference) for (context, reference), _ in turns]
+        pairs: dict[tuple[Context, str], int] = {}
+        contexts: dict[Context, int] = {}
+        for ((context, reference), places), others in zip(turns, drawn, strict=True):
+            contexts.setdefault(context, len(contexts))
+            texts = (reference, *(judged[place].response for place in places), *(self._texts[one] for one in others))
+            for text in texts:
+                pairs.setdefault((context, text), len(pairs))
+            for one in others:
+                contexts.setdefault(tuple(self._others[one][0]), len(contexts))
+        posteriors, follows = self._space.posteriors(list(pairs))
+        priors = self._space.priors(list(contexts), self._settings.released_prior)
+        found = {}
+        for ((context, reference), places), others in zip(turns, drawn, strict=True):
+            for place in places:
+                response = judged[place].response
+                latents = Latents(
+                    response=posteriors[pairs[context, response]],
+                    reference=posteriors[pairs[context, reference]],
+                    context=priors[contexts[context]],
+                    other_references=[posteriors[pairs[context, self._texts[one]]] for one in others],
+                    other_contexts=[priors[contexts[tuple(self._others[one][0])]] for one in others],
+                    follows=float(follows[pairs[context, response]]),
+                )
+                key = json.dumps([context, reference, response])
+                found[place] = cmn_score(latents, key, self._settings.variant, self._settings.estimation)
+        return found
+
+    def _negatives(self, context: tuple[str, ...], reference: str) -> list[int]:
+        """Places in ``others``. Those with this context are no negatives of it either."""
+        estimation = self._settings.estimation
+        random = stream(estimation.seed, "negatives", json.dumps([context, reference]))
+        places = negative_places(self._texts, reference, random, self._settings.negatives, estimation.form)
+        kept = [place for place in places if tuple(self._others[place][0]) != context]
+        if len(kept) < 2:
+            raise ModelError(f"{len(self._others)} training pairs are too few to draw the negatives of CMN from")
+        return kept
+
+
+def load_scorer(folder: Path, settings: LatentScoring | None = None, device: str = resources.AUTO) -> LatentScorer:
+    """From a checkpoint of the recipe ``cmn``. Raises ``ModelError``."""
+    space = load_latent_space(folder, device)
+    others = [(tuple(context), response) for context, response in json.loads(space.files[OTHERS])]
+    return LatentScorer(space, others, settings or LatentScoring())
