@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass
 
 import pytest
 
@@ -18,20 +17,18 @@ from workers.training.adversarial import (
     speaker_copied,
     spoilt,
 )
+from workers.training.pairs import Pair
 from workers.training.streams import stream
 
 TORONTO = (Utterance("A", "We're thinking about going to Toronto."), Utterance("B", "Have you thought about the cost?"))
 
 
-@dataclass(frozen=True)
-class Answer:
-    dialogue: int
-    context: tuple[Utterance, ...]
-    response: str
+def answer(dialogue: int, context: tuple[Utterance, ...], response: str) -> Pair:
+    return Pair(dialogue, len(context), context, response, persona=())
 
 
-def answers(count: int) -> list[Answer]:
-    return [Answer(n, (Utterance("A", f"question {n}"),), f"answer {n}") for n in range(count)]
+def answers(count: int) -> list[Pair]:
+    return [answer(n, (Utterance("A", f"question {n}"),), f"answer {n}") for n in range(count)]
 
 
 def test_repetition_is_the_papers_example_where_that_word_is_drawn() -> None:
@@ -71,9 +68,9 @@ def test_each_pair_is_spoilt_once_in_each_kind_in_order() -> None:
 
 def test_a_random_answer_is_of_another_dialogue_and_another_text() -> None:
     pairs = [
-        Answer(0, TORONTO, "Not yet."),
-        Answer(0, TORONTO, "Of the same dialogue."),
-        Answer(1, TORONTO, "Not yet."),
+        answer(0, TORONTO, "Not yet."),
+        answer(0, TORONTO, "Of the same dialogue."),
+        answer(1, TORONTO, "Not yet."),
         *answers(4)[2:],
     ]
     for seed in range(30):
@@ -82,13 +79,13 @@ def test_a_random_answer_is_of_another_dialogue_and_another_text() -> None:
 
 
 def test_one_other_answer_among_many_is_found() -> None:
-    pairs = [*[Answer(0, (), f"of the same {n}") for n in range(3000)], Answer(1, (), "the only other")]
+    pairs = [*[answer(0, (), f"of the same {n}") for n in range(3000)], answer(1, (), "the only other")]
     assert [one.response for one in spoilt(pairs[-500:], 0, ["random"])][:3] == ["the only other"] * 3
 
 
 def test_what_cannot_be_made_is_left_out() -> None:
-    assert spoilt([Answer(0, (), "..."), Answer(0, (), "Hello.")], seed=0, kinds=["speaker", "random"]) == []
-    assert [one.place for one in spoilt([Answer(0, (), "..."), Answer(0, (), "Hello.")], 0)] == [1]
+    assert spoilt([answer(0, (), "..."), answer(0, (), "Hello.")], seed=0, kinds=["speaker", "random"]) == []
+    assert [one.place for one in spoilt([answer(0, (), "..."), answer(0, (), "Hello.")], 0)] == [1]
     assert spoilt([], seed=0) == []
 
 
