@@ -224,11 +224,10 @@ def _plain(error: ValueError) -> str:
     return "holds a number with too many digits"
 
 
-def json_lines(path: Path, problems: Problems) -> Iterator[tuple[int, Any]]:
-    """The JSON values of a file that holds one a line, each with its line number (from 1).
+def file_lines(path: Path, problems: Problems) -> Iterator[tuple[int, bytes]]:
+    """The lines of a file that hold something, as bytes with their end, each with its number (from 1).
 
-    Blank lines are passed over; lines may end in LF or CR LF. A line that is no JSON is noted and the next one is
-    read. Raises ImportFailed at a line that is too long, because its end may never come.
+    Raises ImportFailed at a line that is too long, because its end may never come, and at too many blank ones.
     """
     with open_file(path, problems) as file:
         number = blank = 0
@@ -236,26 +235,43 @@ def json_lines(path: Path, problems: Problems) -> Iterator[tuple[int, Any]]:
             number += 1
             if len(line) > MAX_ELEMENT:
                 problems.stop(number, "", f"is longer than {MAX_ELEMENT:,} bytes")
-            if not line.strip():
-                blank += 1
-                if blank > MAX_BLANK_LINES:
-                    problems.stop(number, "", f"is blank, and so are {MAX_BLANK_LINES:,} lines before it")
+            if line.strip():
+                yield number, line
                 continue
-            value, fault = _parsed(line)
-            if fault:
-                problems.add(number, "", fault)
-            else:
-                yield number, value
+            blank += 1
+            if blank > MAX_BLANK_LINES:
+                problems.stop(number, "", f"is blank, and so are {MAX_BLANK_LINES:,} lines before it")
+
+
+def decoded_line(line: bytes) -> tuple[str, str]:
+    """The text of one line and "", or "" and what is wrong with its bytes."""
+    if b"\0" in line:
+        return "", f"holds a NUL byte (byte {line.index(0) + 1:,} of the line)"
+    try:
+        return line.decode("utf-8"), ""
+    except UnicodeDecodeError as error:
+        return "", f"is not UTF-8 (byte {error.start + 1:,} of the line)"
+
+
+def json_lines(path: Path, problems: Problems) -> Iterator[tuple[int, Any]]:
+    """The JSON values of a file that holds one a line, each with its line number (from 1).
+
+    Blank lines are passed over; lines may end in LF or CR LF. A line that is no JSON is noted and the next one is
+    read. Raises ImportFailed where ``file_lines`` does.
+    """
+    for number, line in file_lines(path, problems):
+        value, fault = _parsed(line)
+        if fault:
+            problems.add(number, "", fault)
+        else:
+            yield number, value
 
 
 def _parsed(line: bytes) -> tuple[Any, str]:
     """The value of one line, or None and what is wrong with the line."""
-    if b"\0" in line:
-        return None, f"holds a NUL byte (byte {line.index(0) + 1:,} of the line)"
-    try:
-        text = line.decode("utf-8")
-    except UnicodeDecodeError as error:
-        return None, f"is not UTF-8 (byte {error.start + 1:,} of the line)"
+    text, fault = decoded_line(line)
+    if fault:
+        return None, fault
     try:
         return _DECODER.decode(text), ""
     except json.JSONDecodeError as error:

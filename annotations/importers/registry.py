@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from annotations.importers import cpdc, fbd, grade, jsonl, usr
+from annotations.importers import cpdc, dailydialog, fbd, grade, jsonl, personachat, usr
 from annotations.importers.base import Importer
 
 
 def importers() -> dict[str, Importer]:
     """The importers, in the order in which help texts list them."""
-    return {module.IMPORTER.name: module.IMPORTER for module in (cpdc, usr, grade, fbd, jsonl)}
+    modules = (cpdc, usr, grade, fbd, dailydialog, personachat, jsonl)
+    return {module.IMPORTER.name: module.IMPORTER for module in modules}

@@ -22,7 +22,8 @@ from tests.annotations.importers.helpers import file_of, problems
 
 FORMATS = tuple(importers())
 ARRAYS = ("cpdc", "usr", "grade")
-LINES = ("fbd", "jsonl")
+LINES = ("fbd", "dailydialog", "jsonl")
+TEXT = ("dailydialog", "personachat")
 MEGABYTES = 5
 
 
@@ -44,6 +45,9 @@ GARBAGE = {
     "empty objects": filled(b"[", b"{},"),
     "an object that never ends": filled(b'[{"a":0', b',"b":0'),
     "bytes above 127": filled(b"", b"\xff\xfe\xfd"),
+    "utterances without end": filled(b"", b"a __eou__ "),
+    "a dialogue without end": b"".join(b"%d a\tb\n" % number for number in range(1, 400_000)),
+    "tabs": filled(b"1 ", b"\t"),
 }
 
 
@@ -130,7 +134,7 @@ def test_a_broken_array_is_named_by_line_and_column(
     ],
 )
 def test_a_broken_line_is_named_by_its_number(tmp_path: Path, format_name: str, line: bytes, message: str) -> None:
-    found = problems(format_name, file_of(tmp_path, b"\r\n" + line))
+    found = problems(format_name, file_of(tmp_path, b"{}\r\n" + line))
     assert f"file.json:2: {message}" in found
 
 
@@ -158,7 +162,7 @@ FIELD_NAMES = st.sampled_from(
         *("dialogue_id", "turn", "system", "rater", "aspect", "score", "aspects", "scale", "scales", "main_aspect"),
         *("dialog_id", "turn_0", "persona A", "persona B", "dialogue", "persona_id", "gold_reference", "fact"),
         *("annotators", "responses", "response", "model", "Overall", "ID", "Dataset", "DialogModel", "Context"),
-        *("Response", "HumanScores", "src", "refs", "hyps", "human_scores"),
+        *("Response", "HumanScores", "src", "refs", "hyps", "human_scores", "fold"),
     ]
 )
 NEARLY_RIGHT = st.dictionaries(
@@ -184,6 +188,23 @@ def outcomes(path: Path, formats: tuple[str, ...]) -> Iterator[str]:
 def test_whatever_json_says_it_is_imported_or_refused(tmp_path: Path, elements: list[Any]) -> None:
     list(outcomes(file_of(tmp_path, elements), ARRAYS))
     list(outcomes(file_of(tmp_path, "\n".join(map(json.dumps, elements)), "lines.json"), LINES))
+
+
+NEARLY_RIGHT_TEXT = st.lists(
+    st.sampled_from(
+        [
+            *("1 ", "2 ", "3 ", "\n", "\r\n", "\t", "|", " ", "your persona:", "partner's persona:", "__SILENCE__"),
+            *("__eou__", " __eou__ ", "hello", "ça va ?", "😀", "\u2028", "\x85", "\x00"),
+        ]
+    ),
+    max_size=30,
+).map("".join)
+
+
+@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(content=NEARLY_RIGHT_TEXT)
+def test_whatever_text_says_it_is_imported_or_refused(tmp_path: Path, content: str) -> None:
+    list(outcomes(file_of(tmp_path, content), TEXT))
 
 
 @settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
