@@ -5,8 +5,8 @@
     config.json           the recipe, its settings, the data's signature, curves, the SHA-256 of every other file
     …                     what the recipe adds: the encoder's configuration, its tokenizer
 
-``config.json`` ends with "sha256", over the rest of itself as canonical JSON. As that holds the other files' digests, it
-tells this checkpoint from any other.
+``config.json`` ends with "sha256", over the rest of itself as canonical JSON. As that holds the other files' digests,
+it tells this checkpoint from any other.
 """
 
 from __future__ import annotations
@@ -165,7 +165,9 @@ def _own_memory(tensors: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
     """safetensors refuses tensors that share memory, as tied weights do: each gets its own."""
     import torch
 
-    return {name: tensor.detach().cpu().clone(memory_format=torch.contiguous_format) for name, tensor in tensors.items()}
+    return {
+        name: tensor.detach().cpu().clone(memory_format=torch.contiguous_format) for name, tensor in tensors.items()
+    }
 
 
 def _tensors(file: Path) -> dict[str, torch.Tensor]:

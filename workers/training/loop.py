@@ -123,7 +123,9 @@ class _Training:
     def _backward(self, batch: Any, together: int) -> None:
         loss = self._task.loss(self._model, batch)
         self._accelerator.backward(loss.total / together)
-        self._pending.append({"loss": loss.total.detach(), **{name: part.detach() for name, part in loss.parts.items()}})
+        self._pending.append(
+            {"loss": loss.total.detach(), **{name: part.detach() for name, part in loss.parts.items()}}
+        )
 
     def _after_step(self) -> None:
         settings, figures = self._settings, None
@@ -166,7 +168,8 @@ class _Training:
 
     def _agreed(self, value: Any) -> Any:
         """The first process's, in all."""
-        return broadcast_object_list([value])[0] if self._several else value
+        agreed: list[Any] = broadcast_object_list([value]) if self._several else [value]
+        return agreed[0]
 
     # ---------------------------------------------------------------- figures
 
@@ -219,9 +222,7 @@ class _Training:
         rate = float(self._optimiser.param_groups[0]["lr"])
         loss = self._curves[-1]["loss"] if self._curves else None
         epoch = min(self.step // self._an_epoch, self._settings.epochs - 1)
-        said = Progress(
-            self.step, self._steps, epoch, self._settings.epochs, loss, rate, seconds, left, figures
-        )
+        said = Progress(self.step, self._steps, epoch, self._settings.epochs, loss, rate, seconds, left, figures)
         try:
             self._watch(said)
         except BaseException:

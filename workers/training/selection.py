@@ -256,7 +256,8 @@ def load_selection(folder: Path, device: str = resources.AUTO) -> Selection:
         settings = json.loads((folder / ENCODER_CONFIG).read_text(encoding="utf-8"))
         config = transformers.AutoConfig.for_model(**settings)
         shape = SelectionShape(said["max_tokens"], said["first_only"])
-        model = SelectionModel(_without_pooler(transformers.AutoModel.from_config(config)), shape)
+        kind: Any = transformers.AutoModel  # its methods have no types
+        model = SelectionModel(_without_pooler(kind.from_config(config)), shape)
         model.load_state_dict(found.weights())
         own = {name: (folder / name).read_bytes() for name in found.config["files"] if not name.endswith("safetensors")}
     tokens = Tokens(files)

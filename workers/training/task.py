@@ -52,8 +52,8 @@ class Task(Protocol):
         """The figure of ``validate`` that decides which checkpoint is the best; higher is better."""
 
     def settings(self) -> Mapping[str, Any]:
-        """The recipe's own settings as JSON values; with the data they decide the run. A checkpoint of other settings is
-        not resumed."""
+        """The recipe's own settings as JSON values; with the data they decide the run. A checkpoint of other settings
+        is not resumed."""
 
     def files(self) -> Mapping[str, bytes]:
         """What loading the model needs beside its weights, by file name: the encoder's config, the tokenizer. A

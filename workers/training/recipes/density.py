@@ -1,4 +1,4 @@
-"""DEnsity's recipe: a response-selection cross-encoder, trained by L_RS + λ L_CL (Park et al., 2023, §3.1, 3.4, 4.3)."""
+"""DEnsity's recipe: a response-selection cross-encoder, trained by L_RS + λ L_CL (Park et al., 2023)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 from torch import nn
 
@@ -31,8 +30,8 @@ Contrastive = Literal["none", "paper", "released"]
 class DensitySettings:
     """The defaults are the paper's for DailyDialog, but for the encoder, which is bert-base-uncased there.
 
-    What follows the paper's settings makes a training cheaper: the same sequences cost the same whoever shares them in a
-    cross-encoder, so fewer layers, tokens, negatives or pairs are what there is to save on.
+    Those from ``freeze`` on make a training cheaper. In a cross-encoder negatives that contexts share cost as much as
+    others do, so fewer trained layers, tokens, negatives or pairs are what there is to save on.
     """
 
     encoder: str = PACKAGED_ENCODER
@@ -92,8 +91,11 @@ class DensityTask:
         self.selection.model.recompute = settings.recompute
         self.selection.model.freeze(settings.freeze)
         self._contexts, self._responses = self._texts(training)
-        self._sampler = NegativeSampler(training, settings.negatives, settings.seed)
-        self._validation = self._candidates(validation)
+        try:
+            self._sampler = NegativeSampler(training, settings.negatives, settings.seed)
+            self._validation = self._candidates(validation)
+        except ValueError as error:
+            raise TrainingError(str(error)) from error
 
     @property
     def model(self) -> nn.Module:
@@ -136,7 +138,7 @@ class DensityTask:
         parts = {"response selection": selection.detach(), "contrastive": contrastive.detach()}
         return Loss(selection + settings.contrastive_weight * contrastive, parts)
 
-    def validate(self, model: nn.Module) -> Mapping[str, float]:
+    def validate(self, model: nn.Module) -> Mapping[str, float]:  # noqa: ARG002 - it is the selection's
         """R@1 and MRR of the answers among as many negatives as in training, the same ones every time."""
         scores = self.selection.scores(self._validation)
         return ranking_figures(scores.reshape(-1, 1 + self._settings.negatives))
