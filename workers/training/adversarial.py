@@ -128,7 +128,8 @@ def _of_another_dialogue(pairs: Sequence[Answered], pair: Answered, random: np.r
     def other(candidate: Answered) -> bool:
         return candidate.dialogue != pair.dialogue and candidate.response != pair.response
 
-    for place in random.integers(len(pairs), size=TRIES).tolist():
+    drawn: list[int] = random.integers(len(pairs), size=TRIES).tolist()
+    for place in drawn:
         if other(pairs[place]):
             return pairs[place].response
     responses = [candidate.response for candidate in pairs if other(candidate)]

@@ -168,6 +168,13 @@ def test_each_information_contrasts_its_own_negatives() -> None:
     assert other.with_reference == before.with_reference
 
 
+def test_the_two_informations_have_draws_of_their_own() -> None:
+    given = latents()
+    alike = replace(given, context=given.reference, other_contexts=given.other_references)
+    score = cmn_score(alike, "a turn")
+    assert score.with_context.value != score.with_reference.value
+
+
 def test_the_same_seed_and_key_give_the_same_score_and_others_another() -> None:
     score = cmn_score(latents(), "a turn").value
     assert cmn_score(latents(), "a turn").value == score
