@@ -9,10 +9,11 @@ from tests.workers.checkpoints import SPECIALS, word_tokenizer
 from tests.workers.training.talk import talk
 from workers.training.dialogues import TrainingDialogue
 
-THINGS = ("dogs", "cats", "trains", "soup", "rain", "chess", "books", "songs")
-OPENINGS = ("i like {}", "do you like {} ?", "tell me of {}")
-ANSWERS = ("{} are fine", "yes {} are good", "i know all {}", "no {} today")
-WORDS = sorted({word for text in (*THINGS, *OPENINGS, *ANSWERS) for word in text.split() if word != "{}"})
+THINGS = ("dogs", "trains", "soup", "rain")
+WORDS_OF_PRAISE = ("fine", "cold", "late", "loud", "old", "new", "sad", "big")
+OPENINGS = ("i like {}", "tell me of {}")
+ANSWERS = ("yes {} are {}", "no {} is {}")
+WORDS = sorted({word for text in (*THINGS, *WORDS_OF_PRAISE, *OPENINGS, *ANSWERS) for word in text.split()} - {"{}"})
 
 
 def about_one_thing(count: int, seed: int = 1) -> list[TrainingDialogue]:
@@ -21,8 +22,13 @@ def about_one_thing(count: int, seed: int = 1) -> list[TrainingDialogue]:
     made = []
     for number in range(count):
         thing = THINGS[number % len(THINGS)]
-        made.append(talk(str(number), draw.choice(OPENINGS).format(thing), draw.choice(ANSWERS).format(thing)))
+        made.append(talk(str(number), draw.choice(OPENINGS).format(thing), answer_about(thing, draw)))
     return made
+
+
+def answer_about(thing: str, draw: random.Random) -> str:
+    """Follows what was said of the thing; what it says of it is nowhere foretold, so only z can tell the decoder."""
+    return draw.choice(ANSWERS).format(thing, draw.choice(WORDS_OF_PRAISE))
 
 
 def save_tiny_encoder(folder: Path, width: int = 32, layers: int = 2, seed: int = 3) -> Path:
@@ -36,12 +42,12 @@ def save_tiny_encoder(folder: Path, width: int = 32, layers: int = 2, seed: int 
         vocab_size=len(SPECIALS) + len(WORDS),
         hidden_size=width,
         num_hidden_layers=layers,
-        num_attention_heads=2,
+        num_attention_heads=4,
         intermediate_size=2 * width,
         max_position_embeddings=48,
         hidden_dropout_prob=0.0,
         attention_probs_dropout_prob=0.0,
-        initializer_range=0.2,
+        initializer_range=0.3,
     )
     transformers.BertModel(config).save_pretrained(folder)
     tokenizer = word_tokenizer()
