@@ -13,6 +13,9 @@ from workers.training.dialogues import TrainingDialogue
 from workers.training.letters import letters_of
 from workers.training.overlap import LEAST_LETTERS
 
+MOST_VERSIONS = 5
+"""Of one conversation. What more dialogues say is a formula and ties none."""
+
 
 def split_dialogues(
     dialogues: Sequence[TrainingDialogue], validation_share: float, seed: int
@@ -22,8 +25,10 @@ def split_dialogues(
     Dialogues that share a long utterance, or two in a row (``overlap.LEAST_LETTERS`` letters or more), are one
     conversation in two versions, as corpora hold them, and stay together. The validation part has ``validation_share``
     of the dialogues, rounded, or a few less where a group does not fit; both parts have at least one. Raises ValueError
-    where that cannot be.
+    where less than half of that would be found: such dialogues need validation data of another file.
     """
+    if len(dialogues) < 2:
+        raise ValueError(f"{len(dialogues)} dialogues: at least 2 are needed, one of them to validate on")
     if not 0 < validation_share < 1:
         raise ValueError(f"validation_share: {validation_share}; must lie between 0 and 1")
     wanted = min(max(1, round(validation_share * len(dialogues))), len(dialogues) - 1)
@@ -32,8 +37,11 @@ def split_dialogues(
     for place in np.random.default_rng(seed).permutation(len(groups)):
         if len(chosen) + len(groups[place]) <= wanted:
             chosen.update(groups[place])
-    if not chosen:
-        raise ValueError(f"{len(dialogues)} dialogues in {len(groups)} groups of versions: too few to validate on some")
+    if 2 * len(chosen) < wanted:
+        raise ValueError(
+            f"{len(dialogues)} dialogues in {len(groups)} groups of versions, the largest of {max(map(len, groups))}: "
+            f"{wanted} for validation cannot be had apart from the others"
+        )
     training = [dialogue for index, dialogue in enumerate(dialogues) if index not in chosen]
     return training, [dialogues[index] for index in sorted(chosen)]
 
@@ -48,11 +56,15 @@ def _groups(dialogues: Sequence[TrainingDialogue]) -> list[list[int]]:
             index = parent[index]
         return index
 
-    first_with: dict[str, int] = {}
+    holders: dict[str, dict[int, None]] = {}
     for index, dialogue in enumerate(dialogues):
         for key in _versions_share(dialogue):
-            other, here = root(first_with.setdefault(key, index)), root(index)
-            parent[max(other, here)] = min(other, here)
+            holders.setdefault(key, {})[index] = None
+    for first, *others in holders.values():
+        if len(others) < MOST_VERSIONS:
+            for other in others:
+                one, two = root(first), root(other)
+                parent[max(one, two)] = min(one, two)
     groups: dict[int, list[int]] = {}
     for index in range(len(dialogues)):
         groups.setdefault(root(index), []).append(index)

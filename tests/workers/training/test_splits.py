@@ -45,14 +45,23 @@ def test_what_many_people_say_ties_no_dialogues() -> None:
     assert [len(part) for part in split_dialogues(dialogues, 0.5, seed=0)] == [5, 5]
 
 
+def test_a_long_formula_ties_no_dialogues() -> None:
+    long = "Your call is important to us, please hold the line."
+    training, validation = split_dialogues([talk(str(k), long, f"Give me {k}.") for k in range(6)], 0.5, seed=0)
+    assert (len(training), len(validation)) == (3, 3)
+
+
 def test_both_parts_hold_something() -> None:
     assert [len(part) for part in split_dialogues(numbered(2), 0.01, seed=0)] == [1, 1]
     assert [len(part) for part in split_dialogues(numbered(2), 0.99, seed=0)] == [1, 1]
 
 
 def test_what_cannot_be_split_is_refused() -> None:
-    with pytest.raises(ValueError, match="1 dialogues in 1 groups of versions"):
+    with pytest.raises(ValueError, match="1 dialogues: at least 2 are needed"):
         split_dialogues(numbered(1), 0.5, seed=0)
+    long = "Behind the station, the second street on the left."
+    with pytest.raises(ValueError, match="5 dialogues in 1 groups of versions, the largest of 5: 2 for validation"):
+        split_dialogues([talk(str(k), f"Where is number {k}?", long) for k in range(5)], 0.4, seed=0)
     with pytest.raises(ValueError, match="must lie between 0 and 1"):
         split_dialogues(numbered(9), 1.0, seed=0)
 
