@@ -130,10 +130,9 @@ def read(folder: Path) -> Checkpoint:
     return Checkpoint(folder, {**config, "sha256": said}, str(said))
 
 
-def newest(parent: Path, prefix: str = STEP) -> Checkpoint | None:
-    """The whole checkpoint of the highest step; those that are not whole are passed over. ``prefix``: ``STEP`` for
-    resuming, ``BEST`` for the best one by the validation figure."""
-    for folder in _newest_first(parent, prefix):
+def newest(parent: Path) -> Checkpoint | None:
+    """The whole checkpoint of the highest step, to resume from; those that are not whole are passed over."""
+    for folder in _newest_first(parent, STEP):
         try:
             return read(folder)
         except CheckpointError:
@@ -141,13 +140,23 @@ def newest(parent: Path, prefix: str = STEP) -> Checkpoint | None:
     return None
 
 
+def best(parent: Path) -> Checkpoint | None:
+    """The one with the best validation so far, as the newest checkpoint names it; None before the first validation.
+    Raises ``CheckpointError`` where it is not whole."""
+    last = newest(parent)
+    return read(parent / name_of(last.config["best"]["step"], BEST)) if last and last.config["best"] else None
+
+
 def name_of(step: int, prefix: str = STEP) -> str:
     return f"{prefix}{step:08d}"
 
 
-def remove_older(parent: Path, prefix: str, keep: int) -> None:
-    """All but the ``keep`` newest, and what writers that were killed left."""
-    for folder in _newest_first(parent, prefix)[keep:]:
+def tidy(parent: Path, keep: int, best_step: int | None) -> None:
+    """Removes all but the ``keep`` newest to resume from and the best one of ``best_step``, and what writers that were
+    killed left. For when a checkpoint that names this best one is written: until then the one before may be needed."""
+    kept_best = None if best_step is None else name_of(best_step, BEST)
+    others = [folder for folder in _newest_first(parent, BEST) if folder.name != kept_best]
+    for folder in [*_newest_first(parent, STEP)[keep:], *others]:
         shutil.rmtree(folder, ignore_errors=True)
     for folder in parent.glob(f"{_UNFINISHED}*"):
         shutil.rmtree(folder, ignore_errors=True)

@@ -45,7 +45,7 @@ class _Training:
     def __init__(self, task: Task, settings: TrainingSettings, folder: Path, watch: Watch | None) -> None:
         self._task, self._settings, self._folder, self._watch = task, settings, folder, watch
         self._identity = identity(task, settings)
-        earlier = checkpoints.newest(folder, STEP)
+        earlier = checkpoints.newest(folder)
         if earlier is not None:
             _check_is_same(earlier, self._identity)
         self._accelerator = _accelerator(settings)
@@ -243,7 +243,8 @@ class _Training:
             state = saved_state(self._optimiser.optimizer, self._accelerator.scaler) if prefix == STEP else None
             place = self._folder / checkpoints.name_of(self.step, prefix)
             checkpoints.write(place, model.state_dict(), self._config(), self._task.files(), state)
-            checkpoints.remove_older(self._folder, prefix, self._settings.keep if prefix == STEP else 1)
+            if prefix == STEP:
+                checkpoints.tidy(self._folder, self._settings.keep, self._best.get("step"))
         self._accelerator.wait_for_everyone()
 
     def _config(self) -> dict[str, Any]:

@@ -100,11 +100,23 @@ def test_weights_that_share_memory_are_kept_both(tmp_path: Path) -> None:
     assert torch.equal(found.weights()["in"], found.weights()["out"])
 
 
-def test_old_ones_go(tmp_path: Path) -> None:
+def test_old_ones_go_and_the_best_stays(tmp_path: Path) -> None:
     for step in (1, 2, 3):
         written(tmp_path, step)
-    checkpoint.remove_older(tmp_path, checkpoint.STEP, 2)
-    assert sorted(folder.name for folder in tmp_path.iterdir()) == ["step-00000002", "step-00000003"]
+        checkpoint.write(tmp_path / checkpoint.name_of(step, checkpoint.BEST), WEIGHTS, {})
+    checkpoint.tidy(tmp_path, 2, best_step=1)
+    assert sorted(folder.name for folder in tmp_path.iterdir()) == ["best-00000001", "step-00000002", "step-00000003"]
+
+
+def test_the_best_is_the_one_that_the_newest_names(tmp_path: Path) -> None:
+    """Not a later one, written before a kill that took the checkpoint naming it."""
+    written(tmp_path, 5, best={"step": 2})
+    for step in (2, 8):
+        checkpoint.write(tmp_path / checkpoint.name_of(step, checkpoint.BEST), WEIGHTS, {"step": step})
+    found = checkpoint.best(tmp_path)
+    assert found is not None
+    assert found.config["step"] == 2
+    assert checkpoint.best(tmp_path / "nothing") is None
 
 
 def test_weights_alone_cannot_be_resumed(tmp_path: Path) -> None:

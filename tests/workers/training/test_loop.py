@@ -150,6 +150,27 @@ def test_the_best_checkpoint_is_that_of_the_highest_figure(tmp_path: Path) -> No
     assert (outcome.best / "line.txt").read_bytes() == b"y = 2 a - b + 0.5"
 
 
+def test_the_best_before_a_kill_is_there_after_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Killed between a better one's writing and the checkpoint that names it; the second time it is no better, as can
+    happen on a GPU."""
+    whole_write = checkpoint.write
+
+    def write(folder: Path, *given: Any) -> checkpoint.Checkpoint:
+        if folder.name == checkpoint.name_of(8):
+            raise Killed
+        return whole_write(folder, *given)
+
+    monkeypatch.setattr(checkpoint, "write", write)
+    with pytest.raises(Killed):
+        train(LineTask(figures=(0.0, 0.3, 0.5)), settings(), tmp_path)
+    monkeypatch.undo()
+    outcome = train(LineTask(figures=(0.2, 0.1)), settings(), tmp_path)
+    assert outcome.best.name == "best-00000004"
+    best = checkpoint.best(tmp_path)
+    assert best is not None
+    assert best.folder == outcome.best
+
+
 def test_it_stops_early_when_figures_get_no_better(tmp_path: Path) -> None:
     task = LineTask(figures=(0.0, 0.3, 0.2, 0.3, 0.9))
     outcome = train(task, settings(epochs=4, patience=2), tmp_path)
