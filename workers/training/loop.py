@@ -58,7 +58,7 @@ class _Training:
         if earlier is not None:
             task.model.load_state_dict(earlier.weights())
         self._model, self._optimiser = self._accelerator.prepare(task.model, optimiser)
-        self._together = settings.accumulate * self._accelerator.num_processes
+        self._together: int = settings.accumulate * self._accelerator.num_processes
         self._an_epoch = self._steps_in(len(task.batches(0)))
         if not self._an_epoch:
             raise TrainingError("there is nothing to train on")
