@@ -14,5 +14,6 @@ class WorkersConfig(AppConfig):
                 threads=settings.THREADS,
                 feature_folder=settings.HOME / "features" if settings.FEATURE_CACHE_BYTES else None,
                 feature_bytes=settings.FEATURE_CACHE_BYTES,
+                trained_folder=settings.HOME / "trained",
             )
         )

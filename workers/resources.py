@@ -25,6 +25,8 @@ class Resources:
     """Where features are remembered between processes and runs; None: in this process only."""
     feature_bytes: int = 1_000_000_000
     """Most space they may take there."""
+    trained_folder: Path | None = None
+    """Where trained models are, each in a folder of its name; None: nowhere."""
 
     @property
     def threads_to_use(self) -> int:

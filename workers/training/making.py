@@ -1,0 +1,156 @@
+"""From conversations to a trained model in a folder: split, train, and what a recipe adds at its end.
+
+What a row or a command says as JSON (``--epochs 3 --contrastive none``) becomes a ``Plan``; ``make`` does the rest. It
+may be ended at any time and called again: training goes on at its last checkpoint, what comes after it is done anew.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from typing import Any
+
+from workers.model_files import ModelError
+from workers.training import checkpoint as checkpoints
+from workers.training.checkpoint import Checkpoint
+from workers.training.dialogues import TrainingDialogue
+from workers.training.gaussian import GaussianFit
+from workers.training.loop import train
+from workers.training.pairs import Pair, pairs_of
+from workers.training.recipes import cmn, density
+from workers.training.recipes.cmn import CmnSettings, CmnTask
+from workers.training.recipes.density import DensitySettings, DensityTask, texts_of
+from workers.training.selection import load_selection
+from workers.training.settings import TrainingError, TrainingSettings, Watch
+from workers.training.splits import signature_of, split_dialogues
+
+RECIPES = (density.RECIPE, cmn.RECIPE)
+FIT = "gaussian.safetensors"
+"""Of DEnsity: the Gaussian over the features of all positive training pairs."""
+VALIDATION_SHARE = 0.1
+_OF_A_TRAINING = ("under way", "files", "sha256")
+"""What a model that is finished does not say."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    recipe: str
+    settings: DensitySettings | CmnSettings
+    training: TrainingSettings
+    validation_share: float = VALIDATION_SHARE
+    """Of the dialogues; drawn by the seed."""
+
+
+def plan_of(recipe: str, chosen: Mapping[str, Any]) -> Plan:
+    """``chosen``: by name what differs from the recipe's defaults, of its own settings and of the training's; ``seed``
+    is both's. Raises ``TrainingError`` for an unknown name or a value that cannot be."""
+    if recipe not in RECIPES:
+        raise TrainingError(f"there is no recipe {recipe!r}; there are {', '.join(RECIPES)}")
+    own: DensitySettings | CmnSettings = DensitySettings() if recipe == density.RECIPE else CmnSettings()
+    training = TrainingSettings() if recipe == density.RECIPE else cmn.TRAINING
+    share = VALIDATION_SHARE
+    rest = dict(chosen)
+    if "validation_share" in rest:
+        share = _of_type(share, "validation_share", rest.pop("validation_share"))
+    own = replace(own, **_taken(own, rest))
+    training = replace(training, **_taken(training, rest))
+    unknown = sorted(name for name in rest if not _has(own, name) and not _has(training, name))
+    if unknown:
+        known = sorted({one.name for of in (own, training) for one in fields(of)} | {"validation_share"})
+        raise TrainingError(f"{recipe} has no setting {unknown[0]!r}; there are {', '.join(known)}")
+    return Plan(recipe, own, training, share)
+
+
+def split_of(plan: Plan, dialogues: Sequence[TrainingDialogue]) -> tuple[tuple[Pair, ...], tuple[Pair, ...], str]:
+    """Training and validation pairs, of dialogues that have nothing in common, and the signature of both."""
+    try:
+        training, validation = split_dialogues(dialogues, plan.validation_share, plan.settings.seed)
+    except ValueError as error:
+        raise TrainingError(str(error)) from error
+    signed = f"{signature_of(training)} {signature_of(validation)}"
+    return pairs_of(training), pairs_of(validation), hashlib.sha256(signed.encode()).hexdigest()
+
+
+def make(
+    plan: Plan,
+    dialogues: Sequence[TrainingDialogue],
+    work: Path,
+    place: Path,
+    about: Mapping[str, Any] | None = None,
+    watch: Watch | None = None,
+    fitting: Callable[[int, int], None] | None = None,
+) -> Checkpoint:
+    """Trains in ``work`` and writes the finished model to ``place``, whole or not at all.
+
+    ``about``: JSON that the model keeps of its data: the corpus and its version, what overlapped. ``watch``: see
+    ``loop.train``. ``fitting(done, of)``: DEnsity's pairs whose features the Gaussian is laid over, after training.
+    Raises ``TrainingError`` and ``ModelError``.
+    """
+    training, validation, signature = split_of(plan, dialogues)
+    task: DensityTask | CmnTask
+    if isinstance(plan.settings, DensitySettings):
+        task = DensityTask(plan.settings, training, validation, signature)
+    else:
+        task = CmnTask(plan.settings, training, validation, signature)
+    outcome = train(task, plan.training, work, watch)
+    del task
+    try:
+        best, last = checkpoints.read(outcome.best), checkpoints.newest(work)
+    except checkpoints.CheckpointError as error:
+        raise TrainingError(str(error)) from error
+    files = {name: (best.folder / name).read_bytes() for name in best.config["files"] if name != checkpoints.WEIGHTS}
+    told = {
+        "about": dict(about or {}),
+        "dialogues": len(dialogues),
+        "pairs": len(training),
+        "validated": len(validation),
+    }
+    config = {name: value for name, value in (last or best).config.items() if name not in _OF_A_TRAINING}
+    if isinstance(plan.settings, DensitySettings):
+        fit = fit_of(best.folder, training, plan.settings.turns, plan.training.device, fitting)
+        files[FIT] = fit.to_bytes()
+        told["fit"] = {"points": fit.points, "dimensions": fit.dimensions, "rank": fit.rank}
+    return checkpoints.write(place, best.weights(), {**config, "name": place.name, "model": told}, files)
+
+
+def fit_of(
+    folder: Path, pairs: Sequence[Pair], turns: int, device: str, fitting: Callable[[int, int], None] | None = None
+) -> GaussianFit:
+    """Over the features of all positive training pairs (DEnsity's equation 2), by the weights in ``folder``."""
+    selection = load_selection(folder, device)
+    asked = [(texts_of(pair, turns), pair.response) for pair in pairs]
+    told = None if fitting is None else lambda done: fitting(done, len(asked))
+    try:
+        return GaussianFit.of(selection.features(asked, told))
+    except ValueError as error:
+        raise ModelError(f"no Gaussian can be laid over the features: {error}") from error
+
+
+def _has(settings: Any, name: str) -> bool:
+    return any(one.name == name for one in fields(settings))
+
+
+def _taken(settings: Any, chosen: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        one.name: _of_type(getattr(settings, one.name), one.name, chosen[one.name])
+        for one in fields(settings)
+        if one.name in chosen
+    }
+
+
+def _of_type(default: Any, name: str, value: Any) -> Any:
+    """JSON knows no difference between 600 and 600.0, a command line none between words and numbers."""
+    kind = type(default)
+    if isinstance(value, kind) and (kind is bool or not isinstance(value, bool)):
+        return value
+    if isinstance(value, bool) or isinstance(default, bool):
+        raise TrainingError(f"{name} must be {'true or false' if isinstance(default, bool) else 'no truth value'}")
+    try:
+        made = kind(value)
+    except (TypeError, ValueError) as error:
+        raise TrainingError(f"{name} must be of the kind of {default!r}, not {value!r}") from error
+    if isinstance(value, float) and made != value:
+        raise TrainingError(f"{name} must be a whole number, not {value!r}")
+    return made
