@@ -24,7 +24,7 @@ from workers.training import checkpoint as checkpoints
 from workers.training.checkpoint import BEST, STEP, Checkpoint
 from workers.training.saved_state import generator_states, load_state, saved_state, set_generators
 from workers.training.schedule import Pace, share_of_rate, steps_that_fit, warm_up_of
-from workers.training.settings import Ending, Outcome, Progress, TrainingError, TrainingSettings, Watch
+from workers.training.settings import Abandoned, Ending, Outcome, Progress, TrainingError, TrainingSettings, Watch
 from workers.training.task import Task
 
 FORMAT = 1
@@ -222,9 +222,14 @@ class _Training:
         rate = float(self._optimiser.param_groups[0]["lr"])
         loss = self._curves[-1]["loss"] if self._curves else None
         epoch = min(self.step // self._an_epoch, self._settings.epochs - 1)
-        said = Progress(self.step, self._steps, epoch, self._settings.epochs, loss, rate, seconds, left, figures)
+        said = Progress(
+            self.step, self._steps, epoch, self._settings.epochs, loss, rate, seconds, left, figures,
+            self._curves, self._validations, device_name(self._accelerator.device),
+        )  # fmt: skip
         try:
             self._watch(said)
+        except Abandoned:
+            raise
         except BaseException:
             self._save()
             raise

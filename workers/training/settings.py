@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -18,6 +18,10 @@ _NOT_DECIDING = ("device", "save_every", "keep")
 
 class TrainingError(RuntimeError):
     """A training cannot begin, go on or be resumed; the message is for people."""
+
+
+class Abandoned(Exception):
+    """Raised by a ``Watch`` whose training somebody else has taken over: the folder is theirs now."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,10 +99,16 @@ class Progress:
     """At the pace so far; None before the first step."""
     figures: Mapping[str, float] | None = None
     """Of the validation that was just made."""
+    curves: Sequence[Mapping[str, float]] = ()
+    """All points so far, each with its step, its learning rate, the loss and its parts."""
+    validations: Sequence[Mapping[str, Any]] = ()
+    """All so far: "step" and "figures"."""
+    device: str = ""
 
 
 Watch = Callable[[Progress], None]
-"""What it raises ends the training after a checkpoint was written, and goes on to whoever called ``train``."""
+"""What it raises ends the training after a checkpoint was written, and goes on to whoever called ``train``. Of an
+``Abandoned`` nothing is written."""
 
 
 @dataclass(frozen=True, slots=True)
