@@ -13,8 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from workers.model_files import ModelError
-from workers.training import checkpoint as checkpoints
-from workers.training.checkpoint import Checkpoint
+from workers.training.checkpoint import Checkpoint, CheckpointError
 from workers.training.dialogues import TrainingDialogue
 from workers.training.gaussian import GaussianFit
 from workers.training.loop import train
@@ -25,13 +24,10 @@ from workers.training.recipes.density import DensitySettings, DensityTask, texts
 from workers.training.selection import load_selection
 from workers.training.settings import TrainingError, TrainingSettings, Watch
 from workers.training.splits import signature_of, split_dialogues
+from workers.training.trained import GAUSSIAN, publish
 
 RECIPES = (density.RECIPE, cmn.RECIPE)
-FIT = "gaussian.safetensors"
-"""Of DEnsity: the Gaussian over the features of all positive training pairs."""
 VALIDATION_SHARE = 0.1
-_OF_A_TRAINING = ("under way", "files", "sha256")
-"""What a model that is finished does not say."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,23 +92,21 @@ def make(
         task = CmnTask(plan.settings, training, validation, signature)
     outcome = train(task, plan.training, work, watch)
     del task
-    try:
-        best, last = checkpoints.read(outcome.best), checkpoints.newest(work)
-    except checkpoints.CheckpointError as error:
-        raise TrainingError(str(error)) from error
-    files = {name: (best.folder / name).read_bytes() for name in best.config["files"] if name != checkpoints.WEIGHTS}
+    files: dict[str, bytes] = {}
     told = {
         "about": dict(about or {}),
         "dialogues": len(dialogues),
         "pairs": len(training),
         "validated": len(validation),
     }
-    config = {name: value for name, value in (last or best).config.items() if name not in _OF_A_TRAINING}
     if isinstance(plan.settings, DensitySettings):
-        fit = fit_of(best.folder, training, plan.settings.turns, plan.training.device, fitting)
-        files[FIT] = fit.to_bytes()
+        fit = fit_of(outcome.best, training, plan.settings.turns, plan.training.device, fitting)
+        files[GAUSSIAN] = fit.to_bytes()
         told["fit"] = {"points": fit.points, "dimensions": fit.dimensions, "rank": fit.rank}
-    return checkpoints.write(place, best.weights(), {**config, "name": place.name, "model": told}, files)
+    try:
+        return publish(work, place, {"name": place.name, "model": told}, files)
+    except CheckpointError as error:
+        raise TrainingError(str(error)) from error
 
 
 def fit_of(

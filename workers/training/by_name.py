@@ -1,0 +1,53 @@
+"""Which trained model a name means in this process, or why none. Loads nothing.
+
+The folder is the one of ``resources``; of a model that is there only ``config.json`` is read: whether the files are
+whole is seen when it is loaded.
+"""
+
+from __future__ import annotations
+
+from workers import resources
+from workers.model_files import ModelError, ModelFiles
+from workers.training.trained import TrainedModel, model_in, models_in
+
+
+def models_here(recipe: str = "") -> list[TrainedModel]:
+    parent = resources.at_hand().trained_folder
+    return [] if parent is None else models_in(parent, recipe)
+
+
+def model_named(name: str, recipe: str) -> TrainedModel:
+    """Raises ``ModelError`` where there is none of this name, or it was trained by another recipe."""
+    parent = resources.at_hand().trained_folder
+    found = None if parent is None else model_in(parent, name)
+    if found is None:
+        raise ModelError(f"there is no trained model {name[:80]!r}")
+    if found.recipe != recipe:
+        raise ModelError(f"the trained model {name} is of the recipe {found.recipe}, not {recipe}")
+    return found
+
+
+def why_no_model(metric: str, name: str, recipe: str) -> str:
+    """Why ``metric`` cannot use the trained model of this name, and what to do; "" where it can. Cheap."""
+    try:
+        if name:
+            model_named(name, recipe)
+            return ""
+        reason = ""
+    except ModelError as error:
+        reason = str(error)
+    there = [model.name for model in models_here(recipe)]
+    if there:
+        return f"{reason or 'name a trained model'}: {metric}[trained=NAME]; there are {', '.join(there)}"
+    train = f"manage.py train {recipe} --corpus … --name NAME, then {metric}[trained=NAME]"
+    return f"{reason}; {train}" if reason else f"train a model first: {train}"
+
+
+def files_of(model: TrainedModel) -> ModelFiles:
+    """As accounts name it: ``daily@1a2b3c4d5e6f``."""
+    return ModelFiles(model.name, model.folder, "", model.revision)
+
+
+def turns_of(model: TrainedModel) -> int:
+    """The most utterances of a context that it was trained to look at, the last ones; 0: all."""
+    return int(model.config["settings"].get("turns", 0))
