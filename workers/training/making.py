@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from workers.model_files import ModelError
+from workers.training import checkpoint as checkpoints
 from workers.training.checkpoint import Checkpoint, CheckpointError
 from workers.training.dialogues import TrainingDialogue
 from workers.training.gaussian import GaussianFit
@@ -24,10 +25,12 @@ from workers.training.recipes.density import DensitySettings, DensityTask, texts
 from workers.training.selection import load_selection
 from workers.training.settings import TrainingError, TrainingSettings, Watch
 from workers.training.splits import signature_of, split_dialogues
-from workers.training.trained import GAUSSIAN, publish
 
 RECIPES = (density.RECIPE, cmn.RECIPE)
+GAUSSIAN = "gaussian.safetensors"
+"""Of DEnsity: the fit (``gaussian.GaussianFit``) over the features of all positive training pairs."""
 VALIDATION_SHARE = 0.1
+_NOT_OF_MODELS = ("files", "sha256", "under way")
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,10 +106,21 @@ def make(
         fit = fit_of(outcome.best, training, plan.settings.turns, plan.training.device, fitting)
         files[GAUSSIAN] = fit.to_bytes()
         told["fit"] = {"points": fit.points, "dimensions": fit.dimensions, "rank": fit.rank}
+    return _published(work, place, {"name": place.name, "model": told}, files)
+
+
+def _published(work: Path, place: Path, said: Mapping[str, Any], files: Mapping[str, bytes]) -> Checkpoint:
+    """The best checkpoint's weights, the newest one's curves, and what the recipe adds afterwards (``files``)."""
     try:
-        return publish(work, place, {"name": place.name, "model": told}, files)
+        best, newest = checkpoints.best(work), checkpoints.newest(work)
     except CheckpointError as error:
         raise TrainingError(str(error)) from error
+    if best is None or newest is None:
+        raise TrainingError(f"the training in {work.name} has no checkpoint to make a model of")
+    config = {name: value for name, value in newest.config.items() if name not in _NOT_OF_MODELS}
+    kept = [name for name in best.config["files"] if name not in (checkpoints.WEIGHTS, checkpoints.STATE)]
+    own = {name: (best.folder / name).read_bytes() for name in kept}
+    return checkpoints.write(place, best.weights(), {**config, **said}, {**own, **files})
 
 
 def fit_of(
