@@ -26,6 +26,7 @@ INSTALLED_APPS = [
     "leaderboard.challenges",
     "leaderboard",
     "workers.judges",
+    "workers.trainings",
     "workers",
     "annotations.campaigns",
     "annotations",

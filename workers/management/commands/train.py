@@ -1,0 +1,192 @@
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import CommandError, CommandParser
+from tqdm import tqdm
+
+from annotations.console import ConsoleCommand, figure, whole_number
+from annotations.queries import NotFound, version_of
+from workers.training.settings import TrainingError
+from workers.trainings import actions, execution, queries, runs
+from workers.trainings.data import Source
+from workers.trainings.models import Training
+
+POLL_SECONDS = 0.5
+LONELY_SECONDS = 10
+CONTRASTIVE = {"0": "none", "1": "paper", "released": "released"}
+SETTINGS = (
+    *("encoder", "epochs", "seconds", "negatives", "learning_rate", "pairs_an_epoch", "freeze", "turns"),
+    *("max_tokens", "free_bits", "validation_share", "validation_pairs", "patience", "save_every"),
+)
+"""Options that are a setting of the recipe or of the training, by its name."""
+
+
+class Command(ConsoleCommand):
+    help = (
+        "Train a metric's model on a corpus of conversations between people: density (DEnsity) or cmn. A worker of the "
+        "queue gpu does it, and a progress bar follows; Ctrl-C stops following, not the work. With --inline this "
+        "process trains. The same command again goes on with a training that was stopped or failed."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("recipe", choices=["density", "cmn"], metavar="RECIPE", help="density or cmn")
+        parser.add_argument("--corpus", required=True, metavar="S", help="a corpus's slug, or a file of DailyDialog, …")
+        parser.add_argument("--name", required=True, help="the trained model's: density[trained=NAME]")
+        parser.add_argument("--encoder", metavar="M", help="what training begins from: a folder or a hub id")
+        parser.add_argument("--epochs", type=whole_number(1), metavar="E")
+        parser.add_argument("--seconds", type=float, metavar="T", help="the time that training may take in all")
+        parser.add_argument("--negatives", type=whole_number(1), metavar="K", help="density: for each answer")
+        parser.add_argument(
+            "--contrastive", choices=list(CONTRASTIVE), help="density: the loss L_CL, 1 where not given"
+        )
+        parser.add_argument("--learning-rate", type=float, metavar="R")
+        parser.add_argument("--pairs-an-epoch", type=whole_number(0), metavar="P", help="0: all")
+        parser.add_argument("--freeze", type=whole_number(0), metavar="L", help="lowest layers that are not trained")
+        parser.add_argument("--turns", type=whole_number(0), metavar="N", help="last utterances looked at; 0: all")
+        parser.add_argument("--max-tokens", type=whole_number(1), metavar="N")
+        parser.add_argument("--free-bits", type=float, metavar="B", help="cmn: nats a dimension that cost nothing")
+        parser.add_argument("--validation-share", type=float, metavar="V", help="of the dialogues")
+        parser.add_argument("--validation-pairs", type=whole_number(0), metavar="P", help="drawn of these; 0: all")
+        parser.add_argument("--patience", type=whole_number(0), metavar="N", help="validations without a better one")
+        parser.add_argument("--save-every", type=whole_number(0), metavar="N", help="steps between checkpoints")
+        parser.add_argument("--seed", type=whole_number(0), default=0)
+        rules = parser.add_mutually_exclusive_group()
+        rules.add_argument(
+            "--leave-out-overlap",
+            action="store_true",
+            help="train without the dialogues that an evaluation corpus of the site holds",
+        )
+        rules.add_argument("--allow-overlap", action="store_true", help="train on them all the same; it is recorded")
+        parser.add_argument("--inline", action="store_true", help="train in this process, without workers")
+        parser.add_argument("--format", choices=["table", "json"], default="table")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        started = time.monotonic()
+        try:
+            training = self._wanted(options)
+        except (NotFound, TrainingError) as refusal:
+            raise CommandError(str(refusal)) from None
+        except actions.Refused as refusal:
+            raise CommandError(refusal.message) from None
+        with tqdm(total=0, unit="step", file=self.stderr._out, disable=None) as bar:
+            try:
+                (self._compute if options["inline"] else self._follow)(training, bar)
+            except KeyboardInterrupt:
+                raise CommandError("stopped following; the training waits for the workers or goes on there") from None
+        training.refresh_from_db()
+        self._print(training, options["format"])
+        if training.state != Training.State.DONE:
+            raise CommandError(f"{training.name}: {training.error}")
+        self.say(
+            f"{training.name}: trained on {queries.data_words(training)} in {training.progress.get('seconds', 0):.0f} s "
+            f"on {training.device}; revision {training.revision}; {time.monotonic() - started:.1f} s"
+        )
+
+    def _wanted(self, options: Mapping[str, Any]) -> Training:
+        """A new training, or the one of this name, where it is the same: stopped or failed, it goes on."""
+        source = _source(options["corpus"])
+        chosen = {name: options[name] for name in SETTINGS if options[name] is not None}
+        if options["contrastive"] is not None:
+            chosen["contrastive"] = CONTRASTIVE[options["contrastive"]]
+        rule = Training.OverlapRule.REFUSE
+        if options["allow_overlap"]:
+            rule = Training.OverlapRule.ALLOW
+        elif options["leave_out_overlap"]:
+            rule = Training.OverlapRule.LEAVE_OUT
+        known = queries.training_of(options["name"])
+        hint = not options["inline"]
+        if known is None:
+            return actions.start(options["name"], options["recipe"], source, chosen, options["seed"], rule, hint=hint)
+        same = (
+            known.recipe == options["recipe"]
+            and known.data == source.data
+            and known.chosen == {"save_every": actions.SAVE_EVERY, **chosen}
+            and (known.seed, known.overlap_rule) == (options["seed"], rule)
+        )
+        if not same:
+            raise actions.Refused(f"there is a training {known.name} with other settings: choose another name")
+        if actions.go_on(known, hint=hint):
+            self.say(f"{known.name} goes on at its last checkpoint")
+        return known
+
+    def _compute(self, training: Training, bar: Any) -> None:
+        """One that a worker has is waited for, and taken over when that worker fell silent."""
+
+        def told(progress: Mapping[str, Any]) -> None:
+            _show(bar, progress)
+
+        while Training.objects.filter(pk=training.pk, state__in=queries.UNDER_WAY).exists():
+            if not execution.compute(training.pk, told):
+                runs.sweep()
+                time.sleep(POLL_SECONDS)
+
+    def _follow(self, training: Training, bar: Any) -> None:
+        last_change = time.monotonic()
+        while True:
+            row = Training.objects.filter(pk=training.pk).values("state", "progress").first()
+            if row is None:
+                raise CommandError("the training was deleted")
+            if row["state"] not in queries.UNDER_WAY:
+                return
+            if row["state"] == Training.State.RUNNING:
+                last_change = time.monotonic()
+            _show(bar, row["progress"])
+            if time.monotonic() - last_change > LONELY_SECONDS:
+                self.say("No worker has taken the training yet. It waits; start one with: manage.py run")
+                last_change = float("inf")
+            time.sleep(POLL_SECONDS)
+
+    def _print(self, training: Training, form: str) -> None:
+        if form == "json":
+            self.print_json(document_of(training))
+            return
+        figures = training.best.get("figures", {})
+        shown = {name: figure(value) for name, value in figures.items()}
+        header = ["name", "recipe", "state", "seed", "revision", "best step", *shown]
+        cells = [training.name, training.recipe, training.state, str(training.seed), training.revision or "–"]
+        self.print_table(header, [[*cells, str(training.best.get("step", "–")), *shown.values()]])
+
+
+def document_of(training: Training) -> dict[str, Any]:
+    return {
+        "name": training.name,
+        "recipe": training.recipe,
+        "state": training.state,
+        "error": training.error,
+        "settings": training.chosen,
+        "seed": training.seed,
+        "data": training.data,
+        "data_signature": training.data_signature,
+        "overlap_rule": training.overlap_rule,
+        "overlap": training.overlap.get("corpora", []),
+        "revision": training.revision,
+        "device": training.device,
+        "best": training.best,
+        "validations": training.validations,
+        "curves": training.curves,
+        "progress": training.progress,
+        "metrics": queries.metrics_of(training) if training.revision else [],
+    }
+
+
+def _source(text: str) -> Source:
+    """A file goes before a corpus of the same name where it is written as a path."""
+    path = Path(text).expanduser()
+    if path.is_file() and ("/" in text or path.suffix):
+        return Source.of_file(path)
+    return Source.of_version(version_of(text))
+
+
+def _show(bar: Any, progress: Mapping[str, Any]) -> None:
+    if progress.get("phase") == "fitting":
+        bar.set_postfix_str(f"features {progress.get('done', 0):,} of {progress.get('of', 0):,}")
+        return
+    bar.total = progress.get("steps", 0)
+    bar.n = progress.get("step", 0)
+    loss = progress.get("loss")
+    bar.set_postfix_str(progress.get("phase", "") if loss is None else f"loss {loss:.3f}")
+    bar.refresh()

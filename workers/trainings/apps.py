@@ -1,0 +1,6 @@
+from django.apps import AppConfig
+
+
+class TrainingsConfig(AppConfig):
+    name = "workers.trainings"
+    label = "trainings"

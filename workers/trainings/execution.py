@@ -1,0 +1,214 @@
+"""From a training's row to a trained model: claim it, train until it is done or has to stop, hand back what came.
+
+A training takes longer than a task may. Where the task's time nears its end, or somebody stops it, it ends at a
+checkpoint; whoever claims the row next goes on there, as after a worker's death.
+"""
+
+from __future__ import annotations
+
+import logging
+import shutil
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from billiard.exceptions import SoftTimeLimitExceeded
+from django.conf import settings
+
+from workers import deadlines
+from workers.claims import Claim
+from workers.leases import lease_kept
+from workers.model_files import ModelError
+from workers.training.settings import Abandoned, Progress, TrainingError
+from workers.trainings import data, queries, runs
+from workers.trainings.models import Training
+
+if TYPE_CHECKING:
+    from workers.training.checkpoint import Checkpoint
+    from workers.training.making import Plan
+
+log = logging.getLogger(__name__)
+
+PROGRESS_SECONDS = 1.0
+CURVES_SECONDS = 5.0
+MOST_POINTS = 400
+"""Of a curve in the row; the model's config has all."""
+USED_AT_MOST = 0.85
+"""Of a task's time: what is left is for the step under way, a validation and the checkpoint."""
+LONGEST_ERROR = 2_000
+
+Told = Callable[[Mapping[str, Any]], None]
+"""Hears the progress as the row has it."""
+
+
+class Paused(Exception):
+    """The task's time is nearly over, or somebody stopped the training: a checkpoint is written."""
+
+
+def compute(training_id: int, told: Told | None = None) -> bool:
+    """Claim and do one training. False when there was nothing to do, or it did not come to its end."""
+    claim = runs.claim(training_id)
+    if claim is None:
+        return False
+    training = Training.objects.select_related("version__corpus").filter(pk=training_id).first()
+    if training is None:
+        return False
+    reporter = _Reporter(claim, told)
+    try:
+        with lease_kept(lambda: runs.keep(claim), f"training {training.name}"):
+            return _finished(claim, training, _made(training, reporter))
+    except Abandoned:
+        log.info("training %s was stopped, deleted or taken over", training.name)
+    except Paused:
+        _wait(claim, reporter.came_further, "it came no step further in a task's time (DIALEVAL_TASK_SECONDS)")
+    except SoftTimeLimitExceeded:
+        _wait(claim, reporter.saved, f"it took longer than {settings.TASK_SECONDS:g} s (DIALEVAL_TASK_SECONDS)")
+    except (KeyboardInterrupt, SystemExit):
+        runs.give_back(claim)
+        raise
+    except (TrainingError, ModelError) as problem:
+        runs.fail(claim, _clean(str(problem)))
+    except Exception as problem:  # whatever goes wrong belongs in the row, where the organiser reads it
+        log.exception("training %s failed", training.name)
+        runs.fail(claim, _clean(f"{type(problem).__name__}: {problem}"))
+    return False
+
+
+def _made(training: Training, reporter: _Reporter) -> Checkpoint:
+    from workers.training.making import make, plan_of
+
+    plan = plan_of(training.recipe, {**training.chosen, "seed": training.seed, "device": settings.DEVICE})
+    known = queries.model_of(training.name)
+    if known is not None and known.config.get("model", {}).get("about", {}).get("training") != training.work:
+        raise TrainingError(f"a trained model {training.name} lies in DIALEVAL_HOME/trained that this run did not make")
+    reporter.begin(plan)
+
+    def measured(found: dict[str, Any]) -> None:
+        training.overlap = found
+        reporter.write(overlap=found)
+
+    dialogues = data.dialogues_to_train_on(training, measured)
+    about = {
+        "training": training.work,
+        "data": training.data,
+        "overlap": training.overlap["corpora"],
+        "overlap rule": training.overlap_rule,
+    }
+    return make(
+        plan, dialogues, queries.work_folder(training), queries.model_folder(training.name), about,
+        reporter.watch, reporter.fitting,
+    )  # fmt: skip
+
+
+def _finished(claim: Claim, training: Training, model: Checkpoint) -> bool:
+    config = model.config
+    done = runs.finish(
+        claim,
+        revision=model.revision,
+        best=config["best"],
+        curves=_thinned(config["curves"]),
+        validations=config["validations"],
+        device=config["run"]["device"][:120],
+        data_signature=config["data"],
+    )
+    if done:
+        shutil.rmtree(queries.work_folder(training), ignore_errors=True)
+    return done
+
+
+def _wait(claim: Claim, came_further: bool, why: str) -> None:
+    """What was learned is kept. No attempt is used up, unless nothing came of this one: it would go on for ever."""
+    if came_further:
+        runs.give_back(claim)
+    elif claim.attempt < settings.MAX_ATTEMPTS:
+        runs.wait_again(claim)
+    else:
+        runs.fail(claim, why)
+
+
+def _clean(text: str) -> str:
+    """What a database keeps: no NUL, no half of a surrogate pair."""
+    said = text.replace("\0", "").encode("utf-8", "replace").decode()[:LONGEST_ERROR]
+    return said or "it failed without a word"
+
+
+def _thinned(points: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """Every so many, and the last one."""
+    each = -(-len(points) // MOST_POINTS) or 1
+    return [*points[:-1:each], *points[-1:]]
+
+
+class _Reporter:
+    """Writes to the row how far the training is, at most once a second, and notices when it has to end."""
+
+    def __init__(self, claim: Claim, told: Told | None) -> None:
+        self._claim, self._told = claim, told
+        self._last = self._last_curves = 0.0
+        self._first: int | None = None
+        self._save_every = self._pairs_a_step = 0
+        self._progress: dict[str, Any] = {}
+        self.saved = False
+        """A checkpoint was written since this worker began."""
+        self.came_further = False
+
+    def begin(self, plan: Plan) -> None:
+        own = plan.settings
+        together = own.contexts if hasattr(own, "contexts") else own.batch
+        self._pairs_a_step = together * plan.training.accumulate
+        self._save_every = plan.training.save_every
+        self._say("data")
+        self.write()
+
+    def watch(self, said: Progress) -> None:
+        """A ``workers.training.settings.Watch``."""
+        if self._first is None:
+            self._first = said.step
+        self.came_further = said.step > self._first
+        self.saved = self.saved or bool(self.came_further and self._save_every and said.step % self._save_every == 0)
+        self._pause_in_time()
+        now = time.monotonic()
+        if now - self._last < PROGRESS_SECONDS and said.figures is None and said.step < said.steps:
+            return
+        self._say(
+            "training",
+            step=said.step,
+            steps=said.steps,
+            epoch=said.epoch,
+            epochs=said.epochs,
+            loss=said.loss,
+            seconds=round(said.seconds, 1),
+            left=None if said.seconds_left is None else round(said.seconds_left, 1),
+            rate=round(said.step * self._pairs_a_step / said.seconds, 2) if said.seconds else None,
+        )
+        changes: dict[str, Any] = {"device": said.device[:120]}
+        if said.figures is not None or now - self._last_curves >= CURVES_SECONDS:
+            self._last_curves = now
+            changes |= {"curves": _thinned(said.curves), "validations": list(said.validations)}
+        if self.saved:
+            changes["attempts"] = 1
+        self.write(**changes)
+
+    def fitting(self, done: int, of: int) -> None:
+        """DEnsity's features, after the last step."""
+        self._pause_in_time()
+        if time.monotonic() - self._last >= PROGRESS_SECONDS:
+            self._say("fitting", done=done, of=of)
+            self.write()
+
+    def write(self, **changes: Any) -> None:
+        """Raises ``Paused`` where somebody stopped the training, ``Abandoned`` where it is another worker's."""
+        self._last = time.monotonic()
+        if runs.keep(self._claim, progress=self._progress, **changes):
+            return
+        raise Paused if runs.was_stopped(self._claim) else Abandoned
+
+    def _say(self, phase: str, **figures: Any) -> None:
+        """Of fitting, the steps stay as they were."""
+        self._progress = {**self._progress, "phase": phase, **figures}
+        if self._told is not None:
+            self._told(self._progress)
+
+    @staticmethod
+    def _pause_in_time() -> None:
+        if deadlines.is_within_a_task() and deadlines.used() > USED_AT_MOST:
+            raise Paused

@@ -1,0 +1,70 @@
+"""Every read of training runs, and where their files are."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.db.models import Exists, OuterRef, QuerySet
+
+from annotations.models import CorpusVersion, System
+from workers.training import trained
+from workers.training.trained import TrainedModel
+from workers.trainings.models import Training
+
+State = Training.State
+WORK_FOLDER = "training"
+"""In DIALEVAL_HOME: checkpoints to go on from."""
+UNDER_WAY = (State.PENDING, State.RUNNING)
+
+
+def trainings() -> QuerySet[Training]:
+    return Training.objects.select_related("created_by").defer("curves", "overlap")
+
+
+def training_of(name: str) -> Training | None:
+    return Training.objects.select_related("created_by", "version__corpus").filter(name=name).first()
+
+
+def work_folder(training: Training) -> Path:
+    return Path(settings.HOME) / WORK_FOLDER / training.work
+
+
+def model_folder(name: str) -> Path:
+    return Path(settings.HOME) / trained.FOLDER / name
+
+
+def model_of(name: str) -> TrainedModel | None:
+    return trained.model_in(Path(settings.HOME) / trained.FOLDER, name)
+
+
+def evaluation_versions() -> list[CorpusVersion]:
+    """The newest version of each corpus that holds systems' responses: what trained metrics are evaluated on."""
+    newest = (
+        CorpusVersion.objects.filter(corpus=OuterRef("corpus"))
+        .filter(Exists(System.objects.filter(version=OuterRef("pk"))))
+        .order_by("-number")
+    )
+    return list(
+        CorpusVersion.objects.filter(pk=newest.values("pk")[:1]).select_related("corpus").order_by("corpus__slug")
+    )
+
+
+def data_words(training: Training) -> str:
+    """What it learns from, for people."""
+    data: dict[str, Any] = training.data
+    if "corpus" in data:
+        return f"{data['corpus']} {data['version']}"
+    return f"{Path(data['file']).name} (SHA-256 {data['sha256'][:12]}…)"
+
+
+def metrics_of(training: Training) -> list[str]:
+    """Configurations that the trained model makes possible."""
+    from workers.metrics.registry import all_metrics
+
+    names = {
+        "density": ("density", "density_euclidean", "density_classifier", "usr_retrieval", "bert_ruber"),
+        "cmn": ("cmn", "cmn_no_nsp", "cmn_no_mi"),
+    }.get(training.recipe, ())
+    return [f"{name}[trained={training.name}]" for name in names if name in all_metrics()]

@@ -1,0 +1,11 @@
+"""Thin: a message says which row to look at."""
+
+from __future__ import annotations
+
+from workers.celery_rules import row_task
+from workers.trainings import execution
+
+
+@row_task
+def train(training_id: int) -> None:
+    execution.compute(training_id)
