@@ -43,6 +43,8 @@ METHODS = {
 }
 ORIGINS = {"ours": "built in", "submitted": "handed in as scores"}
 _TRAINED = frozenset({"bleurt", "unieval", "usr_mlm", "usr_retrieval", "bert_ruber"})
+_TRAINED_HERE = ("density", "cmn")
+"""A family's name, and what its variants' names begin with."""
 _LIKELIHOODS = frozenset({"gpt2_coherency", "pmi"})
 
 
@@ -56,7 +58,7 @@ def method_of(configuration: str, submitted: bool = False) -> str:
         return "judge"
     if metric.levels == {"system"}:
         return "distribution"
-    if name in _TRAINED:
+    if name in _TRAINED or name.split("_")[0] in _TRAINED_HERE:
         return "trained"
     if name in _LIKELIHOODS or name.startswith("fed_"):
         return "language-model"

@@ -10,9 +10,12 @@ from workers.model_files import ModelFiles, why_missing
 
 
 class LoadedModel(Protocol):
-    files: ModelFiles
-    device_label: str
-    dtype_name: str
+    @property
+    def files(self) -> ModelFiles: ...
+    @property
+    def device_label(self) -> str: ...
+    @property
+    def dtype_name(self) -> str: ...
 
 
 def missing_model(options: Mapping[str, OptionValue]) -> str:

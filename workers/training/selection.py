@@ -173,23 +173,25 @@ class Selection:
 
     def scores(self, pairs: Pairs, progress: Callable[[int], None] | None = None) -> NDArray[np.float64]:
         """f(c, r) for contexts, a list of utterances each, with a response. ``progress`` counts pairs."""
-        scores = np.zeros(len(pairs))
-
-        def keep(places: list[int], of_batch: torch.Tensor, _: torch.Tensor) -> None:
-            scores[places] = of_batch.cpu().double().numpy()
-
-        self._run(pairs, keep, progress)
-        return scores
+        return self.readings(pairs, progress)[0]
 
     def features(self, pairs: Pairs, progress: Callable[[int], None] | None = None) -> NDArray[np.float32]:
         """h = g(c, r): pairs × d."""
+        return self.readings(pairs, progress)[1]
+
+    def readings(
+        self, pairs: Pairs, progress: Callable[[int], None] | None = None
+    ) -> tuple[NDArray[np.float64], NDArray[np.float32]]:
+        """f(c, r) and h = g(c, r) from one pass."""
+        scores = np.zeros(len(pairs))
         features = np.zeros((len(pairs), int(self.model.head.in_features)), dtype=np.float32)
 
-        def keep(places: list[int], _: torch.Tensor, of_batch: torch.Tensor) -> None:
-            features[places] = of_batch.cpu().numpy()
+        def keep(places: list[int], of_batch: torch.Tensor, states: torch.Tensor) -> None:
+            scores[places] = of_batch.cpu().double().numpy()
+            features[places] = states.cpu().numpy()
 
         self._run(pairs, keep, progress)
-        return features
+        return scores, features
 
     def _run(
         self,

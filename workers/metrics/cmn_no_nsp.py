@@ -1,0 +1,30 @@
+"""CMN without next-sentence prediction: I(c, x) + I(x, r) (Zhao et al., 2023, Tables 1 and 2)."""
+
+from __future__ import annotations
+
+from workers.metrics.base import Metric
+from workers.metrics.cmn_options import CITATION, FORM, RECIPE, SAMPLES, SEED, TRAINED, building
+from workers.metrics.trained_options import SYSTEMS_AT_ONCE, missing_trained
+
+METRIC = Metric(
+    name="cmn_no_nsp",
+    version="1",
+    summary="CMN without the weight by next-sentence prediction: the sum of both informations.",
+    citation=CITATION,
+    build=building("without_nsp"),
+    needs=frozenset({"context", "reference"}),
+    queue="gpu",
+    value_range=(None, None),
+    options=(TRAINED, FORM, SAMPLES, SEED),
+    signature_facts=(("references", "best"),),
+    missing=missing_trained("cmn_no_nsp", RECIPE),
+    systems_at_once=SYSTEMS_AT_ONCE,
+    equation=r"\text{score}(c, x, r) = I(c, x) + I(x, r)",
+    description="""Both of CMN's informations, unweighed: what the response's latent vector shares with the context's
+and with the reference's. The options are those of cmn, and so are the draws: the same seed gives the same I(c, x) and
+I(x, r).
+
+The paper's ablation trains without the next-sentence loss as well; here the model is whichever is named (one trained
+with `next_sentence=false` is the paper's). Without g nothing tells a response that follows from one that merely has
+the context's topic.""",
+)

@@ -1,0 +1,45 @@
+"""What CMN and its two ablations share in their declarations."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
+
+from workers.metrics.base import Option, OptionValue
+from workers.metrics.trained_options import trained_option
+
+if TYPE_CHECKING:
+    from workers.metrics.latent_scorers import LatentScores
+    from workers.training.losses.info_nce import Form
+    from workers.training.mutual_information import Variant
+
+CITATION = (
+    "Zhao et al. (2023), Evaluating Open-Domain Dialogues in Latent Space with Next Sentence Prediction and Mutual "
+    "Information, ACL"
+)
+RECIPE = "cmn"
+TRAINED = trained_option(RECIPE)
+FORM = Option(
+    "form",
+    "paper",
+    "the information's estimate: paper, equation 4; released, all as in the released code; bound, a true lower bound",
+    ("paper", "released", "bound"),
+)
+SAMPLES = Option("samples", 100, "draws of each latent vector, and of each negative's for each of them", least=2)
+SEED = Option("seed", 0, "of the draws and of the negatives", least=0)
+
+
+def building(variant: Variant) -> Callable[[Mapping[str, OptionValue]], LatentScores]:
+    def build(options: Mapping[str, OptionValue]) -> LatentScores:
+        from workers.metrics.latent_scorers import LatentScores
+        from workers.training.latent_scorer import LatentScoring
+        from workers.training.mutual_information import Estimation
+
+        form, samples = str(options["form"]), int(options["samples"])
+        known: dict[str, Form] = {"paper": "paper", "released": "released", "bound": "bound"}
+        estimation = Estimation(known[form], samples, samples, int(options["seed"]))
+        return LatentScores(
+            str(options["trained"]), LatentScoring(variant, estimation, released_prior=form == "released")
+        )
+
+    return build

@@ -1,0 +1,96 @@
+"""CMN's scores of responses, by a trained model; the best reference counts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from annotations.estimates import Undefined
+from workers.metrics.against_references import NO_REFERENCE
+from workers.metrics.base import Account, Example, Progress, Score
+from workers.metrics.checkpoints import each_once, number
+from workers.metrics.selection_scorers import asked_of
+from workers.metrics.with_model import account_of
+from workers.training.latent_model import latent_model
+from workers.training.latent_scorer import Judged, LatentScoring
+from workers.training.mutual_information import CmnScore
+
+CUT = "the pair was cut: the model takes no more tokens"
+
+
+class LatentScores:
+    """A ``TurnScorer``. Every score is remarked with its Monte-Carlo error and what it is made of."""
+
+    def __init__(self, trained: str, settings: LatentScoring) -> None:
+        self._trained, self._settings = trained, settings
+        self._account = Account()
+
+    def account(self) -> Account:
+        """Of the last call."""
+        return self._account
+
+    def score(self, examples: Sequence[Example], progress: Progress | None = None) -> list[Score]:
+        """One an example, in order; ``Undefined`` without a response, a context or a reference."""
+        model, remarks = latent_model(self._trained), dict[int, str]()
+        self._account = account_of(model, remarks, self.facts())
+        asked = [_judged(example) for example in examples]
+        flat = [one for of_example in asked if not isinstance(of_example, Undefined) for one in of_example]
+
+        def of_model(distinct: list[Judged], told: Progress | None) -> list[CmnScore]:
+            return model.scores(distinct, self._settings, told)
+
+        found = iter(each_once(flat, of_model, progress, len(examples)))
+        scores: list[Score] = []
+        for place, of_example in enumerate(asked):
+            if isinstance(of_example, Undefined):
+                scores.append(of_example)
+                continue
+            best = max((next(found) for _ in of_example), key=lambda one: one.value)
+            cut = model.is_cut(of_example[0].context, of_example[0].response)
+            remarks[place] = _told(best) + (f"; {CUT}" if cut else "")
+            scores.append(number(best.value))
+        return scores
+
+    def facts(self) -> tuple[tuple[str, str], ...]:
+        return (("negatives", str(self._settings.negatives)),)
+
+
+class FollowScores:
+    """A ``TurnScorer``: g alone, which needs no reference and draws nothing."""
+
+    def __init__(self, trained: str) -> None:
+        self._trained = trained
+        self._account = Account()
+
+    def account(self) -> Account:
+        """Of the last call."""
+        return self._account
+
+    def score(self, examples: Sequence[Example], progress: Progress | None = None) -> list[Score]:
+        """One an example, in order; ``Undefined`` without a response or a context."""
+        model, remarks = latent_model(self._trained), dict[int, str]()
+        self._account = account_of(model, remarks)
+        asked = [asked_of(example) for example in examples]
+        pairs = [one for one in asked if not isinstance(one, Undefined)]
+        found = iter(each_once(pairs, lambda distinct, _: model.follows(distinct), progress, len(examples)))
+        scores: list[Score] = []
+        for place, pair in enumerate(asked):
+            if isinstance(pair, Undefined):
+                scores.append(pair)
+                continue
+            scores.append(number(next(found)))
+            if model.is_cut(*pair):
+                remarks[place] = CUT
+        return scores
+
+
+def _told(score: CmnScore) -> str:
+    parts = f"I(c, x) = {score.with_context.value:.3f}, I(x, r) = {score.with_reference.value:.3f}"
+    return f"Monte-Carlo error {score.error:.3f}: {parts}, g = {score.follows:.3f}"
+
+
+def _judged(example: Example) -> list[Judged] | Undefined:
+    pair = asked_of(example)
+    if isinstance(pair, Undefined):
+        return pair
+    references = list(dict.fromkeys(one.strip() for one in example.references if one.strip()))
+    return [Judged(pair[0], reference, pair[1]) for reference in references] or NO_REFERENCE

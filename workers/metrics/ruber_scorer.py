@@ -1,0 +1,66 @@
+"""BERT-RUBER: how well a response follows its context, blended with how like the reference it is."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from annotations.estimates import Undefined
+from workers.encoders.encoder import encoder_for
+from workers.metrics.base import Account, Example, Progress, Score
+from workers.metrics.checkpoints import number
+from workers.metrics.selection_scorers import TurnReadings, probability
+from workers.metrics.sentence_cosines import ReferenceCosine
+
+
+class BlendedScores:
+    """A ``TurnScorer``."""
+
+    def __init__(self, trained: str, model: str, blend: str) -> None:
+        self._unreferenced = TurnReadings(trained, probability)
+        self._referenced = ReferenceCosine(model)
+        self._model, self._blend = model, blend
+        self._account = Account()
+
+    def account(self) -> Account:
+        """Of the last call."""
+        return self._account
+
+    def score(self, examples: Sequence[Example], progress: Progress | None = None) -> list[Score]:
+        encoder = encoder_for(self._model)
+
+        def half(done: int) -> None:
+            if progress is not None:
+                self._tell(encoder.files.revision, {})
+                progress(done // 2)
+
+        follows = self._unreferenced.score(examples, half)
+        alike = self._referenced.score(examples)
+        remarks = dict(self._referenced.account().remarks) | dict(self._unreferenced.account().remarks)
+        self._tell(encoder.files.revision, remarks)
+        if progress is not None:
+            progress(len(examples))
+        return [self._blended(*pair) for pair in zip(follows, alike, strict=True)]
+
+    def _tell(self, revision: str, remarks: dict[int, str]) -> None:
+        said = self._unreferenced.account()
+        facts = (*said.facts, ("encoder_revision", revision))
+        self._account = Account(said.model, said.device, facts, remarks)
+
+    def _blended(self, follows: Score, cosine: Score) -> Score:
+        if isinstance(follows, Undefined):
+            return follows
+        if isinstance(cosine, Undefined):
+            return cosine
+        return number(blended(follows, min(1.0, max(0.0, (1.0 + cosine) / 2)), self._blend))
+
+
+def blended(follows: float, alike: float, blend: str) -> float:
+    """RUBER's four strategies (Tao et al., 2018); both numbers in [0, 1], and so is the result."""
+    if blend == "min":
+        return min(follows, alike)
+    if blend == "max":
+        return max(follows, alike)
+    if blend == "geometric":
+        return math.sqrt(follows * alike)
+    return (follows + alike) / 2

@@ -1,0 +1,119 @@
+"""Scores of responses from a trained response-selection model: its density, its classifier, and blends with either."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from annotations.estimates import Undefined
+from workers.metrics.base import Account, Example, Progress, Score
+from workers.metrics.checkpoints import each_once, number
+from workers.metrics.with_model import account_of
+from workers.training.density_model import Asked, DensityModel, Reading, density_model
+from workers.training.density_score import DialogueForm, dialogue_score, turn_scores
+
+EMPTY_RESPONSE = Undefined("the response is empty")
+NO_CONTEXT = Undefined("the turn has no context")
+
+
+def mahalanobis(reading: Reading) -> float:
+    """−√d², the density's score."""
+    return float(turn_scores(np.array([reading.squared_mahalanobis]))[0])
+
+
+def euclidean(reading: Reading) -> float:
+    """−‖h − μ‖."""
+    return float(turn_scores(np.array([reading.squared_euclidean]))[0])
+
+
+def classifier(reading: Reading) -> float:
+    """f(c, r)."""
+    return reading.score
+
+
+def probability(reading: Reading) -> float:
+    """σ(f(c, r)), without overflow."""
+    return 1.0 / (1.0 + math.exp(-reading.score)) if reading.score >= 0 else 1.0 - 1.0 / (1.0 + math.exp(reading.score))
+
+
+class Readings:
+    """What the scorers share: which pairs are asked for, what was cut, with what it was computed."""
+
+    def __init__(self, trained: str) -> None:
+        self._trained = trained
+        self._account = Account()
+
+    def account(self) -> Account:
+        """Of the last call."""
+        return self._account
+
+    def read(self, examples: Sequence[Example], progress: Progress | None = None) -> list[Reading | Undefined]:
+        """One each, in order; ``Undefined`` where a pair lacks one half. What was cut is remarked."""
+        model, remarks = density_model(self._trained), dict[int, str]()
+        self._account = account_of(model, remarks, self.facts(model))
+        asked = [asked_of(example) for example in examples]
+        whole = [place for place, one in enumerate(asked) if not isinstance(one, Undefined)]
+        pairs = [one for one in asked if not isinstance(one, Undefined)]
+        found: list[Reading | Undefined] = [one if isinstance(one, Undefined) else NO_CONTEXT for one in asked]
+        for place, reading in zip(whole, each_once(pairs, model.read, progress, len(examples)), strict=True):
+            found[place] = reading
+            if reading.cut:
+                remarks[place] = f"the context was cut: the model takes {model.max_tokens} tokens"
+        return found
+
+    def facts(self, model: DensityModel) -> tuple[tuple[str, str], ...]:
+        return (("max_tokens", str(model.max_tokens)),)
+
+
+class TurnReadings(Readings):
+    """A ``TurnScorer``."""
+
+    def __init__(self, trained: str, value: Callable[[Reading], float]) -> None:
+        super().__init__(trained)
+        self._value = value
+
+    def score(self, examples: Sequence[Example], progress: Progress | None = None) -> list[Score]:
+        found = self.read(examples, progress)
+        return [one if isinstance(one, Undefined) else number(self._value(one)) for one in found]
+
+
+class DialogueReadings(Readings):
+    """A ``DialogueScorer``: of a dialogue's responses, all that can be scored."""
+
+    def __init__(self, trained: str, form: DialogueForm) -> None:
+        super().__init__(trained)
+        self._form = form
+
+    def score_dialogues(self, dialogues: Sequence[Sequence[Example]], progress: Progress | None = None) -> list[Score]:
+        turns = [example for dialogue in dialogues for example in dialogue]
+        told = None if progress is None else lambda done: progress(done * len(dialogues) // max(1, len(turns)))
+        found = self.read(turns, told)
+        account, scores = self._account, list[Score]()
+        remarks: dict[int, str] = {}
+        begin = 0
+        for place, dialogue in enumerate(dialogues):
+            of_dialogue = range(begin, begin + len(dialogue))
+            begin += len(dialogue)
+            distances = [
+                reading.squared_mahalanobis for turn in of_dialogue if not isinstance(reading := found[turn], Undefined)
+            ]
+            lacking = len(dialogue) - len(distances)
+            if any(turn in account.remarks for turn in of_dialogue):
+                remarks[place] = "a context was cut: the model takes no more tokens"
+            if lacking and distances:
+                said = f"{lacking} of {len(dialogue)} responses have no score"
+                remarks[place] = "; ".join(filter(None, [remarks.get(place, ""), said]))
+            none = Undefined("no response of the dialogue has a score")
+            scores.append(number(dialogue_score(distances, self._form)) if distances else none)
+        self._account = Account(account.model, account.device, account.facts, remarks)
+        return scores
+
+
+def asked_of(example: Example) -> Asked | Undefined:
+    context = tuple(text for utterance in example.context if (text := utterance.text.strip()))
+    response = example.response.strip()
+    if not response:
+        return EMPTY_RESPONSE
+    return (context, response) if context else NO_CONTEXT

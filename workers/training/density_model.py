@@ -1,0 +1,99 @@
+"""A trained model of the recipe ``density`` as metrics use it: f(c, r), and how far h = g(c, r) lies from people's."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from workers import resources
+from workers.encoders.devices import device_name
+from workers.model_files import ModelError, ModelFiles
+from workers.training.by_name import files_of, model_named, turns_of
+from workers.training.gaussian import GaussianFit, UnusableFit
+from workers.training.making import GAUSSIAN
+from workers.training.recipes.density import RECIPE
+from workers.training.selection import Selection, load_selection
+
+READINGS_KEPT = 20_000
+"""Pairs whose reading is remembered: density, density_euclidean and density_classifier ask for the same ones."""
+
+Asked = tuple[tuple[str, ...], str]
+"""The context's utterances, oldest first, and the response."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What the model says of one pair; all floats."""
+
+    score: float
+    """f(c, r), the classifier's number: any real one."""
+    squared_mahalanobis: float
+    squared_euclidean: float
+    cut: bool
+    """Whether the pair was too long for the model."""
+
+
+@dataclass(slots=True)
+class DensityModel:
+    files: ModelFiles
+    selection: Selection
+    fit: GaussianFit
+    turns: int
+    _known: dict[Asked, Reading] = field(default_factory=dict)
+
+    @property
+    def device_label(self) -> str:
+        device = next(self.selection.model.parameters()).device
+        return f"{device_name(device)}, {self.dtype_name}"
+
+    @property
+    def dtype_name(self) -> str:
+        return str(next(self.selection.model.parameters()).dtype).removeprefix("torch.")
+
+    @property
+    def max_tokens(self) -> int:
+        return self.selection.model.shape.max_tokens
+
+    def read(self, asked: Sequence[Asked], progress: Callable[[int], None] | None = None) -> list[Reading]:
+        """One each, in order. ``progress`` counts those that are new to the model."""
+        shown = [(context[-self.turns :], response) for context, response in asked]
+        new = [pair for pair in dict.fromkeys(shown) if pair not in self._known]
+        found = {pair: self._known[pair] for pair in shown if pair in self._known}
+        if new:
+            scores, features = self.selection.readings(new, progress)
+            found.update(zip(new, self._readings(new, scores, features), strict=True))
+        if len(self._known) + len(new) > READINGS_KEPT:
+            self._known.clear()
+        self._known.update((pair, found[pair]) for pair in new[:READINGS_KEPT])
+        return [found[pair] for pair in shown]
+
+    def _readings(
+        self, pairs: Sequence[Asked], scores: NDArray[np.float64], features: NDArray[np.float32]
+    ) -> list[Reading]:
+        squared = self.fit.squared_mahalanobis(features).tolist()
+        straight = self.fit.squared_euclidean(features).tolist()
+        cut = [self.selection.inputs.input(*pair).cut for pair in pairs]
+        return [Reading(*one) for one in zip(scores.tolist(), squared, straight, cut, strict=True)]
+
+
+def density_model(name: str) -> DensityModel:
+    """The trained model of this name on the device of ``resources``. Loaded at the first call, and anew where its files
+    have changed. Raises ``ModelError``."""
+    model = model_named(name, RECIPE)
+    return _loaded(files_of(model), turns_of(model), resources.at_hand().device)
+
+
+@lru_cache(maxsize=2)
+def _loaded(files: ModelFiles, turns: int, device: str) -> DensityModel:
+    selection = load_selection(files.folder, device)
+    try:
+        fit = GaussianFit.load(files.folder / GAUSSIAN)
+    except (UnusableFit, OSError) as error:
+        raise ModelError(f"the trained model {files.name} has no Gaussian that can be read") from error
+    if fit.dimensions != int(selection.model.head.in_features):
+        raise ModelError(f"the trained model {files.name} has a Gaussian of other dimensions than its features")
+    return DensityModel(files, selection, fit, turns)
