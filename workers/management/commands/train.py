@@ -82,8 +82,8 @@ class Command(ConsoleCommand):
         if training.state != Training.State.DONE:
             raise CommandError(f"{training.name}: {training.error}")
         self.say(
-            f"{training.name}: trained on {queries.data_words(training)} in {training.progress.get('seconds', 0):.0f} s "
-            f"on {training.device}; revision {training.revision}; {time.monotonic() - started:.1f} s"
+            f"{training.name}: trained on {queries.data_words(training)}, {training.device}; "
+            f"revision {training.revision}; {time.monotonic() - started:.1f} s"
         )
 
     def _wanted(self, options: Mapping[str, Any]) -> Training:

@@ -1,0 +1,66 @@
+"""Workers that die in the middle of a training, as processes: the next one goes on, to the same weights."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.site import Site, kill, wait_until
+from tests.workers.trainings.small import encoder_in, talk_file
+from workers.training import checkpoint as checkpoints
+
+pytestmark = pytest.mark.slow
+
+START = """
+from pathlib import Path
+from workers.trainings import actions
+from workers.trainings.data import Source
+chosen = {{"encoder": {encoder!r}, "contexts": 4, "negatives": 15, "max_tokens": 32, "epochs": 60, "save_every": 25,
+    "learning_rate": 0.0005}}
+actions.start({name!r}, "density", Source.of_file(Path({talk!r})), chosen)
+"""
+
+
+def row(site: Site, name: str) -> dict[str, Any]:
+    columns = "'state', 'attempts', 'error', 'progress', 'revision'"
+    return json.loads(
+        site.python(
+            "import json; from workers.trainings.models import Training\n"
+            f"print(json.dumps(Training.objects.filter(name={name!r}).values({columns}).get()))"
+        )
+    )
+
+
+def learned(site: Site, name: str) -> tuple[str, str]:
+    files = checkpoints.read(site.home / "trained" / name).config["files"]
+    return files["weights.safetensors"], files["gaussian.safetensors"]
+
+
+def test_a_training_whose_worker_is_killed_ends_with_the_weights_of_one_that_was_not(
+    site: Site, tmp_path: Path
+) -> None:
+    talk, encoder = talk_file(tmp_path / "talk.txt"), encoder_in(tmp_path)
+    site.settings["DIALEVAL_THREADS"] = "1"
+
+    def start(name: str) -> None:
+        site.python(START.format(name=name, encoder=str(encoder), talk=str(talk)))
+
+    first = site.start_worker()
+    start("killed")
+    wait_until(lambda: row(site, "killed")["progress"].get("step", 0) > 60, 120, "the first worker is on its way")
+    kill(first)
+    before = row(site, "killed")
+    assert before["state"] == "running"
+    (work,) = (site.home / "training").iterdir()
+    kept = checkpoints.newest(work)
+    assert kept is not None
+    assert 0 < kept.config["step"] < kept.config["steps"]
+    site.start_worker()
+    wait_until(lambda: row(site, "killed")["state"] == "done", 240, "the second worker completed it")
+    start("whole")
+    wait_until(lambda: row(site, "whole")["state"] == "done", 240, "one was trained without a fault")
+    assert learned(site, "killed") == learned(site, "whole")
+    assert list((site.home / "training").iterdir()) == []

@@ -1,0 +1,96 @@
+"""``manage.py train``: what it prints, and that the same command again goes on."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from tests.workers.trainings.small import encoder_in, talk_file
+from workers.trainings import actions, queries
+from workers.trainings.models import Training
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def arguments(tmp_path: Path) -> list[str]:
+    talk, encoder = talk_file(tmp_path / "talk.txt"), encoder_in(tmp_path)
+    small = ["--negatives", "3", "--epochs", "2", "--max-tokens", "32", "--save-every", "2", "--learning-rate", "0.001"]
+    return ["density", "--corpus", str(talk), "--name", "small", "--encoder", str(encoder), *small, "--inline"]
+
+
+def trained(arguments: list[str], *more: str) -> Any:
+    out = io.StringIO()
+    call_command("train", *arguments, *more, "--format", "json", stdout=out, stderr=io.StringIO())
+    return json.loads(out.getvalue())
+
+
+def test_it_trains_and_prints_the_run(arguments: list[str]) -> None:
+    found = trained(arguments, "--seed", "3", "--contrastive", "0")
+    assert (found["state"], found["seed"], found["recipe"]) == ("done", 3, "density")
+    assert found["settings"]["contrastive"] == "none"
+    assert found["revision"] == queries.model_of("small").revision  # type: ignore[union-attr]
+    assert set(found["best"]["figures"]) == {"R@1", "MRR"}
+    assert "contrastive" not in found["curves"][-1]
+    assert found["overlap"] == []
+
+
+def test_the_table_names_the_figures(arguments: list[str]) -> None:
+    out = io.StringIO()
+    call_command("train", *arguments, stdout=out, stderr=io.StringIO())
+    assert out.getvalue().splitlines()[0].split() == [
+        "name",
+        "recipe",
+        "state",
+        "seed",
+        "revision",
+        "best",
+        "step",
+        "R@1",
+        "MRR",
+    ]
+
+
+def test_the_same_command_goes_on_with_a_stopped_training(arguments: list[str]) -> None:
+    arguments.remove("--inline")
+    known = actions.start  # the row is made as the command makes it
+    made: list[Training] = []
+
+    def start_and_stop(*given: Any, **named: Any) -> Training:
+        made.append(known(*given, **named))
+        actions.stop(made[0])
+        return made[0]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(actions, "start", start_and_stop)
+        with pytest.raises(CommandError, match="small: Stopped"):
+            trained(arguments)
+    assert trained([*arguments, "--inline"])["state"] == "done"
+    assert trained([*arguments, "--inline"])["state"] == "done"  # and nothing is trained twice
+    assert Training.objects.get().attempts == 1
+
+
+def test_other_settings_under_the_same_name_are_refused(arguments: list[str]) -> None:
+    trained(arguments)
+    with pytest.raises(CommandError, match="with other settings"):
+        trained(arguments, "--seed", "1")
+
+
+def test_a_failed_training_ends_the_command_with_its_reason(arguments: list[str]) -> None:
+    with pytest.raises(CommandError, match="cannot be frozen"):
+        trained(arguments, "--freeze", "9")
+
+
+def test_a_corpus_that_is_not_there_is_named(arguments: list[str]) -> None:
+    with pytest.raises(CommandError, match="there is no corpus nowhere"):
+        trained(["density", "--corpus", "nowhere", "--name", "x"])
+
+
+def test_a_setting_of_the_other_recipe_is_refused(arguments: list[str]) -> None:
+    with pytest.raises(CommandError, match="no setting 'free_bits'"):
+        trained(arguments, "--free-bits", "1")
