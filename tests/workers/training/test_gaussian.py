@@ -169,3 +169,14 @@ def test_scores_of_personam_are_the_reference_scores(data: Path, golden: Path, d
     )
     euclidean = turn_scores(fit.squared_euclidean(system))
     assert euclidean.mean() == pytest.approx(reference["repo_euclid_sys0_mean"], abs=2e-6)
+
+
+def test_what_float32_rounds_across_a_layer_norm_s_plane_is_no_direction() -> None:
+    """Each row of a layer norm adds up to 0, in float32 but for its rounding."""
+    rows = np.random.default_rng(0).standard_normal((500, 32))
+    rows -= rows.mean(axis=1, keepdims=True)
+    fit = GaussianFit.of(rows.astype(np.float32))
+    assert fit.rank == 31
+    off = np.full((1, 32), 1e-6, dtype=np.float32)  # across the plane: 6e-6 long
+    moved = fit.squared_mahalanobis(rows[:1].astype(np.float32) + off)
+    assert moved == pytest.approx(fit.squared_mahalanobis(rows[:1]), rel=1e-4)
