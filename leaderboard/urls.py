@@ -12,6 +12,7 @@ from leaderboard import (
     response_map_pages,
     system_board_pages,
     system_comparison_pages,
+    training_pages,
     views,
 )
 from leaderboard.analyses import pages as analysis_pages
@@ -35,5 +36,9 @@ urlpatterns = [
     path("corpora/<slug:slug>/judges/inspect/<int:position>/", judge_pages.answer, name="judge-answer"),
     path("corpora/<slug:slug>/judges/hygiene/", judge_pages.hygiene, name="judge-hygiene"),
     path("campaigns/<slug:slug>/agreement/", campaign_views.campaign_agreement, name="campaign-agreement"),
+    path("training/", training_pages.trainings, name="trainings"),
+    path("training/<slug:slug>/", training_pages.training, name="training"),
+    path("training/<slug:slug>/stop/", training_pages.training_stop, name="training-stop"),
+    path("training/<slug:slug>/go-on/", training_pages.training_go_on, name="training-go-on"),
     path("", include("leaderboard.challenges.urls")),
 ]

@@ -28,7 +28,7 @@ from annotations.importers.registry import importers
 from dialeval_site.demo import DEMO_CORPUS
 from dialeval_site.environment import SETTINGS
 from dialeval_site.settings import VERSION
-from tests.dialeval_site import campaign_matrix, judge_matrix
+from tests.dialeval_site import campaign_matrix, judge_matrix, training_matrix
 from tests.dialeval_site.documents import (
     ShellLine,
     code_words,
@@ -383,12 +383,13 @@ def named_addresses() -> Iterator[tuple[str, str]]:
 
 
 def test_methods_and_roles_in_the_table_are_those_of_the_permission_matrices() -> None:
-    named = set(MATRIX) | {address.name for address in (*campaign_matrix.MATRIX, *judge_matrix.MATRIX)}
+    named = set(MATRIX) | {address.name for address in (*campaign_matrix.MATRIX, *OF_ORGANISERS)}
     rows = {row[0].strip("`"): row for row in first_table(text_of("endpoints.md")) if row[0].strip("`") in named}
     assert {name: row[2] for name, row in rows.items()} == {name: methods(name) for name in rows}
     assert {name: row[3] for name, row in rows.items()} == {name: who(name) for name in rows}
 
 
+OF_ORGANISERS = (*judge_matrix.MATRIX, *training_matrix.MATRIX)
 OF_CAMPAIGNS = {
     "raters": "who takes part",
     "anybody": "who is logged in",
@@ -400,12 +401,12 @@ OF_CAMPAIGNS = {
 def methods(name: str) -> str:
     if name in MATRIX:
         return "GET, POST" if name == "login" else MATRIX[name].method
-    of_others = (*campaign_matrix.MATRIX, *judge_matrix.MATRIX)
+    of_others = (*campaign_matrix.MATRIX, *OF_ORGANISERS)
     return ", ".join(address.method for address in of_others if address.name == name)
 
 
 def who(name: str) -> str:
-    if name in {address.name for address in judge_matrix.MATRIX}:
+    if name in {address.name for address in OF_ORGANISERS}:
         return "organisers"
     if name not in MATRIX:
         return next(OF_CAMPAIGNS[address.who] for address in campaign_matrix.MATRIX if address.name == name)

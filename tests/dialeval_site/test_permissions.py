@@ -14,7 +14,7 @@ from django.urls import reverse
 
 from annotations.models import Corpus
 from annotations.roles import is_organiser
-from tests.dialeval_site import campaign_matrix, challenge_matrix, judge_matrix
+from tests.dialeval_site import campaign_matrix, challenge_matrix, judge_matrix, training_matrix
 from tests.dialeval_site.addresses import METHODS, addresses, client_of, outcome
 from tests.dialeval_site.small_corpora import PRIVATE, PUBLIC, ROLE_NAMES, person
 from workers.metrics.registry import all_metrics
@@ -87,13 +87,14 @@ MATRIX = {
 
 
 def test_no_address_is_missing_from_the_matrices() -> None:
-    """Rating campaigns, challenges and judges that organisers write have matrices of their own, and so has the API: by
-    operation, see ``test_permissions_challenges``."""
+    """Rating campaigns, challenges, judges that organisers write and trainings have matrices of their own, and so has
+    the API: by operation, see ``test_permissions_challenges``."""
     of_campaigns = {address.name for address in campaign_matrix.MATRIX}
     of_challenges = {address.name for address in challenge_matrix.MATRIX}
     of_the_api = {one.name for one in challenge_matrix.OPERATIONS} | {"no-such-api-address", "api-root"}
     of_judges = {address.name for address in judge_matrix.MATRIX}
-    matrices = [set(MATRIX), of_campaigns, of_challenges, of_judges, of_the_api]
+    of_trainings = {address.name for address in training_matrix.MATRIX}
+    matrices = [set(MATRIX), of_campaigns, of_challenges, of_judges, of_trainings, of_the_api]
     assert sum(map(len, matrices)) == len(set().union(*matrices)), "in two matrices"
     assert {pattern.name for pattern in addresses()} == set().union(*matrices)
 

@@ -43,13 +43,16 @@ def start(
     overlap_rule: str = Rule.REFUSE,
     by: Any = None,
     hint: bool = True,
+    check: bool = True,
 ) -> Training:
     """Raises ``Refused``. ``chosen``: what differs from the recipe's defaults, by name. ``hint=False`` is for a caller
-    that trains itself."""
+    that trains itself. ``check=False`` leaves it to the worker to say what of ``chosen`` cannot be: the check loads
+    torch, which a web process does without."""
     if not NAME.fullmatch(name):
         raise Refused(_("A name is small letters, digits and hyphens, at most 60, and ends with none."), "name")
     settings = {"save_every": SAVE_EVERY, **chosen}
-    check_plan(recipe, {**settings, "seed": seed})
+    if check:
+        check_plan(recipe, {**settings, "seed": seed})
     taken = _("There is a trained model %(name)s: choose another name.") % {"name": name}
     if queries.model_folder(name).exists():
         raise Refused(taken, "name")

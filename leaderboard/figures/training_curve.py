@@ -1,0 +1,64 @@
+"""How a training went: its losses, or its figures on the validation data, over the steps."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from annotations.tables.markers import colour, colour_number, shape
+from annotations.tables.numerals import written
+from annotations.tables.table import Cell, Column, Row, Table
+from leaderboard.figures.drawing import chart_layout, escaped_words
+from leaderboard.figures.figure import Figure
+
+LEAST = 2
+
+
+def training_curve(points: Sequence[Mapping[str, Any]], *, figure_id: str, what: str, up: str) -> Figure:
+    """A line for each name but "step", in the order of the last point. ``what`` begins the caption: "Losses in
+    training"."""
+    names = [name for name in (points[-1] if points else {}) if name != "step"]
+    table = Table(
+        id=f"{figure_id}-data",
+        caption=f"{what}, by step",
+        columns=(Column("step", "step", "number", decimals=0), *(Column(name, name, "number", 4) for name in names)),
+        rows=tuple(
+            Row(
+                f"step-{point['step']}",
+                {"step": Cell(point["step"]), **{name: Cell(point.get(name)) for name in names}},
+            )
+            for point in points
+        ),
+    )
+    if len(points) < LEAST or not names:
+        reason = f"{what}: too few steps yet."
+        return Figure(figure_id, reason, reason, table, empty_reason=reason)
+    layout = chart_layout("step", up)
+    layout["height"] = 280
+    layout["showlegend"] = len(names) > 1
+    first, last = points[0], points[-1]
+    went = [f"{name} from {written(first[name], 3)} to {written(last[name], 3)}" for name in names if name in first]
+    return Figure(
+        id=figure_id,
+        caption=f"{what}, {len(points)} points up to step {last['step']}.",
+        alternative=f"{what}: {'; '.join(went)}.",
+        points=table,
+        data=[_line(points, name, place) for place, name in enumerate(names)],
+        layout=layout,
+    )
+
+
+def _line(points: Sequence[Mapping[str, Any]], name: str, place: int) -> dict[str, Any]:
+    there = [point for point in points if point.get(name) is not None]
+    return {
+        "type": "scatter",
+        "mode": "lines+markers",
+        "name": escaped_words(name),
+        "x": [point["step"] for point in there],
+        "y": [point[name] for point in there],
+        "line": {"color": colour(place), "width": 1.5},
+        "marker": {"color": colour(place), "symbol": shape(place), "size": 5},
+        "meta": {"series": colour_number(place)},
+        "hovertext": [f"{escaped_words(name)}<br>step {point['step']}: {written(point[name], 4)}" for point in there],
+        "hoverinfo": "text",
+    }
