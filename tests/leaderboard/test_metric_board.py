@@ -263,6 +263,22 @@ def test_a_metric_that_is_not_installed_any_more_has_no_known_method() -> None:
     assert not BoardWish(needs="reference-free").keeps(row("gone[a=1]", "turn", 0.1))
 
 
+@pytest.mark.parametrize(
+    ("configuration", "method"),
+    [
+        ("density[trained=daily]", "trained"),
+        ("density_euclidean[trained=daily]", "trained"),
+        ("density_dialogue[trained=daily]", "trained"),
+        ("cmn_no_mi[trained=daily]", "trained"),
+        ("bert_ruber[trained=daily]", "trained"),
+        ("usr_retrieval[trained=daily]", "trained"),
+        ("simcse", "embedding"),
+    ],
+)
+def test_what_a_model_trained_here_scores_is_of_the_method_trained(configuration: str, method: str) -> None:
+    assert method_of(configuration) == method
+
+
 def test_an_address_is_read_and_what_it_cannot_mean_is_said() -> None:
     wish = wish_of({"level": "system", "coefficient": "kendall", "systems": "agents"}, ["all", "agents"])
     assert (wish.column, wish.systems, wish.filters) == ("system-kendall", "agents", False)

@@ -156,6 +156,16 @@ def test_the_probability_is_the_logistic_function(score: float, expected: float)
     assert probability(Reading(score, 0.0, 0.0, False)) == pytest.approx(expected)
 
 
+@pytest.mark.parametrize("strange", ["\0", "[SEP]", "[MASK] [CLS]", "🙂🙂", "日本", "x" * 4000, "yes " * 800, "¿?"])
+@pytest.mark.parametrize("metric", OF_SELECTION)
+def test_any_text_has_a_number_in_range(home: Path, metric: str, strange: str) -> None:
+    low, high = parse(metric).value_range
+    for score in numbers(scores_of(metric, [example(strange, "i like dogs"), example("yes", strange, "i like dogs")])):
+        assert math.isfinite(score)
+        assert low is None or score >= low
+        assert high is None or score <= high
+
+
 # --- of whole dialogues ---------------------------------------------------------------------------------------------
 
 
