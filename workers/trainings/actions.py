@@ -45,9 +45,12 @@ def start(
     hint: bool = True,
     check: bool = True,
 ) -> Training:
-    """Raises ``Refused``. ``chosen``: what differs from the recipe's defaults, by name. ``hint=False`` is for a caller
-    that trains itself. ``check=False`` leaves it to the worker to say what of ``chosen`` cannot be: the check loads
-    torch, which a web process does without."""
+    """Raises ``Refused``. One of that name that failed before its first checkpoint gives way.
+
+    ``chosen``: what differs from the recipe's defaults, by name. ``hint=False`` is for a caller that trains itself.
+    ``check=False`` leaves it to the worker to say what of ``chosen`` cannot be: the check loads torch, which a web
+    process does without.
+    """
     if not NAME.fullmatch(name):
         raise Refused(_("A name is small letters, digits and hyphens, at most 60, and ends with none."), "name")
     settings = {"save_every": SAVE_EVERY, **chosen}
@@ -58,6 +61,9 @@ def start(
         raise Refused(taken, "name")
     try:
         with transaction.atomic():
+            earlier = Training.objects.filter(name=name, state=State.FAILED).first()
+            if earlier is not None and queries.failed_at_once(earlier):
+                earlier.delete()
             training = Training.objects.create(
                 name=name,
                 work=f"{name}-{token_hex(4)}",
@@ -103,10 +109,12 @@ def stop(training: Training, by: Any = None) -> bool:
 
 
 def go_on(training: Training, by: Any = None, hint: bool = True) -> bool:
-    """A stopped or failed training waits again, to go on at its last checkpoint. False where it is neither."""
+    """A stopped or failed training waits again, to go on at its last checkpoint. False where it is neither. Where there
+    is no checkpoint yet, the overlap is measured anew: corpora may have come or gone."""
+    anew: dict[str, Any] = {"overlap": {}} if queries.failed_at_once(training) else {}
     with transaction.atomic():
         ended = Training.objects.filter(pk=training.pk, state__in=[State.STOPPED, State.FAILED])
-        again = ended.update(state=State.PENDING, attempts=0, error="", finished_at=None, **WAITS_ANEW)
+        again = ended.update(state=State.PENDING, attempts=0, error="", finished_at=None, **WAITS_ANEW, **anew)
         if again:
             audit.record(by, AGAIN, training.name)
             if hint:

@@ -31,6 +31,11 @@ def work_folder(training: Training) -> Path:
     return Path(settings.HOME) / WORK_FOLDER / training.work
 
 
+def failed_at_once(training: Training) -> bool:
+    """Whether there is nothing to go on from: such a row keeps its name from nobody."""
+    return training.state == State.FAILED and not work_folder(training).exists()
+
+
 def model_folder(name: str) -> Path:
     return Path(settings.HOME) / trained.FOLDER / name
 

@@ -64,6 +64,29 @@ def test_data_that_holds_an_evaluated_context_is_refused_by_name(tmp_path: Path)
     assert training.overlap["dialogues"] == [2, 59]
 
 
+def test_a_refused_run_keeps_its_name_from_nobody(tmp_path: Path) -> None:
+    evaluated(tmp_path, LONG)
+    talk_with_two_evaluated(tmp_path)
+    refused = started(tmp_path)
+    with pytest.raises(actions.Refused, match="choose another name"):
+        started(tmp_path, overlap_rule=Rule.LEAVE_OUT)  # it waits, and may still be trained
+    assert not execution.compute(refused.pk)
+    again = started(tmp_path, overlap_rule=Rule.LEAVE_OUT)
+    assert list(Training.objects.all()) == [again]
+    assert execution.compute(again.pk)
+
+
+def test_a_refused_run_that_is_tried_again_is_compared_again(tmp_path: Path) -> None:
+    version = evaluated(tmp_path, LONG)
+    talk_with_two_evaluated(tmp_path)
+    refused = started(tmp_path)
+    assert not execution.compute(refused.pk)
+    version.corpus.delete()
+    refused.refresh_from_db()
+    assert actions.go_on(refused, hint=False)
+    assert execution.compute(refused.pk)
+
+
 def test_left_out_dialogues_are_not_trained_on_and_the_model_says_so(tmp_path: Path) -> None:
     evaluated(tmp_path, LONG)
     talk_with_two_evaluated(tmp_path)

@@ -99,14 +99,14 @@ class Command(ConsoleCommand):
             rule = Training.OverlapRule.LEAVE_OUT
         known = queries.training_of(options["name"])
         hint = not options["inline"]
-        if known is None:
-            return actions.start(options["name"], options["recipe"], source, chosen, options["seed"], rule, hint=hint)
-        same = (
+        same = known is not None and (
             known.recipe == options["recipe"]
             and known.data == source.data
             and known.chosen == {"save_every": actions.SAVE_EVERY, **chosen}
             and (known.seed, known.overlap_rule) == (options["seed"], rule)
         )
+        if known is None or (not same and queries.failed_at_once(known)):
+            return actions.start(options["name"], options["recipe"], source, chosen, options["seed"], rule, hint=hint)
         if not same:
             raise actions.Refused(f"there is a training {known.name} with other settings: choose another name")
         if actions.go_on(known, hint=hint):
