@@ -69,7 +69,14 @@ def metrics_of(training: Training) -> list[str]:
     from workers.metrics.registry import all_metrics
 
     names = {
-        "density": ("density", "density_euclidean", "density_classifier", "usr_retrieval", "bert_ruber"),
+        "density": (
+            "density",
+            "density_dialogue",
+            "density_euclidean",
+            "density_classifier",
+            "usr_retrieval",
+            "bert_ruber",
+        ),
         "cmn": ("cmn", "cmn_no_nsp", "cmn_no_mi"),
     }.get(training.recipe, ())
     return [f"{name}[trained={training.name}]" for name in names if name in all_metrics()]
