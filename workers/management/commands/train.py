@@ -3,14 +3,14 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from django.core.management.base import CommandError, CommandParser
 from tqdm import tqdm
 
 from annotations.console import ConsoleCommand, figure, whole_number
 from annotations.queries import NotFound, version_of
-from workers.training.settings import TrainingError
+from workers.training.settings import Precision, TrainingError
 from workers.trainings import actions, execution, queries, runs
 from workers.trainings.data import Source
 from workers.trainings.models import Training
@@ -20,9 +20,11 @@ LONELY_SECONDS = 10
 CONTRASTIVE = {"0": "none", "1": "paper", "released": "released"}
 SETTINGS = (
     *("encoder", "epochs", "seconds", "negatives", "learning_rate", "pairs_an_epoch", "freeze", "turns"),
-    *("max_tokens", "free_bits", "validation_share", "validation_pairs", "patience", "save_every"),
+    *("max_tokens", "free_bits", "validation_share", "validation_pairs", "patience", "save_every", "precision"),
 )
 """Options that are a setting of the recipe or of the training, by its name."""
+BATCH = {"density": "contexts", "cmn": "batch"}
+"""What the recipe calls the pairs of a batch."""
 
 
 class Command(ConsoleCommand):
@@ -44,6 +46,10 @@ class Command(ConsoleCommand):
             "--contrastive", choices=list(CONTRASTIVE), help="density: the loss L_CL, 1 where not given"
         )
         parser.add_argument("--learning-rate", type=float, metavar="R")
+        parser.add_argument("--batch", type=whole_number(1), metavar="P", help="pairs whose mean loss makes one step")
+        parser.add_argument(
+            "--precision", choices=get_args(Precision), help="auto: bf16 where the accelerator has it, else float32"
+        )
         parser.add_argument("--pairs-an-epoch", type=whole_number(0), metavar="P", help="0: all")
         parser.add_argument("--freeze", type=whole_number(0), metavar="L", help="lowest layers that are not trained")
         parser.add_argument("--turns", type=whole_number(0), metavar="N", help="last utterances looked at; 0: all")
@@ -90,6 +96,8 @@ class Command(ConsoleCommand):
         """A new training, or the one of this name, where it is the same: stopped or failed, it goes on."""
         source = _source(options["corpus"])
         chosen = {name: options[name] for name in SETTINGS if options[name] is not None}
+        if options["batch"] is not None:
+            chosen[BATCH[options["recipe"]]] = options["batch"]
         if options["contrastive"] is not None:
             chosen["contrastive"] = CONTRASTIVE[options["contrastive"]]
         rule = Training.OverlapRule.REFUSE
