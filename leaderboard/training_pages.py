@@ -4,16 +4,21 @@ not in ``workers``, because they draw figures."""
 from __future__ import annotations
 
 from typing import Any
+from urllib.parse import urlencode
 
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from annotations.page import organisers_page, page
-from leaderboard.figures.training_curve import training_curve
+from annotations.queries import newest_visible_versions
+from leaderboard.training_figures import figures_of
+from workers.metric_list import page_of
 from workers.pace import duration
-from workers.trainings import actions, queries
+from workers.trainings import actions, deletion, queries, uses
 from workers.trainings.forms import TrainingForm
 from workers.trainings.models import Training
 
@@ -35,7 +40,7 @@ def trainings(request: HttpRequest) -> HttpResponse:
         except actions.Refused as refusal:
             form.add_error(refusal.field if refusal.field in form.fields else None, refusal.message)
     rows = [(one, queries.data_words(one), said_of(one)) for one in queries.trainings()]
-    context = {"section": "runs", "rows": rows, "form": form}
+    context = {"section": "trainings", "rows": rows, "form": form}
     return render(request, "leaderboard/trainings.html", context, status=422 if form.errors else 200)
 
 
@@ -44,33 +49,53 @@ def trainings(request: HttpRequest) -> HttpResponse:
 def training(request: HttpRequest, slug: str) -> HttpResponse:
     """The whole page; to htmx the part of it that changes."""
     found = training_or_404(slug)
-    losses = training_curve(
-        [{name: value for name, value in point.items() if name != "learning rate"} for point in found.curves],
-        figure_id="losses",
-        what="Losses in training",
-        up="loss",
-    )
-    validated = training_curve(
-        [{"step": one["step"], **one["figures"]} for one in found.validations],
-        figure_id="validations",
-        what="Figures on the validation data",
-        up="figure",
-    )
+    figures = figures_of(found)
     context = {
-        "section": "runs",
+        "section": "trainings",
         "training": found,
         "data": queries.data_words(found),
-        "under_way": found.state in queries.UNDER_WAY,
-        "can_go_on": found.state in (Training.State.STOPPED, Training.State.FAILED),
         "said": said_of(found),
-        "settings": sorted(found.chosen.items()),
-        "best": found.best.get("figures", {}),
-        "metrics": queries.metrics_of(found) if found.revision else [],
-        "figures": [losses, validated],
+        "figures": figures,
+        **_may(found),
+        **_came(found, request.user),
     }
     if request.htmx:
         return render(request, "leaderboard/_training.html", context)
-    return page(request, "leaderboard/training.html", context, [one.points for one in (losses, validated)])
+    return page(request, "leaderboard/training.html", context, [one.points for one in figures])
+
+
+def _may(found: Training) -> dict[str, Any]:
+    """What may be done next, and what there is to know before."""
+    ended_early = found.state in (Training.State.STOPPED, Training.State.FAILED)
+    under_way = found.state in queries.UNDER_WAY
+    return {
+        "under_way": under_way,
+        "can_go_on": ended_early,
+        "has_checkpoint": ended_early and queries.has_checkpoint(found),
+        "is_silent": found.state == Training.State.RUNNING and found.lease_expires_at < timezone.now(),
+        "settings": sorted(found.chosen.items()),
+        "scores": 0 if under_way else uses.scores_with(found.name),
+    }
+
+
+def _came(found: Training, user: Any) -> dict[str, Any]:
+    """Of a training that is done: figures, metrics with their pages, and corpora to score with them."""
+    if found.state != Training.State.DONE:
+        return {}
+    names = queries.metrics_of(found)
+    asked = urlencode({"more": ",".join(names)})
+    visible = {one.pk for one in newest_visible_versions(user)}
+    return {
+        "best": found.best.get("figures", {}),
+        "time_taken": duration(found.progress.get("seconds") or 0),
+        "is_gone": queries.model_of(found.name) is None,
+        "metrics": [(one, f"{page_of(one)}?{urlencode({'configuration': one})}") for one in names],
+        "corpora": [
+            (version, f"{reverse('corpus-runs', args=[version.corpus.slug])}?{asked}")
+            for version in queries.evaluation_versions()
+            if version.pk in visible
+        ],
+    }
 
 
 @require_POST
@@ -87,6 +112,22 @@ def training_go_on(request: HttpRequest, slug: str) -> HttpResponse:
     if not actions.go_on(training_or_404(slug), request.user):
         messages.info(request, "The training was neither stopped nor had it failed.")
     return redirect("training", slug)
+
+
+@require_POST
+@for_organisers
+def training_delete(request: HttpRequest, slug: str) -> HttpResponse:
+    training_or_404(slug)
+    if request.POST.get("sure") != "yes":
+        messages.error(request, "Nothing was deleted: tick the box to say that you mean it.")
+        return redirect("training", slug)
+    try:
+        deletion.delete(slug, request.user)
+    except actions.Refused as refusal:
+        messages.error(request, refusal.message)
+        return redirect("training", slug)
+    messages.success(request, f"{slug} is deleted.")
+    return redirect("trainings")
 
 
 def training_or_404(slug: str) -> Training:

@@ -40,5 +40,6 @@ urlpatterns = [
     path("training/<slug:slug>/", training_pages.training, name="training"),
     path("training/<slug:slug>/stop/", training_pages.training_stop, name="training-stop"),
     path("training/<slug:slug>/go-on/", training_pages.training_go_on, name="training-go-on"),
+    path("training/<slug:slug>/delete/", training_pages.training_delete, name="training-delete"),
     path("", include("leaderboard.challenges.urls")),
 ]

@@ -11,6 +11,8 @@ from workers.metrics.base import Metric
 from workers.metrics.configuration import Configuration, ConfigurationError, parse_list
 from workers.metrics.registry import all_metrics
 
+LONGEST_MORE = 2_000
+
 
 class ScoreForm(forms.Form):
     """Which metrics to compute for all systems of a corpus version. Judges have a form of their own, which says first
@@ -24,7 +26,7 @@ class ScoreForm(forms.Form):
     )
     more = forms.CharField(
         required=False,
-        max_length=2000,
+        max_length=LONGEST_MORE,
         label="Other configurations",
         help_text="Such as rouge_l[stem=true],bleu_4[normalize=false].",
     )

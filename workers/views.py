@@ -19,7 +19,7 @@ from annotations.page import page, version_or_404
 from annotations.queries import select_systems
 from annotations.roles import is_organiser
 from workers import queries, runs
-from workers.forms import ScoreForm
+from workers.forms import LONGEST_MORE, ScoreForm
 from workers.metric_list import SHOWN, metric_groups, metrics_table
 from workers.pace import provenance_table
 from workers.run_tables import failed_table, run_progress
@@ -60,7 +60,7 @@ def all_runs(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def corpus_runs(request: HttpRequest, slug: str) -> HttpResponse:
-    version = version_or_404(request, slug)
+    version, asked = version_or_404(request, slug), request.GET.get("more", "")[:LONGEST_MORE]
     failures, computed = failed_table(version), provenance_table(version)
     context = {
         "section": "corpora",
@@ -69,7 +69,7 @@ def corpus_runs(request: HttpRequest, slug: str) -> HttpResponse:
         "progress": run_progress(version),
         "failures": failures,
         "computed": computed,
-        "form": ScoreForm(version) if is_organiser(request.user) else None,
+        "form": ScoreForm(version, initial={"more": asked}) if is_organiser(request.user) else None,
     }
     return page(request, "workers/corpus_runs.html", context, [failures, computed])
 

@@ -29,6 +29,7 @@ from workers.judges import trials
 from workers.judges.models import Trial
 from workers.metrics.judge_trace import JudgeTrace
 from workers.models import MetricRun
+from workers.trainings.models import Training
 
 DIALOGUES, TURNS = 4, 3
 ROLES = ("anonymous", "stranger", "participant", "rater")
@@ -246,11 +247,19 @@ def _names(made: Stage) -> dict[tuple[str, str], list[Any]]:
         ("rate", "public_id"): ["none"],
         ("join", "token"): [invitation.token],
         ("chat-systems", "pk"): [1],
+        ("training", "slug"): [_training(made).name],
         ("judges", "slug"): [trial.prompt_version.prompt.slug],
         ("judges", "pk"): [trial.pk],
         ("analyses", "key"): [look(made.version, "correlations", aspect="overall").key],
         ("accounts", "pk"): [made.users["participant"].api_tokens.get().pk, _webhook(made).pk],
     }
+
+
+def _training(made: Stage) -> Training:
+    """Of a model that learned from this corpus."""
+    data = {"corpus": made.version.corpus.slug, "version": made.version.label}
+    columns = {"name": "harbour-model", "work": "harbour-1", "recipe": "density", "state": "stopped"}
+    return Training.objects.get_or_create(version=made.version, data=data, **columns)[0]
 
 
 def _trial(made: Stage) -> Trial:

@@ -26,4 +26,5 @@ MATRIX = [
     Address("training", "GET", "200"),
     Address("training-stop", "POST", "done"),
     Address("training-go-on", "POST", "done"),
+    Address("training-delete", "POST", "done"),
 ]

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.conf import LazySettings
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
@@ -18,14 +19,15 @@ from leaderboard.figures.training_curve import training_curve
 from leaderboard.training_pages import said_of
 from tests.dialeval_site.addresses import client_of
 from tests.dialeval_site.small_corpora import PUBLIC, make_people, write_corpus
-from workers.trainings import runs
+from workers.trainings import queries, runs
 from workers.trainings.models import Training
 
 POINTS = [{"step": 10, "loss": 2.5, "kl": 0.5}, {"step": 20, "loss": 1.25, "kl": 0.75}]
 
 
 @pytest.fixture
-def client(db: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Client:
+def client(db: None, tmp_path: Path, settings: LazySettings, monkeypatch: pytest.MonkeyPatch) -> Client:
+    settings.HOME = tmp_path / "home"
     corpora.import_corpus(importers()["jsonl"], write_corpus(tmp_path / "corpus.jsonl", "secret"), PUBLIC)
     monkeypatch.setattr(runs, "tell_workers", lambda task, rows: [pk for pk, _ in rows])
     make_people()
@@ -85,7 +87,10 @@ def test_a_run_under_way_renews_itself_and_can_be_stopped(client: Client) -> Non
     client.post(reverse("training-stop", args=["daily"]))
     stopped = client.get(reverse("training", args=["daily"])).content.decode()
     assert "hx-trigger" not in stopped
-    assert "Go on at the last checkpoint" in stopped
+    assert "It had no checkpoint yet" in stopped
+    assert "Try again" in stopped
+    (queries.work_folder(Training.objects.get()) / "step-00000020").mkdir(parents=True)
+    assert "Go on at the last checkpoint" in client.get(reverse("training", args=["daily"])).content.decode()
     client.post(reverse("training-go-on", args=["daily"]))
     assert Training.objects.get().state == "pending"
 
@@ -102,6 +107,70 @@ def test_a_finished_run_names_its_metrics_its_figures_and_its_overlap(client: Cl
         assert said in page
     csv = client.get(reverse("training", args=["daily"]), {"download": "losses-data.csv"}).content.decode()
     assert "1.25" in csv
+
+
+@pytest.mark.django_db
+def test_a_training_is_deleted_only_by_who_ticks_the_box(client: Client) -> None:
+    row(state="stopped")
+    answer = client.post(reverse("training-delete", args=["daily"]), follow=True)
+    assert "tick the box" in answer.content.decode()
+    assert Training.objects.exists()
+    answer = client.post(reverse("training-delete", args=["daily"]), {"sure": "yes"}, follow=True)
+    assert "daily is deleted" in answer.content.decode()
+    assert not Training.objects.exists()
+
+
+@pytest.mark.django_db
+def test_one_that_is_not_the_browser_s_to_delete_says_why(client: Client) -> None:
+    row()
+    answer = client.post(reverse("training-delete", args=["daily"]), {"sure": "yes"}, follow=True)
+    assert "stop it first" in answer.content.decode()
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    "encoder", ["/etc", "~root", "../x", ".", "./models", "workers/training", "a//b", "a/b/c", "C:\\x", "a\nb"]
+)
+def test_a_form_names_no_folder_of_the_machine(client: Client, encoder: str) -> None:
+    answer = client.post(reverse("trainings"), asked(encoder=encoder))
+    assert answer.status_code == 422
+    assert "Give a hub id" in answer.content.decode()
+    assert not Training.objects.exists()
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("encoder", ["bert-base-uncased", "google-bert/bert-base-uncased"])
+def test_a_form_names_an_encoder_of_the_hub(client: Client, encoder: str) -> None:
+    client.post(reverse("trainings"), asked(encoder=encoder))
+    assert Training.objects.get().chosen["encoder"] == encoder
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        *((name, "1" + "0" * 30) for name in ("negatives", "epochs", "seconds", "pairs_an_epoch", "freeze", "seed")),
+        *(("name", name) for name in ("../x", "a\0b", "Big", "x" * 61, "daily\n.")),
+        ("corpus", "/etc/passwd"),
+        ("recipe", "density; rm"),
+        ("overlap", "whatever"),
+        ("encoder", "a\0b"),
+        ("seed", "-1"),
+        ("epochs", "1e3"),
+    ],
+)
+def test_what_no_training_can_be_is_said_beside_its_field(client: Client, field: str, value: str) -> None:
+    answer = client.post(reverse("trainings"), asked(**{field: value}))
+    assert answer.status_code == 422
+    assert answer.context["form"].errors.keys() == {field}
+    assert not Training.objects.exists()
+
+
+@pytest.mark.django_db
+def test_a_model_that_is_gone_is_said_so_where_its_scores_stand(client: Client) -> None:
+    configuration = "density_classifier[trained=daily]"
+    told = client.get(reverse("metric", args=["density_classifier"]), {"configuration": configuration})
+    assert "there is no trained model &#x27;daily&#x27;" in told.content.decode()
 
 
 def test_a_curve_has_a_line_for_each_part_and_says_how_it_went() -> None:

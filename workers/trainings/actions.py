@@ -14,13 +14,16 @@ from annotations import audit
 from workers.claims import NO_OWNER, WAITS_ANEW
 from workers.training.settings import TrainingError
 from workers.training.trained import NAME
-from workers.trainings import queries, runs
+from workers.trainings import queries, runs, uses
 from workers.trainings.data import Source
 from workers.trainings.models import Training
 
 STARTED, STOPPED, AGAIN = "training.started", "training.stopped", "training.resumed"
 SAVE_EVERY = 200
 """Steps between checkpoints of a run: a few minutes of a CPU, which is what a killed worker costs."""
+
+LARGEST_SEED = 2**31 - 1
+"""A database's column holds no more."""
 
 State = Training.State
 Rule = Training.OverlapRule
@@ -53,15 +56,20 @@ def start(
     """
     if not NAME.fullmatch(name):
         raise Refused(_("A name is small letters, digits and hyphens, at most 60, and ends with none."), "name")
+    if not 0 <= seed <= LARGEST_SEED:
+        raise Refused(_("A seed is a whole number from 0 to %(most)s.") % {"most": LARGEST_SEED}, "seed")
     settings = {"save_every": SAVE_EVERY, **chosen}
     if check:
         check_plan(recipe, {**settings, "seed": seed})
     taken = _("There is a trained model %(name)s: choose another name.") % {"name": name}
     if queries.model_folder(name).exists():
         raise Refused(taken, "name")
+    if not Training.objects.filter(name=name).exists() and uses.scores_with(name):
+        # They would stand for the new model's: what is computed under a configuration is not computed again.
+        raise Refused(_("Scores of a deleted model %(name)s are stored: choose another name.") % {"name": name}, "name")
     try:
         with transaction.atomic():
-            earlier = Training.objects.filter(name=name, state=State.FAILED).first()
+            earlier = Training.objects.select_for_update().filter(name=name, state=State.FAILED).first()
             if earlier is not None and queries.failed_at_once(earlier):
                 earlier.delete()
             training = Training.objects.create(

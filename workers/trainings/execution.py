@@ -6,7 +6,9 @@ checkpoint; whoever claims the row next goes on there, as after a worker's death
 
 from __future__ import annotations
 
+import errno
 import logging
+import os
 import shutil
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -14,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from billiard.exceptions import SoftTimeLimitExceeded
 from django.conf import settings
+from django.db import DatabaseError, OperationalError, connection
 
 from workers import deadlines
 from workers.claims import Claim
@@ -26,6 +29,7 @@ from workers.trainings.models import Training
 if TYPE_CHECKING:
     from workers.training.checkpoint import Checkpoint
     from workers.training.making import Plan
+    from workers.training.trained import TrainedModel
 
 log = logging.getLogger(__name__)
 
@@ -53,7 +57,13 @@ def compute(training_id: int, told: Told | None = None) -> bool:
     training = Training.objects.select_related("version__corpus").filter(pk=training_id).first()
     if training is None:
         return False
-    reporter = _Reporter(claim, told)
+    try:
+        return _computed(claim, training, _Reporter(claim, told))
+    finally:
+        _leave_nothing_of_a_deleted(training)
+
+
+def _computed(claim: Claim, training: Training, reporter: _Reporter) -> bool:
     try:
         with lease_kept(lambda: runs.keep(claim), f"training {training.name}"):
             return _finished(claim, training, _made(training, reporter))
@@ -68,10 +78,43 @@ def compute(training_id: int, told: Told | None = None) -> bool:
         raise
     except (TrainingError, ModelError) as problem:
         runs.fail(claim, _clean(str(problem)))
+    except MemoryError:
+        runs.fail(claim, "there is not enough memory: fewer negatives or tokens, or a smaller batch, take less")
     except Exception as problem:  # whatever goes wrong belongs in the row, where the organiser reads it
         log.exception("training %s failed", training.name)
-        runs.fail(claim, _clean(f"{type(problem).__name__}: {problem}"))
+        runs.fail(claim, _clean(_words_for(problem)))
     return False
+
+
+def _words_for(problem: Exception) -> str:
+    """What of the machine can be mended is said so, and what is kept."""
+    said = f"{type(problem).__name__}: {problem}"
+    if os.strerror(errno.ENOSPC) in said or getattr(problem, "errno", None) == errno.EDQUOT:
+        return f"the disk of DIALEVAL_HOME is full: make room, then go on at the last checkpoint ({said})"
+    if getattr(problem, "errno", None) in (errno.EACCES, errno.EPERM, errno.EROFS):
+        return f"the worker may not write into DIALEVAL_HOME: mend that, then go on at the last checkpoint ({said})"
+    if "out of memory" in said:  # of a GPU: torch has its own kind
+        return f"there is not enough memory: fewer negatives or tokens, or a smaller batch, take less ({said})"
+    return said
+
+
+def _leave_nothing_of_a_deleted(training: Training) -> None:
+    """Deleted just after it was stopped, while this worker was still writing what it had learned."""
+    try:
+        if Training.objects.filter(pk=training.pk).exists():
+            return
+    except DatabaseError:  # away: what is deleted lies there until somebody looks
+        return
+    shutil.rmtree(queries.work_folder(training), ignore_errors=True)
+    made = queries.model_of(training.name)
+    if made is not None and _is_of(made, training):
+        shutil.rmtree(made.folder, ignore_errors=True)
+
+
+def _is_of(model: TrainedModel, training: Training) -> bool:
+    told = model.config.get("model")
+    about = told.get("about") if isinstance(told, Mapping) else None
+    return isinstance(about, Mapping) and about.get("training") == training.work
 
 
 def _made(training: Training, reporter: _Reporter) -> Checkpoint:
@@ -79,7 +122,7 @@ def _made(training: Training, reporter: _Reporter) -> Checkpoint:
 
     plan = plan_of(training.recipe, {**training.chosen, "seed": training.seed, "device": settings.DEVICE})
     known = queries.model_of(training.name)
-    if known is not None and known.config.get("model", {}).get("about", {}).get("training") != training.work:
+    if known is not None and not _is_of(known, training):
         raise TrainingError(f"a trained model {training.name} lies in DIALEVAL_HOME/trained that this run did not make")
     reporter.begin(plan)
 
@@ -186,14 +229,14 @@ class _Reporter:
             changes |= {"curves": _thinned(said.curves), "validations": list(said.validations)}
         if self.saved:
             changes["attempts"] = 1
-        self.write(**changes)
+        self._write_if_possible(**changes)
 
     def fitting(self, done: int, of: int) -> None:
         """DEnsity's features, after the last step."""
         self._pause_in_time()
         if time.monotonic() - self._last >= PROGRESS_SECONDS:
             self._say("fitting", done=done, of=of)
-            self.write()
+            self._write_if_possible()
 
     def write(self, **changes: Any) -> None:
         """Raises ``Paused`` where somebody stopped the training, ``Abandoned`` where it is another worker's."""
@@ -201,6 +244,17 @@ class _Reporter:
         if runs.keep(self._claim, progress=self._progress, **changes):
             return
         raise Paused if runs.was_stopped(self._claim) else Abandoned
+
+    def _write_if_possible(self, **changes: Any) -> None:
+        """A database that is away for a minute costs no day's training. Who has lost the row meanwhile learns it at the
+        next write."""
+        try:
+            self.write(**changes)
+        except OperationalError:
+            if connection.in_atomic_block:
+                raise
+            log.warning("how far a training is could not be written", exc_info=True)
+            connection.close()
 
     def _say(self, phase: str, **figures: Any) -> None:
         """Of fitting, the steps stay as they were."""

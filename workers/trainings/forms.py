@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
 from typing import Any
 
 from django import forms
@@ -9,11 +11,17 @@ from django import forms
 from annotations.models import CorpusVersion
 from annotations.queries import newest_visible_versions
 from workers.trainings import data
+from workers.trainings.actions import LARGEST_SEED
 from workers.trainings.models import Training
+
+LONGEST_SECONDS = 30 * 24 * 3600
+MOST_PAIRS = 10**7
+_HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]{0,95}(/[A-Za-z0-9][\w.-]{0,95})?", re.ASCII)
 
 RECIPES = (("density", "DEnsity"), ("cmn", "CMN"))
 CONTRASTIVE = (("paper", "with L_CL, as the paper has it"), ("released", "with L_CL, as released"), ("none", "without"))
 _OF_DENSITY = ("negatives", "contrastive")
+_FIRST = ("name", "recipe", "corpus", "overlap", "seconds")
 _CHOSEN = ("encoder", "epochs", "seconds", "pairs_an_epoch", "freeze", *_OF_DENSITY)
 
 
@@ -25,23 +33,55 @@ class TrainingForm(forms.Form):
         label="Dialogues that an evaluation corpus holds", choices=Training.OverlapRule, initial="refuse"
     )
     encoder = forms.CharField(
-        required=False, max_length=300, help_text="A folder on the worker's machine or a hub id; empty: MiniLM."
+        required=False, max_length=200, help_text="A hub id, such as bert-base-uncased; empty: the packaged MiniLM."
     )
-    epochs = forms.IntegerField(required=False, min_value=1, max_value=1000)
-    seconds = forms.IntegerField(required=False, min_value=1, help_text="The time that it may take; empty: any.")
+    epochs = forms.IntegerField(
+        required=False, min_value=1, max_value=1000, help_text="Empty: 10 of DEnsity, 20 of CMN."
+    )
+    seconds = forms.IntegerField(
+        required=False,
+        min_value=1,
+        max_value=LONGEST_SECONDS,
+        help_text="The time that it may take; empty: any. The learning rate decays over the steps that fit.",
+    )
     negatives = forms.IntegerField(required=False, min_value=1, max_value=1000, help_text="DEnsity; empty: 15.")
     contrastive = forms.ChoiceField(choices=CONTRASTIVE, label="DEnsity's contrastive loss")
-    pairs_an_epoch = forms.IntegerField(required=False, min_value=1, help_text="Empty: all.")
+    pairs_an_epoch = forms.IntegerField(
+        required=False, min_value=1, max_value=MOST_PAIRS, help_text="A context with its answer is a pair; empty: all."
+    )
     freeze = forms.IntegerField(
         required=False, min_value=0, max_value=100, label="Frozen layers", help_text="Lowest ones that are not trained."
     )
-    seed = forms.IntegerField(min_value=0, max_value=2**31 - 1, initial=0)
+    seed = forms.IntegerField(min_value=0, max_value=LARGEST_SEED, initial=0)
 
     def __init__(self, user: Any, *arguments: Any, **named: Any) -> None:
         super().__init__(*arguments, **named)
         self._versions: dict[str, CorpusVersion] = {one.corpus.slug: one for one in newest_visible_versions(user)}
         choices = [(slug, f"{one.corpus.name} {one.label}") for slug, one in self._versions.items()]
         self.fields["corpus"].choices = choices  # type: ignore[attr-defined]
+
+    @property
+    def asked_first(self) -> list[forms.BoundField]:
+        return [self[name] for name in _FIRST]
+
+    @property
+    def asked_besides(self) -> list[forms.BoundField]:
+        """What can be left as it is."""
+        return [self[name] for name in self.fields if name not in _FIRST]
+
+    @property
+    def has_more(self) -> bool:
+        """Whether something is filled in, or wrong, among these."""
+        return any(field.errors or (self.is_bound and field.value()) for field in self.asked_besides)
+
+    def clean_encoder(self) -> str:
+        """Whoever may only use the pages names no folder of the machine, and learns of none."""
+        name: str = self.cleaned_data["encoder"]
+        if name and (not _HUB_ID.fullmatch(name) or ".." in name or Path(name).exists()):
+            raise forms.ValidationError(
+                "Give a hub id: name, or owner/name. An encoder in a folder is for manage.py train --encoder."
+            )
+        return name
 
     @property
     def source(self) -> data.Source:

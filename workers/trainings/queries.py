@@ -20,7 +20,7 @@ UNDER_WAY = (State.PENDING, State.RUNNING)
 
 
 def trainings() -> QuerySet[Training]:
-    return Training.objects.select_related("created_by").defer("curves", "overlap")
+    return Training.objects.select_related("created_by").defer("curves", "validations", "overlap")
 
 
 def training_of(name: str) -> Training | None:
@@ -29,6 +29,11 @@ def training_of(name: str) -> Training | None:
 
 def work_folder(training: Training) -> Path:
     return Path(settings.HOME) / WORK_FOLDER / training.work
+
+
+def has_checkpoint(training: Training) -> bool:
+    """Whether there is something to go on from, as far as the folder tells."""
+    return any(work_folder(training).glob("step-*"))
 
 
 def failed_at_once(training: Training) -> bool:

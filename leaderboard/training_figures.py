@@ -1,0 +1,48 @@
+"""A training's row as figures: its losses, and what was measured on validation data; what has one scale together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from leaderboard.figures import Figure
+from leaderboard.figures.training_curve import training_curve
+from workers.trainings.models import Training
+
+_LOSSES = ("losses", "Losses in training", "loss")
+_GROUPS = (
+    ("validations", "How often the true answer is found among others", "share", ("R@1", "MRR", "NSP accuracy")),
+    ("latent", "The latent space", "nats; dimensions", ("KL", "reconstruction", "active dimensions")),
+    ("bound", "Minus reconstruction and KL", "nats a response", ("bound",)),
+)
+"""Id, what is drawn, the axis, and the recipes' figures that belong there."""
+_OTHERS = ("others", "Other figures", "figure")
+_NOT_DRAWN = ("learning rate",)
+
+
+def figures_of(training: Training) -> list[Figure]:
+    """The losses and how well answers are ranked, always; the others where the recipe measures them."""
+    found = [_curve(*_LOSSES, [_without(point, _NOT_DRAWN) for point in training.curves])]
+    validations = [{"step": one["step"], **one["figures"]} for one in training.validations]
+    known = {name for *_, names in _GROUPS for name in names}
+    for figure_id, what, up, names in _GROUPS:
+        points = _only(validations, names)
+        if points or names == _GROUPS[0][-1]:
+            found.append(_curve(figure_id, f"{what}, on validation data", up, points))
+    if others := _only(validations, {name for point in validations for name in point} - known - {"step"}):
+        found.append(_curve(*_OTHERS, others))
+    return found
+
+
+def _curve(figure_id: str, what: str, up: str, points: list[Mapping[str, Any]]) -> Figure:
+    return training_curve(points, figure_id=figure_id, what=what, up=up)
+
+
+def _without(point: Mapping[str, Any], names: Iterable[str]) -> Mapping[str, Any]:
+    return {name: value for name, value in point.items() if name not in names}
+
+
+def _only(points: Iterable[Mapping[str, Any]], names: Iterable[str]) -> list[Mapping[str, Any]]:
+    """Of each point the step and these figures; a point with none of them is left out."""
+    kept = [{name: point[name] for name in ("step", *names) if name in point} for point in points]
+    return [point for point in kept if len(point) > 1]

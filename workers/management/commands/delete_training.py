@@ -1,0 +1,26 @@
+from __future__ import annotations
+
+from typing import Any
+
+from django.core.management.base import CommandError, CommandParser
+
+from annotations.console import ConsoleCommand
+from workers.trainings import actions, deletion, uses
+
+
+class Command(ConsoleCommand):
+    help = (
+        "Delete a training with its checkpoints and its model, or a model that was copied here. Scores that were made "
+        "with it stay. Refused while it trains, and while metric runs or rounds need it."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("name", metavar="NAME")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        try:
+            deletion.delete(options["name"])
+        except actions.Refused as refusal:
+            raise CommandError(refusal.message) from None
+        kept = uses.scores_with(options["name"])
+        self.stdout.write(f"{options['name']}: deleted{f'; {kept} scores made with it stay' if kept else ''}")
