@@ -201,6 +201,21 @@ def check_module(arguments: list[str]) -> None:
     assert importlib.util.find_spec(arguments[1]), arguments[1]
 
 
+def check_launcher(arguments: list[str]) -> None:
+    """``accelerate launch`` and ``torchrun``: their own options, then a command of ours."""
+    place = arguments.index("manage.py")
+    check_management(arguments[place + 1 :])
+    if arguments[0] == "launch":
+        from accelerate.commands.launch import launch_command_parser as parser
+
+        known = parser().parse_args(arguments[1:])
+    else:
+        from torch.distributed.run import get_args_parser
+
+        known = get_args_parser().parse_args(arguments)
+    assert known.training_script == "manage.py"
+
+
 def check_celery(arguments: list[str]) -> None:
     import click
     from celery.bin.worker import worker
@@ -226,6 +241,8 @@ CHECKS = {
     "make": check_make,
     "python": check_module,
     "celery": check_celery,
+    "accelerate": check_launcher,
+    "torchrun": check_launcher,
     "gunicorn": check_gunicorn,
     "dialeval": check_dialeval,
     "for": lambda arguments: None,
@@ -318,6 +335,7 @@ SHAPES = {
 SHAPES_WITH_A_MODEL = {
     "tables": ["tables", "fbd", "--resamples", "100"],
     "normality": ["normality", "--corpus", "personam"],
+    "adversarial": ["adversarial", "--metrics", "context_similarity", "--corpus", "personam", "--pairs", "40"],
 }
 
 

@@ -1,0 +1,92 @@
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import CommandError, CommandParser
+from tqdm import tqdm
+
+from annotations.console import ConsoleCommand, whole_number
+from annotations.importers.problems import ImportFailed
+from annotations.queries import NotFound, version_of
+from annotations.record_stream import records_of
+from leaderboard import tables_adversarial as forms
+from leaderboard.queries.adversarial_check import adversarial_check
+from workers.metrics.configuration import Configuration, ConfigurationError, MetricUnavailableError, parse_list
+from workers.model_files import ModelError
+from workers.training.dialogues import TrainingDialogue, dialogues_of
+from workers.training.settings import TrainingError
+from workers.training.sources import read_dialogues
+from workers.trainings.data import Source
+
+PAIRS = 1000
+REFUSALS = (NotFound, ConfigurationError, MetricUnavailableError, ModelError, TrainingError, ImportFailed)
+
+
+class Command(ConsoleCommand):
+    help = (
+        "Whether metrics score people's answers above the same answers spoilt by rules: a repeated word, the last "
+        "utterance said back, an answer of another dialogue (DEnsity's Figure 3). It computes in this process."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument(
+            "--metrics", required=True, metavar="a,b", help="configurations such as density[trained=NAME],usr_mlm[…]"
+        )
+        parser.add_argument(
+            "--corpus", required=True, metavar="S", help="a corpus's slug, or a file of conversations: DailyDialog, …"
+        )
+        parser.add_argument(
+            "--pairs", type=whole_number(0), default=PAIRS, metavar="P", help="answers drawn by the seed; 0: all"
+        )
+        parser.add_argument("--seed", type=whole_number(0), default=0, help="of the draws and of what is spoilt how")
+        parser.add_argument("--format", choices=["table", "json", "csv", "latex"], default="table")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        try:
+            configurations = parse_list(options["metrics"])
+            data, dialogues = _conversations(options["corpus"])
+            if not dialogues:
+                raise CommandError(f"{options['corpus']} holds no conversation: nobody answers anybody in it")
+            with tqdm(total=0, unit="text", file=self.stderr._out, disable=None) as bar:
+                told = _progress(bar)
+                document = {
+                    "data": data,
+                    **adversarial_check(configurations, dialogues, options["seed"], options["pairs"], told),
+                }
+        except REFUSALS as refusal:
+            raise CommandError(str(refusal)) from None
+        self._print(document, options["format"])
+        self.say(
+            f"{forms.data_words(document)}: {document['pairs']:,} of {document['of']:,} answers, "
+            f"{document['dialogues']:,} dialogues, seed {document['seed']}"
+        )
+
+    def _print(self, document: dict[str, Any], form: str) -> None:
+        if self.print_as(form, document, forms.to_csv, forms.to_latex):
+            return
+        self.print_table(forms.header(), forms.text_rows(document))
+        for row in document["rows"]:
+            if "reason" in row["accuracy"]:
+                self.stdout.write(f"{row['metric']}, {row['kind']}: {row['accuracy']['reason']}")
+        self.stdout.write("Shares of answers that score higher, with 95 % intervals over dialogues.")
+        for note in document["notes"]:
+            self.stdout.write(note)
+
+
+def _conversations(text: str) -> tuple[dict[str, str], list[TrainingDialogue]]:
+    """A file goes before a corpus of the same name where it is written as a path."""
+    path = Path(text).expanduser()
+    if path.is_file() and ("/" in text or path.suffix):
+        return Source.of_file(path).data, read_dialogues(path)
+    version = version_of(text)
+    return Source.of_version(version).data, dialogues_of(records_of(version))
+
+
+def _progress(bar: Any) -> Any:
+    def told(configuration: Configuration, done: int, of: int) -> None:
+        bar.set_description_str(configuration.text)
+        bar.total, bar.n = of, done
+        bar.refresh()
+
+    return told

@@ -1,0 +1,98 @@
+"""The adversarial check as text, CSV and LaTeX: of each metric the accuracy on each kind of spoilt answer."""
+
+from __future__ import annotations
+
+import csv
+import io
+from typing import Any
+
+from annotations.console import figure_with_interval
+from annotations.tables.latex_text import comment, escaped
+from annotations.tables.to_csv import safe_text
+from workers.training.adversarial import KINDS
+
+COLUMNS = ("kind", "pairs", "dialogues", "higher", "equal", "undefined")
+
+
+def header() -> list[str]:
+    return ["metric", *KINDS, "pairs", "ties", "undefined"]
+
+
+def text_rows(document: dict[str, Any]) -> list[list[str]]:
+    """A line a metric: accuracies side by side; pairs, ties and undefined ones by kind, once where all are alike."""
+    return [
+        [metric, *(figure_with_interval(row["accuracy"]) for row in rows), *_counts(rows)]
+        for metric, rows in _by_metric(document).items()
+    ]
+
+
+def to_csv(document: dict[str, Any]) -> str:
+    output = io.StringIO()
+    writer = csv.writer(output, lineterminator="\n")
+    writer.writerow(["metric", *COLUMNS, "accuracy", "ci_low", "ci_high", "reason", "seed", "model", "signature"])
+    for row in document["rows"]:
+        accuracy = row["accuracy"]
+        low, high = accuracy.get("ci") or (None, None)
+        writer.writerow(
+            [
+                *(safe_text(row["metric"]), *(row[name] for name in COLUMNS), accuracy["value"], low, high),
+                *(safe_text(accuracy.get("reason", accuracy.get("ci_reason", ""))), document["seed"]),
+                *(safe_text(row["model"]), safe_text(row["signature"])),
+            ]
+        )
+    return output.getvalue()
+
+
+def to_latex(document: dict[str, Any]) -> str:
+    return "\n".join(
+        [
+            r"% needs \usepackage{booktabs}",
+            r"\begin{tabular}{l" + "r" * len(KINDS) + "}",
+            r"\toprule",
+            " & ".join(["Metric", *(kind.capitalize() for kind in KINDS)]) + r" \\",
+            r"\midrule",
+            *(
+                " & ".join([escaped(metric), *(_latex_cell(row["accuracy"]) for row in rows)]) + r" \\"
+                for metric, rows in _by_metric(document).items()
+            ),
+            r"\bottomrule",
+            r"\end{tabular}",
+            comment(
+                f"share of answers that score above what was made of them, 95 % interval over dialogues; "
+                f"{document['pairs']} pairs of {document['dialogues']} dialogues, seed {document['seed']}; "
+                f"{data_words(document)}"
+            ),
+            comment(document["published"]),
+            *dict.fromkeys(comment(row["signature"]) for row in document["rows"]),
+        ]
+    )
+
+
+def data_words(document: dict[str, Any]) -> str:
+    data: dict[str, str] = document["data"]
+    return f"{data['corpus']} {data['version']}" if "corpus" in data else f"file {data['file']}"
+
+
+def _by_metric(document: dict[str, Any]) -> dict[str, list[dict[str, Any]]]:
+    found: dict[str, list[dict[str, Any]]] = {}
+    for row in document["rows"]:
+        found.setdefault(row["metric"], []).append(row)
+    return found
+
+
+def _counts(rows: list[dict[str, Any]]) -> list[str]:
+    return [_once([str(row[name]) for row in rows]) for name in ("pairs", "equal", "undefined")]
+
+
+def _once(cells: list[str]) -> str:
+    return cells[0] if len(set(cells)) == 1 else "/".join(cells)
+
+
+def _latex_cell(accuracy: dict[str, Any]) -> str:
+    if accuracy["value"] is None:
+        return "--"
+    text = f"{accuracy['value']:.3f}"
+    if accuracy.get("ci"):
+        low, high = accuracy["ci"]
+        text += f" [{low:.3f}, {high:.3f}]"
+    return text

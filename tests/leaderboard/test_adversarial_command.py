@@ -1,0 +1,190 @@
+"""``adversarial``: which answer a metric prefers, counted by kind; its four forms; what it refuses."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from annotations.estimates import Undefined
+from tests.annotations.stored import dialogue, rated_corpus, stored
+from tests.workers.training.latent_talk import about_one_thing
+from tests.workers.training.made import make_model, trained_in
+from workers.metrics import registry
+from workers.metrics.base import Example, Metric, OptionValue, Score
+
+pytestmark = pytest.mark.django_db
+
+Run = Callable[..., tuple[str, str]]
+
+
+class Length:
+    """A ``TurnScorer``: words; none where the context speaks of d3."""
+
+    def score(self, examples: list[Example], progress: Any = None) -> list[Score]:
+        said = Undefined("nobody measures d3")
+        return [said if "d3" in one.context[-1].text else float(len(one.response.split())) for one in examples]
+
+
+def length(name: str, **changes: Any) -> Metric:
+    def build(options: Mapping[str, OptionValue]) -> Length:
+        return Length()
+
+    declared = Metric(name=name, version="1", summary="Words.", citation="A test (2026)", build=build)
+    return replace(declared, **{"needs": frozenset({"context"}), **changes})
+
+
+@pytest.fixture(autouse=True)
+def metrics(monkeypatch: pytest.MonkeyPatch) -> None:
+    known = registry.built_in_metrics()
+    extra = [
+        length("long"),
+        length("short", higher_is_better=False),
+        length("both", needs=frozenset({"context", "reference"})),
+    ]
+    catalogue = registry.assemble([*known, *extra], [])
+    monkeypatch.setattr(registry, "_catalogue", lambda: catalogue)
+
+
+@pytest.fixture
+def corpus(tmp_path: Path) -> None:
+    """Eight dialogues with an answer of three words each; of d3 nothing is measured."""
+    dialogues = [dialogue(f"d{place}", references=(f"answer number {place}",)) for place in range(8)]
+    stored(rated_corpus(dialogues, {}), tmp_path, "people")
+
+
+@pytest.fixture
+def command(capsys: pytest.CaptureFixture[str]) -> Run:
+    def run(*arguments: str) -> tuple[str, str]:
+        capsys.readouterr()
+        call_command("adversarial", *arguments)
+        printed = capsys.readouterr()
+        return printed.out, printed.err
+
+    return run
+
+
+def document(command: Run, *arguments: str) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(command(*arguments, "--format", "json")[0])
+    return found
+
+
+def accuracies(found: dict[str, Any], metric: str) -> dict[str, float]:
+    return {row["kind"]: row["accuracy"]["value"] for row in found["rows"] if row["metric"] == metric}
+
+
+@pytest.mark.usefixtures("corpus")
+def test_what_is_spoilt_by_more_words_is_better_to_who_likes_words(command: Run) -> None:
+    found = document(command, "--metrics", "long,short", "--corpus", "people")
+    # Repetition and copying add words; another dialogue's answer has three as well: a tie, which is a failure.
+    assert accuracies(found, "long") == {"repetition": 0.0, "speaker": 0.0, "random": 0.0}
+    assert accuracies(found, "short") == {"repetition": 1.0, "speaker": 1.0, "random": 0.0}
+    row = next(one for one in found["rows"] if (one["metric"], one["kind"]) == ("short", "random"))
+    assert (row["pairs"], row["dialogues"], row["higher"], row["equal"], row["undefined"]) == (7, 7, 0, 7, 1)
+    assert row["accuracy"]["ci"][0] == 0.0
+    assert (found["pairs"], found["of"], found["seed"]) == (8, 8, 0)
+    assert found["data"]["corpus"] == "people"
+
+
+@pytest.mark.usefixtures("corpus")
+def test_where_no_pair_has_two_scores_the_reason_stands(command: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Length, "score", lambda self, some, progress=None: [Undefined("no words") for _ in some])
+    arguments = ("--metrics", "long", "--corpus", "people")
+    expected = {"value": None, "reason": "no pair has two scores: no words"}
+    assert [row["accuracy"] for row in document(command, *arguments)["rows"]] == [expected] * 3
+    shown = command(*arguments)[0]
+    assert "long, speaker: no pair has two scores: no words" in shown
+    assert next(line for line in shown.splitlines() if line.startswith("long ")).split()[1:4] == ["–"] * 3
+
+
+@pytest.mark.usefixtures("corpus")
+def test_the_seed_draws_the_answers(command: Run) -> None:
+    first, again, other = (
+        command("--metrics", "long", "--corpus", "people", "--pairs", "3", "--seed", seed, "--format", "csv")[0]
+        for seed in ("1", "1", "2")
+    )
+    assert first == again != other
+    rows = list(csv.DictReader(io.StringIO(first)))
+    assert [row["kind"] for row in rows] == ["repetition", "speaker", "random"]
+    assert {int(row["pairs"]) + int(row["undefined"]) for row in rows} == {3}
+
+
+@pytest.mark.usefixtures("corpus")
+def test_the_table_and_latex_show_a_line_a_metric(command: Run) -> None:
+    shown, said = command("--metrics", "short,long", "--corpus", "people")
+    (line,) = (one for one in shown.splitlines() if one.startswith("short"))
+    assert line.split()[1] == "1.000"
+    assert line.split()[-3:] == ["7", "0/0/7", "1"]
+    assert "contradiction is not made" in shown
+    assert "people v1" in said
+    assert "8 of 8 answers" in said
+    written = command("--metrics", "short", "--corpus", "people", "--format", "latex")[0]
+    assert "short & 1.000 [" in written
+    assert "Repetition & Speaker & Random" in written
+
+
+def test_a_file_of_conversations_is_read_as_train_reads_it(command: Run, tmp_path: Path) -> None:
+    path = tmp_path / "talk.txt"
+    path.write_text("\n".join(f"hello {n} __eou__ well then {n} __eou__ goodbye {n} __eou__" for n in range(4)) + "\n")
+    found = document(command, "--metrics", "short", "--corpus", str(path))
+    assert (found["data"]["file"], found["pairs"], found["dialogues"]) == (str(path), 8, 4)
+    assert accuracies(found, "short")["speaker"] == 1.0
+
+
+@pytest.mark.usefixtures("corpus")
+@pytest.mark.parametrize(
+    ("metric", "why"),
+    [
+        ("bleu_4", "the true answer itself"),
+        ("fbd", "no scores of single responses"),
+        ("density_dialogue", "no scores of single responses"),
+        ("cpdscore_simple", "asked by the workers"),
+        ("density", "train a model first"),
+        ("density[trained=nobody]", "there is no trained model 'nobody'"),
+        ("nothing", "unknown metric"),
+    ],
+)
+def test_metrics_that_are_not_asked_say_why(command: Run, metric: str, why: str) -> None:
+    with pytest.raises(CommandError, match=why):
+        command("--metrics", metric, "--corpus", "people")
+
+
+def test_what_holds_no_conversation_is_refused(command: Run, tmp_path: Path) -> None:
+    with pytest.raises(CommandError, match="there is no corpus nowhere"):
+        command("--metrics", "long", "--corpus", "nowhere")
+    broken = tmp_path / "broken.txt"
+    broken.write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(CommandError, match=r"broken\.txt"):
+        command("--metrics", "long", "--corpus", str(broken))
+    stored(rated_corpus([dialogue("d", references=())], {}), tmp_path, "silent")
+    with pytest.raises(CommandError, match="silent holds no conversation"):
+        command("--metrics", "long", "--corpus", "silent")
+    with pytest.raises(CommandError, match="pairs"):
+        command("--metrics", "long", "--corpus", "silent", "--pairs", "-1")
+
+
+@pytest.mark.usefixtures("corpus")
+def test_a_metric_that_looks_at_a_reference_too_is_remarked(command: Run) -> None:
+    found = document(command, "--metrics", "short,both", "--corpus", "people")
+    assert [note for note in found["notes"] if note.startswith("both looks at a reference, too")] != []
+    assert not any(note.startswith("short") for note in found["notes"])
+
+
+def test_a_trained_model_prefers_answers_about_the_thing_asked(command: Run, tmp_path: Path) -> None:
+    make_model("density", "small", tmp_path)
+    path = tmp_path / "talk.txt"
+    told = ([one.text for one in dialogue.utterances] for dialogue in about_one_thing(40, seed=9))
+    path.write_text("\n".join(" __eou__ ".join(said) + " __eou__" for said in told))
+    metric = "density_classifier[trained=small]"
+    with trained_in(tmp_path):
+        found = document(command, "--metrics", metric, "--corpus", str(path))
+    assert accuracies(found, metric)["random"] > 0.8
+    assert found["rows"][0]["model"].startswith("small@")
+    assert "max_tokens:32" in found["rows"][0]["signature"]
