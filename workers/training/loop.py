@@ -8,7 +8,6 @@ well, but with other dropout.
 from __future__ import annotations
 
 import math
-import os
 import time
 from collections.abc import Mapping
 from pathlib import Path
@@ -21,6 +20,7 @@ from accelerate.utils import broadcast_object_list, send_to_device
 
 from workers.encoders.devices import device_for, device_name, use_threads
 from workers.training import checkpoint as checkpoints
+from workers.training import processes
 from workers.training.checkpoint import BEST, STEP, Checkpoint
 from workers.training.saved_state import generator_states, load_state, saved_state, set_generators
 from workers.training.schedule import Pace, share_of_rate, steps_that_fit, warm_up_of
@@ -88,6 +88,7 @@ class _Training:
         while not self._ending:
             epoch, done = divmod(self.step, self._an_epoch)
             self._train_epoch(epoch, done)
+        processes.helpers_wait_again()
         best = self._folder / checkpoints.name_of(self._best["step"], BEST)
         return Outcome(best, self._best["figures"], self.step, self._seconds(), self._ending)
 
@@ -215,24 +216,31 @@ class _Training:
         return figures
 
     def _say(self, figures: Mapping[str, float] | None) -> None:
-        if self._watch is None or not self._accelerator.is_main_process:
+        """What the watch raises ends the training in all processes."""
+        raised: BaseException | None = None
+        if self._watch is not None and self._accelerator.is_main_process:
+            try:
+                self._watch(self._progress(figures))
+            except BaseException as ending:
+                raised = ending
+        told = self._agreed("" if raised is None else "abandoned" if isinstance(raised, Abandoned) else "ended")
+        if not told:
             return
+        if told == "ended":
+            self._save()
+        processes.helpers_wait_again()
+        raise raised or Abandoned
+
+    def _progress(self, figures: Mapping[str, float] | None) -> Progress:
         made, seconds = self.step - self._done_before, self._seconds()
         left = (self._steps - self.step) * (seconds - self._before) / made if made else None
         rate = float(self._optimiser.param_groups[0]["lr"])
         loss = self._curves[-1]["loss"] if self._curves else None
         epoch = min(self.step // self._an_epoch, self._settings.epochs - 1)
-        said = Progress(
+        return Progress(
             self.step, self._steps, epoch, self._settings.epochs, loss, rate, seconds, left, figures,
             self._curves, self._validations, device_name(self._accelerator.device),
         )  # fmt: skip
-        try:
-            self._watch(said)
-        except Abandoned:
-            raise
-        except BaseException:
-            self._save()
-            raise
 
     # ---------------------------------------------------------------- checkpoints
 
@@ -330,11 +338,11 @@ def _check_is_same(earlier: Checkpoint, wanted: Mapping[str, Any]) -> None:
 
 def _accelerator(settings: TrainingSettings) -> Accelerator:
     """accelerate keeps one state for the whole process, which the training before this one may have set."""
-    if "WORLD_SIZE" not in os.environ:
-        AcceleratorState._reset_state(reset_partial_state=True)
+    AcceleratorState._reset_state(reset_partial_state=not processes.are_several())
     device = device_for(settings.device)
     use_threads()
-    if device.type == "cuda" and device.index is not None and "WORLD_SIZE" not in os.environ:
+    processes.join(settings.device)
+    if device.type == "cuda" and device.index is not None and not processes.are_several():
         torch.cuda.set_device(device)
     precision = settings.precision
     if precision == "auto":

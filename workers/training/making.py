@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
 from workers.model_files import ModelError
 from workers.training import checkpoint as checkpoints
+from workers.training import processes
 from workers.training.checkpoint import Checkpoint, CheckpointError
 from workers.training.dialogues import TrainingDialogue
 from workers.training.gaussian import GaussianFit
@@ -23,7 +25,7 @@ from workers.training.recipes import cmn, density
 from workers.training.recipes.cmn import CmnSettings, CmnTask
 from workers.training.recipes.density import DensitySettings, DensityTask, texts_of
 from workers.training.selection import load_selection
-from workers.training.settings import TrainingError, TrainingSettings, Watch
+from workers.training.settings import Abandoned, TrainingError, TrainingSettings, Watch
 from workers.training.splits import signature_of, split_dialogues
 
 RECIPES = (density.RECIPE, cmn.RECIPE)
@@ -88,11 +90,8 @@ def make(
     Raises ``TrainingError`` and ``ModelError``.
     """
     training, validation, signature = split_of(plan, dialogues)
-    task: DensityTask | CmnTask
-    if isinstance(plan.settings, DensitySettings):
-        task = DensityTask(plan.settings, training, validation, signature)
-    else:
-        task = CmnTask(plan.settings, training, validation, signature)
+    task = _task_of(plan, training, validation, signature)
+    processes.tell((plan, list(dialogues), work), plan.training.device)
     outcome = train(task, plan.training, work, watch)
     del task
     files: dict[str, bytes] = {}
@@ -107,6 +106,21 @@ def make(
         files[GAUSSIAN] = fit.to_bytes()
         told["fit"] = {"points": fit.points, "dimensions": fit.dimensions, "rank": fit.rank}
     return _published(work, place, {"name": place.name, "model": told}, files)
+
+
+def help_others(device: str) -> None:
+    """What a helper does (``processes``): trains along with the first process until that lets it go. All processes see
+    the same folders. Raises as ``make``."""
+    while (asked := processes.heard(device)) is not None:
+        plan, dialogues, work = asked
+        with suppress(Abandoned):
+            train(_task_of(plan, *split_of(plan, dialogues)), plan.training, work)
+
+
+def _task_of(plan: Plan, training: Sequence[Pair], validation: Sequence[Pair], signature: str) -> DensityTask | CmnTask:
+    if isinstance(plan.settings, DensitySettings):
+        return DensityTask(plan.settings, training, validation, signature)
+    return CmnTask(plan.settings, training, validation, signature)
 
 
 def _published(work: Path, place: Path, said: Mapping[str, Any], files: Mapping[str, bytes]) -> Checkpoint:

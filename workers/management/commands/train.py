@@ -5,11 +5,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, get_args
 
+from django.conf import settings
 from django.core.management.base import CommandError, CommandParser
 from tqdm import tqdm
 
 from annotations.console import ConsoleCommand, figure, whole_number
 from annotations.queries import NotFound, version_of
+from workers.training import processes
 from workers.training.settings import Precision, TrainingError
 from workers.trainings import actions, execution, queries, runs
 from workers.trainings.data import Source
@@ -71,6 +73,19 @@ class Command(ConsoleCommand):
         parser.add_argument("--format", choices=["table", "json"], default="table")
 
     def handle(self, *args: Any, **options: Any) -> None:
+        if processes.are_several() and not options["inline"]:
+            raise CommandError("several processes train together with --inline only")
+        if processes.is_helper():
+            from workers.training.making import help_others
+
+            help_others(settings.DEVICE)
+            return
+        try:
+            self._train(options)
+        finally:
+            processes.let_go(settings.DEVICE)
+
+    def _train(self, options: Mapping[str, Any]) -> None:
         started = time.monotonic()
         try:
             training = self._wanted(options)
