@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from annotations.tables import Cell, Column
@@ -41,12 +41,12 @@ def share_in_words(share: float) -> str:
     return "over 99 %" if words == "100 %" and share < 1 else words
 
 
-def is_partial(row: dict[str, Any]) -> bool:
+def is_partial(row: Mapping[str, Any]) -> bool:
     """Whether the metric has no score for some of what people rated."""
     return row["coverage"] is not None and row["coverage"] < 1
 
 
-def coverage_words(row: dict[str, Any]) -> str:
+def coverage_words(row: Mapping[str, Any]) -> str:
     """ "" where everything that people rated has a score."""
     return f"{share_in_words(row['coverage'])} of what people rated has a score" if is_partial(row) else ""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
@@ -27,6 +28,15 @@ FORM = Option(
 )
 SAMPLES = Option("samples", 100, "draws of each latent vector, and of each negative's for each of them", least=2)
 SEED = Option("seed", 0, "of the draws and of the negatives", least=0)
+ERROR_WORDS = "Monte-Carlo error"
+"""What a score's remark begins with."""
+_ERROR = re.compile(rf"{ERROR_WORDS} (\d+\.\d+)")
+
+
+def told_error(remark: str) -> float | None:
+    """The standard error of the drawing that a score's remark tells; None where it tells none."""
+    found = _ERROR.search(remark)
+    return None if found is None else float(found[1])
 
 
 def building(variant: Variant) -> Callable[[Mapping[str, OptionValue]], LatentScores]:

@@ -1,16 +1,20 @@
 from __future__ import annotations
 
 from argparse import ArgumentTypeError
+from collections.abc import Iterable
+from types import ModuleType
 from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
 from annotations.console import MAX_DRAWS, ConsoleCommand, comma_list, whole_number
 from annotations.queries import NotFound
-from leaderboard import tables_cpdscore, tables_fbd
-from leaderboard.published import comperdial, fbd
+from leaderboard import tables_cmn, tables_cpdscore, tables_density, tables_fbd
+from leaderboard.published import cmn, comperdial, density, fbd
+from leaderboard.queries.cmn_table import cmn_table
 from leaderboard.queries.cpdscore_table import cpdscore_table
 from leaderboard.queries.defaults import RESAMPLES, SEED
+from leaderboard.queries.density_table import density_table
 from leaderboard.queries.fbd_table import fbd_table
 from workers.metrics.configuration import ConfigurationError
 
@@ -19,19 +23,24 @@ class Command(ConsoleCommand):
     help = (
         "A published table with what is computed here beside each of its figures. fbd: correlations of nine metrics "
         "with people on six corpora, at system level (Xiang et al., 2021). cpdscore: ComperDial's tables 4, 5, 6 and "
-        "3, with every finished configuration of their metrics (Wakaki et al., 2024)."
+        "3, with every finished configuration of their metrics (Wakaki et al., 2024). density: DEnsity's tables 1, 2, "
+        "4 and 5 (Park et al., 2023), and cmn: CMN's tables 1 and 2 (Zhao et al., 2023), with all that models trained "
+        "here make; those that differ by their seed are gathered."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
         of_fbd = ", ".join(corpus.slug for corpus in fbd.CORPORA)
         of_cpdscore = ", ".join(corpus.key for corpus in comperdial.CORPORA)
-        parser.add_argument("table", choices=["fbd", "cpdscore"], metavar="TABLE", help="fbd or cpdscore")
+        of_density = ", ".join(one.key for one in density.SETS)
+        of_cmn = ", ".join(one.key for sets in cmn.BESIDE.values() for one in sets)
+        parser.add_argument("table", choices=list(_TABLES), metavar="TABLE", help=f"one of {', '.join(_TABLES)}")
         parser.add_argument(
             "--corpora",
             type=_renamed,
             default={},
             metavar="personam=S,…",
-            help=f"corpora that have other names here: {of_fbd}; of cpdscore: {of_cpdscore}",
+            help=f"corpora that have other names here: {of_fbd}; of cpdscore: {of_cpdscore}; of density: {of_density}; "
+            f"of cmn: {of_cmn}",
         )
         parser.add_argument(
             "--model",
@@ -56,8 +65,7 @@ class Command(ConsoleCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
-            print_it = self._cpdscore if options["table"] == "cpdscore" else self._fbd
-            print_it(options, {"resamples": options["resamples"], "seed": options["seed"]})
+            _TABLES[options["table"]](self, options, {"resamples": options["resamples"], "seed": options["seed"]})
         except (NotFound, ConfigurationError) as refusal:
             raise CommandError(str(refusal)) from None
 
@@ -77,21 +85,46 @@ class Command(ConsoleCommand):
     def _cpdscore(self, options: dict[str, Any], draws: dict[str, int]) -> None:
         document = cpdscore_table(options["corpora"], options["model"], options["exclude"] or [], **draws)
         if not self.print_as(options["format"], document, tables_cpdscore.to_csv, tables_cpdscore.to_latex):
-            for title, header, rows in tables_cpdscore.text_tables(document):
-                self.stdout.write(title)
-                self.print_table(header, rows)
-                self.stdout.write("")
-            self.stdout.write("\n".join(document["notes"]))
+            self._print_tables(tables_cpdscore.text_tables(document), document["notes"])
         self._say_what_is_missing(document)
         for judged in document["worth"]:
             self.say(f"{', '.join(judged['configurations'])}: {judged['worth']}.")
         ours = [ours for table in document["tables"] for row in table["rows"] for ours in row["ours"]]
         self.say(f"{len(ours)} lines are computed here. Published: {document['published']}")
 
+    def _density(self, options: dict[str, Any], draws: dict[str, int]) -> None:
+        self._trained(options, density_table(options["corpora"], **draws), tables_density)
+
+    def _cmn(self, options: dict[str, Any], draws: dict[str, int]) -> None:
+        self._trained(options, cmn_table(options["corpora"], **draws), tables_cmn)
+
+    def _trained(self, options: dict[str, Any], document: dict[str, Any], written: ModuleType) -> None:
+        for name in ("exclude", "model"):
+            if options[name]:
+                raise CommandError(f"--{name} is not for {options['table']}")
+        if not self.print_as(options["format"], document, written.to_csv, written.to_latex):
+            self._print_tables(written.text_tables(document), written.text_notes(document))
+        self._say_what_is_missing(document)
+        for model in document["models"]:
+            if "reason" in model:
+                self.say(f"{model['reason']}.")
+        here = sum(len(ours["scored"]) for table in document["tables"] for row in table["rows"] for ours in row["ours"])
+        self.say(f"{here} lines are computed here. Published: {document['published']}")
+
+    def _print_tables(self, tables: Iterable[tuple[str, list[str], list[list[str]]]], notes: list[str]) -> None:
+        for title, header, rows in tables:
+            self.stdout.write(title)
+            self.print_table(header, rows)
+            self.stdout.write("")
+        self.stdout.write("\n".join(notes))
+
     def _say_what_is_missing(self, document: dict[str, Any]) -> None:
         for line in document["missing"]:
             following = f". Next: {line['command']}" if line["command"] else ""
             self.say(f"{line['corpus']}: {line['reason']}{following}")
+
+
+_TABLES = {"fbd": Command._fbd, "cpdscore": Command._cpdscore, "density": Command._density, "cmn": Command._cmn}
 
 
 def _renamed(text: str) -> dict[str, str]:

@@ -1,0 +1,179 @@
+"""What a trained model was, for tables of the metrics that it makes: its settings, data and validation.
+
+Read from the model's own ``config.json``; where the model is not here any more, from the training's row.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+
+from workers.training import trained
+from workers.training.trained import TrainedModel
+from workers.trainings import queries
+from workers.trainings.models import Training
+
+HERE, GONE, ANOTHER = "here", "gone", "another"
+_SHOWN = {"density": ("contrastive",)}
+"""By recipe: what a family is called by, whether or not the families differ in it."""
+_DEFAULTS = {"density": {"contrastive": "paper"}}
+"""Of what is shown, for models of which only the row's chosen settings are known."""
+OF_THE_PLACE = ("device", "save_every", "keep", "curve_every", "precision")
+"""Where it ran, what was written down: no part of what a family is."""
+
+
+@dataclass(frozen=True)
+class ModelFacts:
+    name: str
+    recipe: str
+    state: str
+    """``here``; ``gone``: deleted, and only what its training's row says is known; ``another``: a model of this name is
+    here, but the scores are of one with another revision."""
+    revision: str = ""
+    seed: int | None = None
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    """Of the recipe and of the training, without seeds; of a model that is gone, those that were chosen."""
+    data: str = ""
+    dialogues: int | None = None
+    pairs: int | None = None
+    steps: int | None = None
+    figures: Mapping[str, float] = field(default_factory=dict)
+    """Of the validation that chose the weights."""
+    fit: Mapping[str, int] = field(default_factory=dict)
+    """Of DEnsity's Gaussian: points, dimensions, rank."""
+
+    @cached_property
+    def family(self) -> str:
+        """The same for models that differ by nothing but their seeds."""
+        if not self.settings:
+            return self.name
+        kept = {name: value for name, value in self.settings.items() if name not in OF_THE_PLACE}
+        return json.dumps([self.recipe, self.state == HERE, kept, self.data], sort_keys=True)
+
+    @property
+    def reason(self) -> str:
+        """Why less is known of it; "" where all is."""
+        if self.state == GONE:
+            known = "what is told of it is its training's row" if self.settings else "nothing else is known of it"
+            return f"the model {self.name} is not here any more; {known}"
+        return f"a model {self.name} is here that did not make these scores" if self.state == ANOTHER else ""
+
+    def as_json(self) -> dict[str, Any]:
+        told = {
+            "name": self.name, "recipe": self.recipe, "state": self.state, "revision": self.revision, "seed": self.seed,
+            "settings": dict(self.settings), "data": self.data, "dialogues": self.dialogues, "pairs": self.pairs,
+            "steps": self.steps, "figures": dict(self.figures), "fit": dict(self.fit),
+        }  # fmt: skip
+        return {**told, "reason": self.reason} if self.reason else told
+
+
+def model_facts(recipe: str, scored: Iterable[tuple[str, str]]) -> dict[tuple[str, str], ModelFacts]:
+    """By name and revision: the models of this recipe that are here, and those that ``scored`` names (a name and the
+    revision that its scores were made with, "" where that is unknown)."""
+    here = {model.name: model for model in trained.models_in(Path(settings.HOME) / trained.FOLDER, recipe)}
+    found = {(name, model.revision): _of_model(model) for name, model in here.items()}
+    for name, revision in scored:
+        model = here.get(name)
+        if model is not None and revision in ("", model.revision):
+            found[name, revision] = found[name, model.revision]
+        else:
+            found[name, revision] = _of_row(recipe, name, revision, ANOTHER if model is not None else GONE)
+    return found
+
+
+def _of_model(model: TrainedModel) -> ModelFacts:
+    config = model.config
+    told: Mapping[str, Any] = config.get("model", {})
+    own: Mapping[str, Any] = config.get("settings", {})
+    chosen = {**_readable(own), **config.get("training", {})}
+    return ModelFacts(
+        model.name,
+        model.recipe,
+        HERE,
+        model.revision,
+        chosen.pop("seed", None),
+        chosen,
+        _data_words(told.get("about", {}).get("data", {})) or str(config.get("data", ""))[:12],
+        told.get("dialogues"),
+        told.get("pairs"),
+        config.get("best", {}).get("step"),
+        config.get("best", {}).get("figures", {}),
+        told.get("fit", {}),
+    )
+
+
+def _of_row(recipe: str, name: str, revision: str, state: str) -> ModelFacts:
+    row = Training.objects.filter(name=name, recipe=recipe).first()
+    if row is None or (revision and row.revision != revision):
+        return ModelFacts(name, recipe, state, revision)
+    return ModelFacts(
+        name,
+        recipe,
+        state,
+        row.revision,
+        row.seed,
+        {**_DEFAULTS.get(recipe, {}), **_readable(row.chosen)},
+        queries.data_words(row),
+        steps=row.best.get("step"),
+        figures=row.best.get("figures", {}),
+    )
+
+
+def _readable(own: Mapping[str, Any]) -> dict[str, Any]:
+    """An encoder that is a folder is called by its last part."""
+    return {name: Path(value).name if name == "encoder" else value for name, value in own.items()}
+
+
+def _data_words(data: Mapping[str, Any]) -> str:
+    if "corpus" in data:
+        return f"{data['corpus']} {data['version']}"
+    return f"{Path(data['file']).name} ({data['sha256'][:12]})" if "file" in data else ""
+
+
+def family_words(models: Iterable[ModelFacts]) -> dict[str, str]:
+    """By family, what tells it from the others: ``L_CL paper, epochs 2``."""
+    by_family = {model.family: model for model in models}
+    differing = {
+        recipe: _differing(by_family.values(), recipe) for recipe in {one.recipe for one in by_family.values()}
+    }
+    return {family: _words(model, differing[model.recipe]) for family, model in by_family.items()}
+
+
+def _differing(models: Iterable[ModelFacts], recipe: str) -> list[str]:
+    known = [model for model in models if model.state == HERE and model.recipe == recipe]
+    names = dict.fromkeys(name for model in known for name in model.settings if name not in OF_THE_PLACE)
+    return [name for name in names if len({repr(model.settings.get(name)) for model in known}) > 1]
+
+
+def _words(model: ModelFacts, differing: Iterable[str]) -> str:
+    shown = [*_SHOWN.get(model.recipe, ())]
+    names = [*shown, *(name for name in differing if name not in shown)]
+    return ", ".join(_said(name, model.settings[name]) for name in names if name in model.settings)
+
+
+def _said(name: str, value: Any) -> str:
+    if name == "contrastive":
+        return "no L_CL" if value == "none" else f"L_CL {value}"
+    if isinstance(value, bool):
+        return name.replace("_", " ") if value else f"no {name.replace('_', ' ')}"
+    return f"{name.replace('_', ' ')} {value}"
+
+
+def setup_words(paper: str, models: Iterable[ModelFacts]) -> str:
+    """How the paper's models were made and how ours: why figures need not be alike."""
+    ours = dict.fromkeys(_setup(model) for model in models if model.state == HERE)
+    told = "; ".join(ours) if ours else "there is no trained model"
+    return f"The paper's models: {paper}. Ours: {told}."
+
+
+def _setup(model: ModelFacts) -> str:
+    dialogues = "" if model.dialogues is None else f", {model.dialogues:,} dialogues"
+    names = ("negatives", "epochs", "pairs_an_epoch", "learning_rate", "max_tokens", "freeze", "turns")
+    shown = [_said(name, model.settings[name]) for name in names if model.settings.get(name)]
+    return ", ".join([str(model.settings.get("encoder", "")), f"trained on {model.data}{dialogues}", *shown])
