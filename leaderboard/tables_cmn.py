@@ -42,7 +42,8 @@ def _models(document: Mapping[str, Any]) -> TextTable:
             [
                 model["name"] + ("" if model["state"] == "here" else f" ({model['state']})"),
                 {True: "yes", False: "no"}.get(settings.get("next_sentence", True), NOTHING),
-                *(NOTHING if value is None else str(value) for value in (model["seed"], settings.get("encoder"))),
+                NOTHING if model["seed"] is None else str(model["seed"]),
+                str(settings.get("encoder", NOTHING)).partition("@")[0],
                 *(NOTHING if model[name] is None else f"{model[name]:,}" for name in ("dialogues", "pairs", "steps")),
                 *(short(figures[name]) if name in figures else NOTHING for name in _FIGURES),
             ]

@@ -59,7 +59,7 @@ def _models(document: Mapping[str, Any]) -> TextTable:
                 model["name"] + ("" if model["state"] == "here" else f" ({model['state']})"),
                 str(settings.get("contrastive", NOTHING)),
                 _count(model["seed"]),
-                str(settings.get("encoder", NOTHING)),
+                str(settings.get("encoder", NOTHING)).partition("@")[0],
                 _count(model["dialogues"]),
                 _count(model["pairs"]),
                 _count(model["steps"]),

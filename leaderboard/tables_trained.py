@@ -222,7 +222,7 @@ def _found(ours: Mapping[str, Any], is_difference: bool) -> str:
     if ours["seeds"] == 1:
         return _signed(ours["value"], is_difference)
     ends = " to ".join(_signed(ours[end], is_difference) for end in ("lowest", "highest"))
-    return f"{_signed(ours['value'], claim)} ({ends})"
+    return f"{_signed(ours['value'], is_difference)} ({ends})"
 
 
 def _signed(value: float, is_difference: bool) -> str:

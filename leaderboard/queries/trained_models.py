@@ -176,4 +176,6 @@ def _setup(model: ModelFacts) -> str:
     dialogues = "" if model.dialogues is None else f", {model.dialogues:,} dialogues"
     names = ("negatives", "epochs", "pairs_an_epoch", "learning_rate", "max_tokens", "freeze", "turns")
     shown = [_said(name, model.settings[name]) for name in names if model.settings.get(name)]
-    return ", ".join([str(model.settings.get("encoder", "")), f"trained on {model.data}{dialogues}", *shown])
+    return ", ".join(
+        [str(model.settings.get("encoder", "")).partition("@")[0], f"trained on {model.data}{dialogues}", *shown]
+    )
