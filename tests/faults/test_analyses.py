@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import json
+import sqlite3
 import urllib.request
+from contextlib import closing
 from pathlib import Path
+from typing import Any
 
+import psycopg
 import pytest
 
 from tests.faults.test_workers import METADATA, small_corpus
@@ -13,16 +18,18 @@ from tests.site import Site, kill, wait_until
 pytestmark = pytest.mark.slow
 
 SLOW_KIND = """
+import os
+import time
+from pathlib import Path
+
 from leaderboard.analyses import Kind, register
 from workers.metrics.base import Metric
 
 
 def compute(version):
-    import time
-
-    before = version.revision
-    time.sleep(3)
-    return {"revision": before}
+    while not Path(os.environ["GATES"], str(version.revision)).exists():
+        time.sleep(0.05)
+    return {"revision": version.revision}
 
 
 register(Kind("slow", compute))
@@ -30,14 +37,51 @@ slow = Metric(
     name="carries_a_kind", version="1", summary="Carries a slow statistic.", citation="for tests", build=lambda _: None
 )
 """
+"""It takes until the test opens the gate of the data's revision: no longer, and no less on a quick machine."""
 LOOK = (
     "from workers.metrics.registry import all_metrics; all_metrics()\n"
     "from annotations.queries import version_of; from leaderboard.analyses import look\n"
     "found = look(version_of('small'), 'slow'); print(found.state, (found.answer or {}).get('revision'))"
 )
-STATE = "from leaderboard.models import Analysis\nrow = Analysis.objects.get()\nprint(f'{row.state}:{row.attempts}')"
-CHANGE = "from annotations.actions import data_changed; from annotations.queries import version_of\n"
-CHANGE += "data_changed([version_of('small').pk])"
+CHANGE = (
+    "from annotations.actions import data_changed; from annotations.queries import version_of\n"
+    "import os, time; from pathlib import Path\n"
+    "while not Path(os.environ['GATES'], 'change').exists(): time.sleep(0.05)\n"
+    "data_changed([version_of('small').pk])"
+)
+"""Started beforehand: a process needs seconds to load what it takes."""
+PATIENCE = 120
+"""Seconds until something happens that must happen: a worker's start takes a minute where ten others start."""
+
+
+def ask(site: Site, query: str) -> list[tuple[Any, ...]]:
+    """The rows of an SQL query, read past the site: a command of its own would come seconds after the moment."""
+    if address := site.settings.get("DATABASE_URL"):
+        with psycopg.connect(address) as connection:
+            return connection.execute(query.encode()).fetchall()
+    with closing(sqlite3.connect(site.home / "dialeval.sqlite3")) as database:
+        return database.execute(query).fetchall()
+
+
+def state(site: Site) -> str:
+    """``running:1``: the only analysis's state, and at which attempt."""
+    return " ".join(
+        f"{state}:{attempts}" for state, attempts in ask(site, "SELECT state, attempts FROM leaderboard_analysis")
+    )
+
+
+def revision(site: Site) -> int:
+    return int(ask(site, "SELECT revision FROM annotations_corpusversion")[0][0])
+
+
+def answer(site: Site) -> Any:
+    """As PostgreSQL or as SQLite gives it: read, or as text."""
+    found = ask(site, "SELECT answer FROM leaderboard_analysis")[0][0]
+    return json.loads(found) if isinstance(found, str) else found
+
+
+def open_gate(site: Site, name: str | int) -> None:
+    Path(site.settings["GATES"], str(name)).touch()
 
 
 @pytest.fixture
@@ -48,7 +92,9 @@ def slow_site(site: Site, tmp_path: Path) -> Site:
     (plug_in / "slow_kind.py").write_text(SLOW_KIND)
     (information / "entry_points.txt").write_text("[dialeval.metrics]\ncarries_a_kind = slow_kind:slow\n")
     (information / "METADATA").write_text(METADATA.replace("slow-metric", "slow-kind"))
-    site.settings["PYTHONPATH"] = str(plug_in)
+    gates = tmp_path / "gates"
+    gates.mkdir()
+    site.settings |= {"PYTHONPATH": str(plug_in), "GATES": str(gates)}
     corpus = tmp_path / "corpus.jsonl"
     corpus.write_text(small_corpus(dialogues=3))
     site.manage("import_corpus", "jsonl", corpus, "--slug", "small")
@@ -58,22 +104,26 @@ def slow_site(site: Site, tmp_path: Path) -> Site:
 def test_a_worker_that_is_killed_at_it_leaves_it_to_another(slow_site: Site) -> None:
     first = slow_site.start_worker()
     assert slow_site.python(LOOK) == "waiting None"
-    wait_until(lambda: slow_site.python(STATE) == "running:1", 60, "the first worker has it")
+    wait_until(lambda: state(slow_site) == "running:1", PATIENCE, "the first worker has it")
     kill(first)
+    open_gate(slow_site, 0)
     slow_site.start_worker()
-    wait_until(lambda: slow_site.python(STATE) == "done:2", 60, "the second worker computed it")
+    wait_until(lambda: state(slow_site) == "done:2", PATIENCE, "the second worker computed it")
     assert slow_site.python(LOOK) == "present 0"
 
 
 def test_data_that_change_while_it_is_computed_make_it_anew_without_a_look(slow_site: Site) -> None:
     slow_site.start_worker()
+    slow_site.start("change", "manage.py", "shell", "--verbosity", "0", "-c", CHANGE)
     slow_site.python(LOOK)
-    wait_until(lambda: slow_site.python(STATE) == "running:1", 60, "it is under way")
-    slow_site.python(CHANGE)
-    wait_until(lambda: slow_site.python(STATE) == "done:1", 60, "it is done")
+    wait_until(lambda: state(slow_site) == "running:1", PATIENCE, "it is under way")
+    open_gate(slow_site, "change")
+    wait_until(lambda: revision(slow_site) == 1, PATIENCE, "the data changed")
+    open_gate(slow_site, 0)
+    wait_until(lambda: answer(slow_site) == {"revision": 0}, PATIENCE, "it is stored")
     assert slow_site.python(LOOK) == "stale 0"  # shown, and said to be older
-    answer = "from leaderboard.models import Analysis\nprint(Analysis.objects.get().answer)"
-    wait_until(lambda: slow_site.python(answer) == "{'revision': 1}", 60, "the sweep had it made anew")
+    open_gate(slow_site, 1)
+    wait_until(lambda: answer(slow_site) == {"revision": 1}, PATIENCE, "the sweep had it made anew")
 
 
 def test_the_first_look_at_a_page_waits_and_then_it_is_there(slow_site: Site) -> None:
@@ -87,7 +137,7 @@ def test_the_first_look_at_a_page_waits_and_then_it_is_there(slow_site: Site) ->
     assert "wait for a worker" in first
     assert '<noscript><meta http-equiv="refresh"' in first
     slow_site.start_worker()
-    wait_until(lambda: "wait for a worker" not in shown() and "being computed" not in shown(), 60, "the board")
+    wait_until(lambda: "wait for a worker" not in shown() and "being computed" not in shown(), PATIENCE, "the board")
 
 
 def test_the_command_computes_what_waits_where_there_is_no_worker(site: Site, tmp_path: Path) -> None:
