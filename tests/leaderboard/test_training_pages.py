@@ -84,9 +84,15 @@ def test_a_run_under_way_renews_itself_and_can_be_stopped(client: Client) -> Non
     part = client.get(reverse("training", args=["daily"]), headers={"HX-Request": "true"}).content.decode()
     assert 'hx-trigger="every 3s"' in part
     assert "<html" not in part
+    assert "chart-losses" not in part  # charts are drawn anew less often
+    figures = client.get(reverse("training", args=["daily"]), {"part": "figures"}, headers={"HX-Request": "true"})
+    assert 'id="chart-losses"' in figures.content.decode()
+    assert "HX-Refresh" not in figures
     client.post(reverse("training-stop", args=["daily"]))
     stopped = client.get(reverse("training", args=["daily"])).content.decode()
     assert "hx-trigger" not in stopped
+    ended = client.get(reverse("training", args=["daily"]), headers={"HX-Request": "true"})
+    assert ended["HX-Refresh"] == "true"
     assert "It had no checkpoint yet" in stopped
     assert "Try again" in stopped
     (queries.work_folder(Training.objects.get()) / "step-00000020").mkdir(parents=True)
@@ -187,3 +193,14 @@ def test_a_curve_of_one_point_is_none_yet() -> None:
     figure = training_curve(POINTS[:1], figure_id="losses", what="Losses", up="loss")
     assert figure.is_empty
     assert "too few steps" in figure.empty_reason
+
+
+@pytest.mark.django_db
+def test_noise_and_the_next_sentence_can_be_chosen(client: Client) -> None:
+    client.post(reverse("trainings"), asked(objective="binary", perturbed="6", next_sentence="0"))
+    assert Training.objects.get().chosen == {
+        **{"save_every": 200, "epochs": 2, "contrastive": "none"},
+        **{"objective": "binary", "perturbed": 6},
+    }
+    client.post(reverse("trainings"), asked(name="other", recipe="cmn", objective="binary", next_sentence="0"))
+    assert Training.objects.get(name="other").chosen == {"save_every": 200, "epochs": 2, "next_sentence": False}

@@ -47,6 +47,7 @@ BUILT_IN_MODULES = (
     "workers.metrics.cmn_no_mi",
     "workers.metrics.bert_ruber",
     "workers.metrics.usr_retrieval",
+    "workers.metrics.maude_style",
     "workers.metrics.cpdscore",
     "workers.metrics.cpdscore_dialogue",
     "workers.metrics.judge",

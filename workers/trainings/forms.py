@@ -20,9 +20,11 @@ _HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]{0,95}(/[A-Za-z0-9][\w.-]{0,95})?", re.A
 
 RECIPES = (("density", "DEnsity"), ("cmn", "CMN"))
 CONTRASTIVE = (("paper", "with L_CL, as the paper has it"), ("released", "with L_CL, as released"), ("none", "without"))
-_OF_DENSITY = ("negatives", "contrastive")
+OBJECTIVES = (("", "the answer among all candidates (L_RS)"), ("binary", "each candidate by itself (MAUDE)"))
+_OF = {"density": ("negatives", "contrastive", "objective", "perturbed"), "cmn": ("next_sentence",)}
+"""Fields that are settings of one recipe."""
 _FIRST = ("name", "recipe", "corpus", "overlap", "seconds")
-_CHOSEN = ("encoder", "epochs", "seconds", "pairs_an_epoch", "freeze", *_OF_DENSITY)
+_CHOSEN = ("encoder", "epochs", "seconds", "pairs_an_epoch", "freeze", *_OF["density"], *_OF["cmn"])
 
 
 class TrainingForm(forms.Form):
@@ -46,6 +48,21 @@ class TrainingForm(forms.Form):
     )
     negatives = forms.IntegerField(required=False, min_value=1, max_value=1000, help_text="DEnsity; empty: 15.")
     contrastive = forms.ChoiceField(choices=CONTRASTIVE, label="DEnsity's contrastive loss")
+    objective = forms.ChoiceField(required=False, choices=OBJECTIVES, label="DEnsity’s candidates are told apart")
+    perturbed = forms.IntegerField(
+        required=False,
+        min_value=0,
+        max_value=100,
+        label="Perturbed answers",
+        help_text="DEnsity: negatives that are the answer, its words shuffled, left out or repeated; empty: 0.",
+    )
+    next_sentence = forms.TypedChoiceField(
+        required=False,
+        choices=(("", "with"), ("0", "without")),
+        coerce=lambda value: value != "0",
+        empty_value=None,
+        label="CMN’s next-sentence loss",
+    )
     pairs_an_epoch = forms.IntegerField(
         required=False, min_value=1, max_value=MOST_PAIRS, help_text="A context with its answer is a pair; empty: all."
     )
@@ -91,6 +108,5 @@ class TrainingForm(forms.Form):
     def chosen(self) -> dict[str, Any]:
         """What was filled in, and is a setting of the recipe."""
         found = {name: self.cleaned_data[name] for name in _CHOSEN if self.cleaned_data[name] not in (None, "")}
-        if self.cleaned_data["recipe"] != "density":
-            found = {name: value for name, value in found.items() if name not in _OF_DENSITY}
-        return found
+        others = {name for recipe, names in _OF.items() if recipe != self.cleaned_data["recipe"] for name in names}
+        return {name: value for name, value in found.items() if name not in others}

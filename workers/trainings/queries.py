@@ -81,6 +81,7 @@ def metrics_of(training: Training) -> list[str]:
             "density_classifier",
             "usr_retrieval",
             "bert_ruber",
+            *(("maude_style",) if training.chosen.get("objective") == "binary" else ()),
         ),
         "cmn": ("cmn", "cmn_no_nsp", "cmn_no_mi"),
     }.get(training.recipe, ())

@@ -84,3 +84,21 @@ def test_a_corpus_that_is_not_there_is_named(arguments: list[str]) -> None:
 def test_a_setting_of_the_other_recipe_is_refused(arguments: list[str]) -> None:
     with pytest.raises(CommandError, match="no setting 'free_bits'"):
         trained(arguments, "--free-bits", "1")
+
+
+def test_noise_and_the_next_sentence_are_settings_of_their_recipes(arguments: list[str], tmp_path: Path) -> None:
+    found = trained(arguments, "--objective", "binary", "--perturbed", "2", "--contrastive", "0", "--epochs", "1")
+    assert (found["settings"]["objective"], found["settings"]["perturbed"]) == ("binary", 2)
+    assert "noise contrastive" in found["curves"][-1]
+    assert "maude_style[trained=small]" in found["metrics"]
+    of_cmn = ["cmn", *arguments[1:3], "--name", "other", "--next-sentence", "0"]
+    asked: list[dict[str, Any]] = []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(actions, "start", lambda *given, **named: asked.append(given[3]) or _refused())
+        with pytest.raises(CommandError, match="enough seen"):
+            call_command("train", *of_cmn, stderr=io.StringIO())
+    assert asked == [{"next_sentence": False}]
+
+
+def _refused() -> Any:
+    raise actions.Refused("enough seen")

@@ -22,9 +22,12 @@ LONELY_SECONDS = 10
 CONTRASTIVE = {"0": "none", "1": "paper", "released": "released"}
 SETTINGS = (
     *("encoder", "epochs", "seconds", "negatives", "learning_rate", "pairs_an_epoch", "freeze", "turns"),
-    *("max_tokens", "free_bits", "validation_share", "validation_pairs", "patience", "save_every", "precision"),
+    *("objective", "perturbed", "max_tokens", "free_bits", "validation_share", "validation_pairs", "patience"),
+    *("save_every", "precision"),
 )
 """Options that are a setting of the recipe or of the training, by its name."""
+OBJECTIVES = ("selection", "binary")
+YES_OR_NO = {"0": False, "1": True}
 BATCH = {"density": "contexts", "cmn": "batch"}
 """What the recipe calls the pairs of a batch."""
 
@@ -47,6 +50,12 @@ class Command(ConsoleCommand):
         parser.add_argument(
             "--contrastive", choices=list(CONTRASTIVE), help="density: the loss L_CL, 1 where not given"
         )
+        parser.add_argument(
+            "--objective", choices=OBJECTIVES, help="density: the answer among all, or each by itself (MAUDE)"
+        )
+        parser.add_argument(
+            "--perturbed", type=whole_number(0), metavar="K", help="density: negatives that are the answer, shuffled, …"
+        )
         parser.add_argument("--learning-rate", type=float, metavar="R")
         parser.add_argument("--batch", type=whole_number(1), metavar="P", help="pairs whose mean loss makes one step")
         parser.add_argument(
@@ -57,6 +66,9 @@ class Command(ConsoleCommand):
         parser.add_argument("--turns", type=whole_number(0), metavar="N", help="last utterances looked at; 0: all")
         parser.add_argument("--max-tokens", type=whole_number(1), metavar="N")
         parser.add_argument("--free-bits", type=float, metavar="B", help="cmn: nats a dimension that cost nothing")
+        parser.add_argument(
+            "--next-sentence", choices=list(YES_OR_NO), help="cmn: whether to learn what follows, 1 where not given"
+        )
         parser.add_argument("--validation-share", type=float, metavar="V", help="of the dialogues")
         parser.add_argument("--validation-pairs", type=whole_number(0), metavar="P", help="drawn of these; 0: all")
         parser.add_argument("--patience", type=whole_number(0), metavar="N", help="validations without a better one")
@@ -115,6 +127,8 @@ class Command(ConsoleCommand):
             chosen[BATCH[options["recipe"]]] = options["batch"]
         if options["contrastive"] is not None:
             chosen["contrastive"] = CONTRASTIVE[options["contrastive"]]
+        if options["next_sentence"] is not None:
+            chosen["next_sentence"] = YES_OR_NO[options["next_sentence"]]
         rule = Training.OverlapRule.REFUSE
         if options["allow_overlap"]:
             rule = Training.OverlapRule.ALLOW

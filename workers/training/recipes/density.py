@@ -1,20 +1,27 @@
-"""DEnsity's recipe: a response-selection cross-encoder, trained by L_RS + λ L_CL (Park et al., 2023)."""
+"""DEnsity's recipe: a response-selection cross-encoder, trained by L_RS + λ L_CL (Park et al., 2023).
+
+With ``objective="binary"`` and ``perturbed`` answers among the negatives it is MAUDE's (Sinha et al., 2020): each
+candidate is told from noise by itself, and some of the noise is the answer made ungrammatical.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 from torch import nn
 
 from workers.model_files import PACKAGED_ENCODER
+from workers.training.losses.noise_contrastive import noise_contrastive
 from workers.training.losses.response_selection import response_selection
 from workers.training.losses.supervised_contrastive import supervised_contrastive
 from workers.training.negatives import NegativeSampler
 from workers.training.pairs import Pair
+from workers.training.perturbation import perturbed
 from workers.training.ranking import ranking_figures
 from workers.training.selection import Selection, SelectionShape, new_selection, passes, tokens_together
 from workers.training.settings import TrainingError
@@ -24,6 +31,9 @@ RECIPE = "density"
 BEST_BY = "R@1"
 
 Contrastive = Literal["none", "paper", "released"]
+Objective = Literal["selection", "binary"]
+_ADDED: dict[str, Any] = {"objective": "selection", "perturbed": 0}
+"""Settings that came later. Where they are as before they are not told, so that earlier trainings can go on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +67,10 @@ class DensitySettings:
     """The most utterances of a context that are looked at, the last ones; 0: all."""
     validation_pairs: int = 0
     """Drawn once; 0: all."""
+    objective: Objective = "selection"
+    """``selection``: L_RS, a softmax over the candidates; ``binary``: MAUDE's loss, each candidate by itself."""
+    perturbed: int = 0
+    """Negatives that are the answer with its words in another order, left out or repeated, beside ``negatives``."""
     recompute: bool = False
     """Trades a third more time for the memory of one pass through the encoder."""
 
@@ -64,13 +78,27 @@ class DensitySettings:
         for name in ("contexts", "negatives", "max_tokens"):
             if getattr(self, name) < 1:
                 raise TrainingError(f"{name} must be at least 1, not {getattr(self, name)}")
-        for name in ("freeze", "pairs_an_epoch", "turns", "validation_pairs", "contrastive_weight"):
+        for name in ("freeze", "pairs_an_epoch", "turns", "validation_pairs", "contrastive_weight", "perturbed"):
             if not 0 <= getattr(self, name) < float("inf"):
                 raise TrainingError(f"{name} must be 0 or more, not {getattr(self, name)}")
         if not 0 < self.temperature < float("inf"):
             raise TrainingError(f"temperature must be more than 0, not {self.temperature}")
         if self.contrastive not in ("none", "paper", "released"):
             raise TrainingError(f"contrastive must be none, paper or released, not {self.contrastive}")
+        if self.objective not in ("selection", "binary"):
+            raise TrainingError(f"objective must be selection or binary, not {self.objective}")
+
+    @property
+    def candidates(self) -> int:
+        """Of a context in training: the answer, other responses, and the answer perturbed."""
+        return 1 + self.negatives + self.perturbed
+
+
+_OBJECTIVES: dict[str, tuple[Callable[[torch.Tensor], torch.Tensor], str]] = {
+    "selection": (response_selection, "response selection"),
+    "binary": (noise_contrastive, "noise contrastive"),
+}
+"""By the setting, the loss and what the curves call it."""
 
 
 class DensityTask:
@@ -102,7 +130,8 @@ class DensityTask:
         return self.selection.model
 
     def settings(self) -> Mapping[str, Any]:
-        return {**asdict(self._settings), "encoder": self.selection.encoder}
+        told = {name: value for name, value in asdict(self._settings).items() if _ADDED.get(name, ...) != value}
+        return {**told, "encoder": self.selection.encoder}
 
     def files(self) -> Mapping[str, bytes]:
         return self.selection.files
@@ -118,30 +147,38 @@ class DensityTask:
     def collate(self, item: Any) -> Batch:
         places, negatives = item
         made = [
-            self.selection.inputs.input(self._contexts[place], self._responses[response])
+            self.selection.inputs.input(self._contexts[place], response)
             for place, others in zip(places.tolist(), negatives.tolist(), strict=True)
-            for response in (place, *others)
+            for response in (*(self._responses[one] for one in (place, *others)), *self._perturbed(place))
         ]
         device = next(self.model.parameters()).device
         return passes(made, self.selection.padding_id, tokens_together(device))
 
     def loss(self, model: nn.Module, batch: Batch) -> Loss:
-        settings, candidates = self._settings, 1 + self._settings.negatives
+        settings, candidates = self._settings, self._settings.candidates
         scores, features = model(**batch)
-        selection = response_selection(scores.view(-1, candidates))
+        loss, name = _OBJECTIVES[settings.objective]
+        selection = loss(scores.view(-1, candidates))
         if settings.contrastive == "none":
-            return Loss(selection, {"response selection": selection.detach()})
+            return Loss(selection, {name: selection.detach()})
         of_batch = features.view(-1, candidates, features.shape[-1])
         contrastive = supervised_contrastive(of_batch, settings.temperature, settings.contrastive)
         if settings.contrastive == "paper":
             contrastive = contrastive / len(of_batch)
-        parts = {"response selection": selection.detach(), "contrastive": contrastive.detach()}
+        parts = {name: selection.detach(), "contrastive": contrastive.detach()}
         return Loss(selection + settings.contrastive_weight * contrastive, parts)
 
     def validate(self, model: nn.Module) -> Mapping[str, float]:  # noqa: ARG002 - it is the selection's
-        """R@1 and MRR of the answers among as many negatives as in training, the same ones every time."""
+        """R@1 and MRR of the answers among as many other responses as in training, the same ones every time."""
         scores = self.selection.scores(self._validation)
         return ranking_figures(scores.reshape(-1, 1 + self._settings.negatives))
+
+    def _perturbed(self, place: int) -> list[str]:
+        """The same ones in every epoch, as in MAUDE's released data. One without words stands against itself."""
+        count = self._settings.perturbed
+        if not count or not self._responses[place].split():
+            return [self._responses[place]] * count
+        return perturbed(self._responses[place], count, np.random.default_rng((self._settings.seed, place)))
 
     def _pairs_of(self, epoch: int) -> NDArray[np.int64]:
         """A place in an endless row of permutations of all pairs: none comes twice before all have come."""
