@@ -30,11 +30,12 @@ OURS = {
     "BERTScore": "bertscore_f1",
     "BLEURT": "bleurt",
     "RUBER": "bert_ruber",
+    "MAUDE": "maude_style",
     paper.NO_NSP: "cmn_no_nsp",
     paper.NO_MI: "cmn_no_mi",
     paper.FULL: "cmn",
 }
-"""The row of the paper → the metric whose configurations stand beside it. MAUDE, MDD-Eval: none."""
+"""The row of the paper → the metric whose configurations stand beside it. MDD-Eval: none."""
 NOTES = (
     "The paper's evaluation sets are its own: standard (responses near their reference) and diverse (far from it), "
     "rated for appropriateness and coherence. They stand beside other responses to the same sources here, so that a "
@@ -42,7 +43,7 @@ NOTES = (
     "*: p ≥ .05, theirs and ours. In brackets our interval; after a mean, the lowest and the highest seed.",
     "CMN follows equation 4; [form=released] all that the released code does otherwise. Monte-Carlo error: what "
     "another seed of the drawing would move a score by, and the share of the scores' variance that this is.",
-    "RUBER: here BERT-RUBER, of a model trained by DEnsity's recipe.",
+    "RUBER, MAUDE: here BERT-RUBER and maude_style, of models trained by DEnsity's recipe.",
 )
 
 

@@ -101,6 +101,8 @@ def _belongs_to(table: PublishedTable) -> Any:
             name = configuration.metric.name
             if name not in names or table.level not in configuration.levels:
                 return False
+            if name.startswith(RECIPE) and not _selects(model):
+                return False
             if table.number == "2":
                 return has_contrastive(model) is (row.group == paper.WITH)
             # Table 1's DEnsity is trained with L_CL
@@ -109,6 +111,11 @@ def _belongs_to(table: PublishedTable) -> Any:
         return belongs
 
     return of_row
+
+
+def _selects(model: ModelFacts | None) -> bool:
+    """Trained by L_RS, as all of the paper's are, and not by MAUDE's loss."""
+    return model is None or model.settings.get("objective", "selection") == "selection"
 
 
 def has_contrastive(model: ModelFacts | None) -> bool | None:
@@ -140,7 +147,7 @@ def _selection(models: Iterable[ModelFacts]) -> list[dict[str, Any]]:
     for row in paper.TABLE_5:
         families: dict[str, list[ModelFacts]] = {}
         for model in models:
-            if model.figures and has_contrastive(model) is (row.group == paper.WITH):
+            if model.figures and _selects(model) and has_contrastive(model) is (row.group == paper.WITH):
                 families.setdefault(model.family, []).append(model)
         found.append(
             {

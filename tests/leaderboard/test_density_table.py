@@ -90,6 +90,13 @@ def test_models_with_other_settings_stand_apart_and_say_in_what(version: CorpusV
     assert words == ["L_CL paper, negatives 15", "L_CL paper, negatives 7"]
 
 
+def test_models_of_another_loss_are_not_density_s(version: CorpusVersion, home: Path, table) -> None:
+    scored(version, f"density[trained={model_in(home, 'noise', objective='binary')}]", AS_PEOPLE)
+    document = table()
+    assert ours(document, "2", "Mahalanobis", WITH) == ours(document, "1", "DEnsity") == []
+    assert [row["ours"] for row in document["selection"]] == [[], []]
+
+
 def test_the_published_figures_stand_beside(version: CorpusVersion, table) -> None:
     (found,) = [one for one in table()["tables"] if (one["number"], one["corpus"]) == ("2", "small")]
     assert found["rows"][0]["published"] == [
@@ -248,7 +255,7 @@ def test_as_csv_each_figure_has_a_line(version: CorpusVersion, home: Path, table
     assert float(zhao[1]["pearson_lowest"]) == pytest.approx(0.9)
     assert (zhao[2]["metric"], zhao[2]["trained"], zhao[2]["seed"]) == ("Mahalanobis", "cl-0", "0")
     selection = [row for row in rows if row["table"] == "5"]
-    assert [(row["source"], row["R@1"]) for row in selection][0] == ("published, DailyDialog", "0.888")
+    assert (selection[0]["source"], selection[0]["R@1"]) == ("published, DailyDialog", "0.888")
 
 
 def test_as_latex_each_table_is_whole(version: CorpusVersion, home: Path, table) -> None:
