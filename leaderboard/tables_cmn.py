@@ -9,6 +9,7 @@ from leaderboard import tables_trained
 from leaderboard.tables_trained import NOTHING, TextTable, short
 
 to_csv = tables_trained.to_csv
+text_head = tables_trained.text_head
 text_notes = tables_trained.text_notes
 to_latex = tables_trained.to_latex
 _FIGURES = ("NSP accuracy", "R@1", "KL", "bound")

@@ -10,6 +10,7 @@ from leaderboard import tables_trained
 from leaderboard.tables_trained import NOTHING, TextTable
 
 to_csv = tables_trained.to_csv
+text_head = tables_trained.text_head
 text_notes = tables_trained.text_notes
 
 

@@ -17,6 +17,7 @@ from annotations.tables.latex_text import escaped
 from annotations.tables.to_csv import safe_text
 from leaderboard.estimate_cells import coverage_words, is_partial, share_in_words
 from leaderboard.estimate_columns import estimate_columns, estimate_values
+from leaderboard.published import cmn, density
 from leaderboard.published.correlations import NOT_SIGNIFICANT
 
 SYMBOLS = {"pearson": "r", "spearman": "ρ"}
@@ -24,7 +25,7 @@ LATEX_SYMBOLS = {"pearson": "$r$", "spearman": r"$\rho$"}
 NOTHING = "–"
 WIDTH = 100
 """Of a text's titles and notes."""
-ALPHAS = {"density": 0.01, "cmn": 0.05}
+ALPHAS = {"density": density.ALPHA, "cmn": cmn.ALPHA}
 """From which p the paper, and so we, put a star."""
 _CSV_COLUMNS = [
     *("table", "corpus", "level", "metric", "source", "of", "trained", "seed", "n", "coverage"),
@@ -101,12 +102,18 @@ def text_tables(document: Mapping[str, Any]) -> Iterator[TextTable]:
         yield _text_table(document, table)
 
 
+def text_head(document: Mapping[str, Any]) -> list[str]:
+    """How the paper's models were made and how ours: the first of the notes."""
+    return [*wrap(document["notes"][0], WIDTH), ""]
+
+
 def text_notes(document: Mapping[str, Any]) -> list[str]:
+    """The others, and what is not shown."""
     left_out = [title_of(document, table) for table in document["tables"] if not _has_ours(table)]
     told = []
     if left_out and len(left_out) < len(document["tables"]):
         told = ["Nothing is computed here of these; the paper's figures are in --format json and csv:", *left_out]
-    return [line for note in (*document["notes"], *told) for line in wrap(note, WIDTH)]
+    return [line for note in (*document["notes"][1:], *told) for line in wrap(note, WIDTH)]
 
 
 def _has_ours(table: Mapping[str, Any]) -> bool:
@@ -346,7 +353,11 @@ def _latex_ours(estimate: Mapping[str, Any] | None, alpha: float) -> str:
         return ""
     if estimate["value"] is None:
         return "--"
-    return _latex_figure(estimate["value"], _is_significant(estimate, alpha))
+    figure = _latex_figure(estimate["value"], _is_significant(estimate, alpha))
+    if "lowest" not in estimate:
+        return figure
+    low, high = (_latex_figure(estimate[end], True) for end in ("lowest", "highest"))
+    return rf"{figure} {{\scriptsize ({low} to {high})}}"
 
 
 def _latex_figure(value: float, significant: bool) -> str:

@@ -238,7 +238,9 @@ def test_as_text_the_mean_stands_above_its_seeds(version: CorpusVersion, home: P
     ]
     assert "cl-0 (seed 0)" in printed[place + 1]
     assert "cl-1 (seed 1)" in printed[place + 2]
-    assert printed[0] == "Is ours like theirs? small (L_CL paper)"
+    head = printed.index("Is ours like theirs? small (L_CL paper)")
+    assert printed[0].startswith("The paper's models: bert-base-uncased")
+    assert "Ours: tiny, trained on daily v1" in " ".join(printed[:head])
 
 
 def test_as_csv_each_figure_has_a_line(version: CorpusVersion, home: Path, table) -> None:
@@ -263,7 +265,7 @@ def test_as_latex_each_table_is_whole(version: CorpusVersion, home: Path, table)
     printed = table(form="latex")
     assert printed.count(r"\begin{tabular}") == printed.count(r"\end{tabular}") == 8  # 4 sets, 2, 1 and Table 5
     assert r"Mahalanobis & 0.568 & 0.570" in printed
-    assert r"2 seeds: L\_CL paper & 0.950 & 0.950 \\" in printed
+    assert r"2 seeds: L\_CL paper & 0.950 {\scriptsize (0.900 to 1.000)} &" in printed
 
 
 def test_without_any_score_all_of_the_paper_stands_there(db: None, home: Path, table) -> None:

@@ -103,6 +103,7 @@ class Command(ConsoleCommand):
             if options[name]:
                 raise CommandError(f"--{name} is not for {options['table']}")
         if not self.print_as(options["format"], document, written.to_csv, written.to_latex):
+            self.stdout.write("\n".join(written.text_head(document)))
             self._print_tables(written.text_tables(document), written.text_notes(document))
         self._say_what_is_missing(document)
         for model in document["models"]:
