@@ -22,7 +22,7 @@ _NOT_DRAWN = ("learning rate",)
 
 def figures_of(training: Training) -> list[Figure]:
     """The losses and how well answers are ranked, always; the others where the recipe measures them."""
-    found = [_curve(*_LOSSES, [_without(point, _NOT_DRAWN) for point in training.curves])]
+    found = [_curve(*_LOSSES, [_losses(point) for point in training.curves])]
     validations = [{"step": one["step"], **one["figures"]} for one in training.validations]
     known = {name for *_, names in _GROUPS for name in names}
     for figure_id, what, up, names in _GROUPS:
@@ -38,8 +38,11 @@ def _curve(figure_id: str, what: str, up: str, points: list[Mapping[str, Any]]) 
     return training_curve(points, figure_id=figure_id, what=what, up=up)
 
 
-def _without(point: Mapping[str, Any], names: Iterable[str]) -> Mapping[str, Any]:
-    return {name: value for name, value in point.items() if name not in names}
+def _losses(point: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Without a part that is all of the loss: two lines would lie on each other."""
+    parts = {name: value for name, value in point.items() if name not in _NOT_DRAWN}
+    whole = {name: parts[name] for name in ("step", "loss") if name in parts}
+    return whole if len(parts) == len(whole) + 1 else parts
 
 
 def _only(points: Iterable[Mapping[str, Any]], names: Iterable[str]) -> list[Mapping[str, Any]]:

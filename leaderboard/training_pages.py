@@ -22,6 +22,9 @@ from workers.trainings import actions, deletion, queries, uses
 from workers.trainings.forms import TrainingForm
 from workers.trainings.models import Training
 
+_TOLD = ("R@1", "MRR", "KL")
+"""Of what was measured on validation data, what a line of the list says."""
+
 for_organisers = organisers_page("trainings", "only organisers train models")
 
 
@@ -47,7 +50,7 @@ def trainings(request: HttpRequest) -> HttpResponse:
 @require_safe
 @for_organisers
 def training(request: HttpRequest, slug: str) -> HttpResponse:
-    """The whole page; to htmx the part of it that changes."""
+    """The whole page; to htmx how far it is, or with ``part=figures`` its curves."""
     found = training_or_404(slug)
     figures = figures_of(found)
     context = {
@@ -60,7 +63,11 @@ def training(request: HttpRequest, slug: str) -> HttpResponse:
         **_came(found, request.user),
     }
     if request.htmx:
-        return render(request, "leaderboard/_training.html", context)
+        part = "_training_figures" if request.GET.get("part") == "figures" else "_training"
+        answer = render(request, f"leaderboard/{part}.html", context)
+        if not context["under_way"]:
+            answer["HX-Refresh"] = "true"  # all of the page says something else now
+        return answer
     return page(request, "leaderboard/training.html", context, [one.points for one in figures])
 
 
@@ -73,7 +80,7 @@ def _may(found: Training) -> dict[str, Any]:
         "can_go_on": ended_early,
         "has_checkpoint": ended_early and queries.has_checkpoint(found),
         "is_silent": found.state == Training.State.RUNNING and found.lease_expires_at < timezone.now(),
-        "settings": sorted(found.chosen.items()),
+        "settings": [(name.replace("_", " "), value) for name, value in sorted(found.chosen.items())],
         "scores": 0 if under_way else uses.scores_with(found.name),
     }
 
@@ -141,7 +148,8 @@ def said_of(found: Training) -> str:
     """How far it is, in a line."""
     now: dict[str, Any] = found.progress
     if found.state == Training.State.DONE:
-        return " · ".join(f"{name} {value:.3f}" for name, value in found.best.get("figures", {}).items())
+        figures = found.best.get("figures", {})
+        return " · ".join(f"{name} {figures[name]:.3f}" for name in _TOLD if name in figures)
     parts = []
     if now.get("steps"):
         parts.append(f"step {now['step']:,} of {now['steps']:,}, epoch {now['epoch'] + 1} of {now['epochs']}")

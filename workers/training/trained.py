@@ -52,5 +52,5 @@ def model_in(parent: Path, name: str) -> TrainedModel | None:
         config = json.loads((parent / name / CONFIG).read_text(encoding="utf-8"))
         model = TrainedModel(name, parent / name, config)
         return model if model.recipe and model.revision else None
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return None

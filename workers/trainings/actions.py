@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Mapping
+from functools import partial
 from secrets import token_hex
 from typing import Any
 
@@ -71,6 +73,7 @@ def start(
         with transaction.atomic():
             earlier = Training.objects.select_for_update().filter(name=name, state=State.FAILED).first()
             if earlier is not None and queries.failed_at_once(earlier):
+                transaction.on_commit(partial(shutil.rmtree, queries.work_folder(earlier), ignore_errors=True))
                 earlier.delete()
             training = Training.objects.create(
                 name=name,

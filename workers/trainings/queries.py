@@ -38,7 +38,7 @@ def has_checkpoint(training: Training) -> bool:
 
 def failed_at_once(training: Training) -> bool:
     """Whether there is nothing to go on from: such a row keeps its name from nobody."""
-    return training.state == State.FAILED and not work_folder(training).exists()
+    return training.state == State.FAILED and not has_checkpoint(training)
 
 
 def model_folder(name: str) -> Path:

@@ -38,8 +38,8 @@ def encoder_in(folder: Path) -> Path:
 
 def started(folder: Path, name: str = "small", **more: Any) -> Training:
     """A run of ``density`` on the file in ``folder``, with the encoder there; made where they are not."""
-    encoder = folder / "tiny-encoder"
-    if not encoder.exists():
+    encoder = more.pop("encoder", folder / "tiny-encoder")
+    if encoder == folder / "tiny-encoder" and not encoder.exists():
         encoder_in(folder)
     path = folder / "talk.txt"
     if not path.exists():
@@ -47,3 +47,17 @@ def started(folder: Path, name: str = "small", **more: Any) -> Training:
     rule = more.pop("overlap_rule", Training.OverlapRule.REFUSE)
     source = more.pop("source", None) or Source.of_file(path)
     return actions.start(name, "density", source, settings(encoder, **more), overlap_rule=rule, hint=False)
+
+
+def encoder_in_hub(cache: Path, name: str) -> None:
+    """As if it had been fetched from the hub: what a form may name. It takes the recipes' 256 tokens."""
+    import transformers
+
+    revision = "0" * 40
+    folder = cache / f"models--{name.replace('/', '--')}"
+    snapshot = folder / "snapshots" / revision
+    save_encoder(snapshot)
+    config = transformers.BertConfig.from_pretrained(snapshot, max_position_embeddings=256)
+    transformers.BertModel(config).save_pretrained(snapshot)
+    (folder / "refs").mkdir()
+    (folder / "refs" / "main").write_text(revision)
