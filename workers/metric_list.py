@@ -12,6 +12,7 @@ from django.urls import reverse
 from annotations.tables import Cell, Column, Row, Table
 from workers.metrics.base import Metric
 from workers.metrics.configuration import Configuration
+from workers.metrics.not_available import NOT_AVAILABLE, NotAvailable
 from workers.metrics.registry import all_metrics
 
 COLUMNS = (
@@ -23,6 +24,11 @@ COLUMNS = (
     Column("options", "Options", help="Written name[key=value,…]; the defaults are shown.", detail=True),
     Column("available", "On this machine"),
     Column("citation", "From", detail=True),
+)
+NOT_AVAILABLE_COLUMNS = (
+    Column("metric", "Metric", "link"),
+    Column("why", "Why not"),
+    Column("citation", "From"),
 )
 SHOWN = "summary,needs,better,available"
 """The columns of a group at first; the metric's page has the rest."""
@@ -84,6 +90,16 @@ def metric_groups() -> list[Group]:
         caption = "1 metric" if len(metrics) == 1 else f"{len(metrics)} metrics"
         groups.append(Group(kind.heading, kind.words, _table(f"metrics-{kind.key}", caption, metrics)))
     return groups
+
+
+def not_available_table() -> Table:
+    """Published metrics that cannot be computed here, each with a link to what was released of it."""
+    return Table("not-available", "Not available", NOT_AVAILABLE_COLUMNS, tuple(map(_without, NOT_AVAILABLE)))
+
+
+def _without(one: NotAvailable) -> Row:
+    cells = {"metric": Cell(one.name, href=one.url), "why": Cell(one.why), "citation": Cell(one.citation)}
+    return Row(f"not-available-{one.name}", cells)
 
 
 def by_kind(things: Iterable[T], configuration_of: Callable[[T], str]) -> list[tuple[Kind, list[T]]]:

@@ -20,7 +20,7 @@ from annotations.queries import select_systems
 from annotations.roles import is_organiser
 from workers import queries, runs
 from workers.forms import LONGEST_MORE, ScoreForm
-from workers.metric_list import SHOWN, metric_groups, metrics_table
+from workers.metric_list import SHOWN, metric_groups, metrics_table, not_available_table
 from workers.pace import provenance_table
 from workers.run_tables import failed_table, run_progress
 
@@ -46,9 +46,9 @@ def _organisers_only(user: Any) -> None:
 
 @require_safe
 def metrics(request: HttpRequest) -> HttpResponse:
-    table, groups = metrics_table(), metric_groups()
-    context = {"section": "metrics", "table": table, "groups": groups, "shown": SHOWN}
-    return page(request, "workers/metrics.html", context, [table, *(group.table for group in groups)])
+    table, groups, others = metrics_table(), metric_groups(), not_available_table()
+    context = {"section": "metrics", "table": table, "groups": groups, "shown": SHOWN, "not_available": others}
+    return page(request, "workers/metrics.html", context, [table, *(group.table for group in groups), others])
 
 
 @require_safe

@@ -20,6 +20,7 @@ from tests.site import PROJECT
 from workers.api import MetricOut, OptionOut
 from workers.encoders.feature_file import FILE_NAME
 from workers.metrics.base import Metric, Option
+from workers.metrics.not_available import NOT_AVAILABLE
 from workers.metrics.pair_features import Compare, _account_of
 from workers.metrics.registry import built_in_metrics
 
@@ -208,6 +209,11 @@ def test_the_readme_s_table_names_every_metric() -> None:
     named = {word for row in first_table(sections(text)["Metrics"]) for word in code_words(row[1])}
     spelled = {name for word in named for name in ([word] if word != "fed_<aspect>" else fed_names())}
     assert spelled == set(METRICS)
+
+
+def test_published_metrics_that_are_not_here_are_those_of_the_list() -> None:
+    rows = first_table(sections(PAGE)["Published metrics that are not here"])
+    assert rows == [[one.name, one.why, one.citation, f"<{one.url}>"] for one in NOT_AVAILABLE]
 
 
 def fed_names() -> list[str]:

@@ -316,6 +316,13 @@ def test_every_metric_is_in_one_group_and_leads_to_its_page(client: Client) -> N
     assert 'href="/metrics/bleu_4/"' in page(client, "/metrics/")
 
 
+def test_published_metrics_that_cannot_be_loaded_are_named_with_the_reason(client: Client) -> None:
+    rows = table(client, "not-available", "/metrics/")
+    assert [row["metric"] for row in rows] == ["MAUDE", "MDD-Eval", "USL-H", "FlowScore", "DynaEval", "RADE", "GRADE"]
+    assert rows[5]["why"] == "the repository has its data and a training script, and no checkpoint"
+    assert 'href="https://github.com/shizhl/RADE"' in page(client, "/metrics/")
+
+
 def test_a_leaderboard_leads_to_the_metric_s_page(client: Client, rated: Rated) -> None:
     rated(FOUR_RESPONSES)
     said = page(client, "/corpora/small/metrics/")

@@ -272,3 +272,10 @@ def test_what_all_metrics_need_is_asked_of_the_corpus_once(version: CorpusVersio
     with django_assert_num_queries(3):  # references, contexts, personas
         for metric in all_metrics().values():
             queries.why_not_offered(Configuration.of(metric), version)
+
+
+def test_the_table_of_metrics_ends_with_those_that_cannot_be_loaded(capsys: pytest.CaptureFixture[str]) -> None:
+    call_command("metrics")
+    shown = capsys.readouterr().out.partition("Not available as released, and why:")[2]
+    assert "DynaEval (https://github.com/e0397123/DynaEval): a graph network over the turns" in " ".join(shown.split())
+    assert max(len(line) for line in shown.splitlines()) <= 100

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from textwrap import fill
 from typing import Any
 
 from django.core.management.base import CommandParser
@@ -7,7 +8,10 @@ from django.core.management.base import CommandParser
 from annotations.console import ConsoleCommand
 from workers.metrics.base import Metric
 from workers.metrics.configuration import Configuration
+from workers.metrics.not_available import NOT_AVAILABLE
 from workers.metrics.registry import all_metrics
+
+WIDTH = 100
 
 
 class Command(ConsoleCommand):
@@ -27,6 +31,9 @@ class Command(ConsoleCommand):
                 ["metric", "version", "levels", "needs", "queue", "better", "available", "options"],
                 [_row(metric) for metric in metrics],
             )
+            self.stdout.write("\nNot available as released, and why:")
+            for one in NOT_AVAILABLE:
+                self.stdout.write(fill(f"{one.name} ({one.url}): {one.why}.", WIDTH, subsequent_indent="  "))
         available = sum(not why_missing(metric) for metric in metrics)
         self.say(f"{len(metrics)} metrics, {available} of them can run on this machine")
 
