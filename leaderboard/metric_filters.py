@@ -42,7 +42,7 @@ METHODS = {
     "unknown": "not known",
 }
 ORIGINS = {"ours": "built in", "submitted": "handed in as scores"}
-_TRAINED = frozenset({"bleurt", "unieval", "usr_mlm", "usr_retrieval", "bert_ruber"})
+_TRAINED = frozenset({"bleurt", "unieval", "usr_mlm", "usr_retrieval", "bert_ruber", "maude_style"})
 _TRAINED_HERE = ("density", "cmn")
 """A family's name, and what its variants' names begin with."""
 _LIKELIHOODS = frozenset({"gpt2_coherency", "pmi"})
@@ -160,9 +160,8 @@ def methods_present(document: Mapping[str, Any]) -> list[str]:
 
 
 def needs_present(document: Mapping[str, Any]) -> list[str]:
-    found = [
-        needs for row in document["rows"] if "submitted" not in row and (needs := needs_of(row["metric"])) is not None
-    ]
+    ours = dict.fromkeys(row["metric"] for row in document["rows"] if "submitted" not in row)
+    found = [needs for metric in ours if (needs := needs_of(metric)) is not None]
     return [key for key, (_, fits) in NEEDS.items() if any(fits(needs) for needs in found)]
 
 

@@ -272,6 +272,7 @@ def test_a_metric_that_is_not_installed_any_more_has_no_known_method() -> None:
         ("cmn_no_mi[trained=daily]", "trained"),
         ("bert_ruber[trained=daily]", "trained"),
         ("usr_retrieval[trained=daily]", "trained"),
+        ("maude_style[trained=daily]", "trained"),
         ("simcse", "embedding"),
     ],
 )
