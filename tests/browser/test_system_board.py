@@ -32,6 +32,8 @@ def test_rank_differences_are_drawn_where_the_data_say(visit: Callable[..., Visi
     visitor.see_everything()
     figure = page.locator("#chart-rank-differences")
     said = {row["system"]: (int(row["human"]), int(row["metric"])) for row in rows_of(page, figure)}
+    figure.scroll_into_view_if_needed()  # again, where the page came once more
+    figure.and_(page.locator("[data-drawn]")).wait_for()
     drawn = {name: tuple(x) for name, x, _ in figure.evaluate(DRAWN)}
     assert drawn == said
     # Two markers a row, people's above the metric's; the farther right, the greater the place.
@@ -110,6 +112,7 @@ def test_the_comparison_works_without_script(visit: Callable[..., Visit]) -> Non
     visitor.see_numbers()
     assert page.locator(".pairs > li").count() == 10
     page.get_by_role("link", name="Next").click()
+    visitor.see_numbers()
     assert page.locator(".pairs > li").count() == 10
 
 
