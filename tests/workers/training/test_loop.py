@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +9,7 @@ import pytest
 import torch
 
 from tests.workers.training.lines import Killed, LineTask
-from workers.training import checkpoint
+from workers.training import checkpoint, loop
 from workers.training.loop import train
 from workers.training.settings import Outcome, Progress, TrainingError, TrainingSettings
 
@@ -217,26 +216,46 @@ def test_a_loss_that_is_no_number_ends_it(tmp_path: Path) -> None:
         train(task, settings(), tmp_path)
 
 
-def test_a_budget_of_seconds_ends_it_with_the_rate_at_its_end(tmp_path: Path) -> None:
-    task = LineTask(before_loss=lambda: time.sleep(0.01))
+class Clock:
+    """In the place of the module ``time``: goes on when a batch is trained, whatever the machine does."""
+
+    def __init__(self, a_batch: float) -> None:
+        self._now, self._a_batch = 100.0, a_batch
+
+    def monotonic(self) -> float:
+        return self._now
+
+    def tick(self) -> None:
+        self._now += self._a_batch
+
+
+def test_a_budget_of_seconds_ends_it_with_the_rate_at_its_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """After 13 steps of 0.01 s, 1.87 of 2 s are left: for 187 more."""
+    clock = Clock(0.01)
+    monkeypatch.setattr(loop, "time", clock)
+    task = LineTask(before_loss=clock.tick)
     outcome: Outcome = train(task, settings(epochs=10_000, seconds=2.0, warm_up_steps=0), tmp_path)
     said = learned(tmp_path)[1]
     assert outcome.ending == "budget"
-    assert outcome.step <= said["steps"] < 400
-    assert outcome.seconds < 4
+    assert 199 <= outcome.step <= said["steps"] <= 200
+    assert outcome.seconds == pytest.approx(2.0, abs=0.02)
+    assert said["curves"][-1]["learning rate"] < 0.05 / 100
     assert "fit" in outcome.figures
 
 
-def test_a_resumed_budget_counts_what_was_spent(tmp_path: Path) -> None:
+def test_a_resumed_budget_counts_what_was_spent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """After 13 steps of 0.02 s, 1.24 of 1.5 s are left: for 62 more. The rest is made when it is resumed."""
+    clock = Clock(0.02)
+    monkeypatch.setattr(loop, "time", clock)
     chosen = settings(epochs=10_000, seconds=1.5)
-    slow = LineTask(before_loss=lambda: time.sleep(0.02))
     with pytest.raises(Stop):
-        train(slow, chosen, tmp_path, StopAt(20))
+        train(LineTask(before_loss=clock.tick), chosen, tmp_path, StopAt(20))
     planned = learned(tmp_path)[1]["steps"]
-    outcome = train(LineTask(), chosen, tmp_path)
-    assert planned < 40_000
+    outcome = train(LineTask(before_loss=clock.tick), chosen, tmp_path)
+    assert 74 <= planned <= 75
     assert learned(tmp_path)[1]["steps"] == planned
-    assert outcome.step <= planned
+    assert planned - 1 <= outcome.step <= planned
+    assert outcome.seconds == pytest.approx(1.5, abs=0.03)
 
 
 def test_progress_says_what_is_left(tmp_path: Path) -> None:
