@@ -18,7 +18,6 @@ from leaderboard.published import cmn as paper
 from tests.leaderboard.conftest import Rated
 from tests.leaderboard.trained import AS_PEOPLE, ENDS_SWAPPED, PLACES, TWO_SWAPPED, model_in, scored
 from workers import resources
-from workers.metrics.cmn_options import told_error
 
 pytestmark = pytest.mark.django_db
 FORMS = ("cmn[trained=talk]", "cmn[form=released,trained=talk]")
@@ -123,12 +122,3 @@ def test_as_latex_both_sets_have_columns(table) -> None:
 def test_without_a_model_the_next_command_trains_one(db: None, rated: Rated, table) -> None:
     rated(PLACES)
     assert any("train a model first: manage.py train cmn" in line["reason"] for line in table()["missing"])
-
-
-def test_the_error_is_read_from_what_the_scorer_says() -> None:
-    from workers.metrics.latent_scorers import _told
-    from workers.training.mutual_information import CmnScore, Information
-
-    part = Information(1.0, 0.1)
-    assert told_error(_told(CmnScore(2.0, 0.125, part, part, 0.5))) == 0.125
-    assert told_error("the pair was cut") is None

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from argparse import ArgumentTypeError
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from types import ModuleType
 from typing import Any
 
@@ -93,17 +93,19 @@ class Command(ConsoleCommand):
         self.say(f"{len(ours)} lines are computed here. Published: {document['published']}")
 
     def _density(self, options: dict[str, Any], draws: dict[str, int]) -> None:
-        self._trained(options, density_table(options["corpora"], **draws), tables_density)
+        self._trained(options, lambda: density_table(options["corpora"], **draws), tables_density)
 
     def _cmn(self, options: dict[str, Any], draws: dict[str, int]) -> None:
-        self._trained(options, cmn_table(options["corpora"], **draws), tables_cmn)
+        self._trained(options, lambda: cmn_table(options["corpora"], **draws), tables_cmn)
 
-    def _trained(self, options: dict[str, Any], document: dict[str, Any], written: ModuleType) -> None:
+    def _trained(self, options: dict[str, Any], made: Callable[[], dict[str, Any]], written: ModuleType) -> None:
         for name in ("exclude", "model"):
             if options[name]:
                 raise CommandError(f"--{name} is not for {options['table']}")
+        document = made()
         if not self.print_as(options["format"], document, written.to_csv, written.to_latex):
-            self.stdout.write("\n".join(written.text_head(document)))
+            for line in written.text_head(document):
+                self.stdout.write(line)
             self._print_tables(written.text_tables(document), written.text_notes(document))
         self._say_what_is_missing(document)
         for model in document["models"]:
