@@ -94,7 +94,9 @@ def metric_groups() -> list[Group]:
 
 def not_available_table() -> Table:
     """Published metrics that cannot be computed here, each with a link to what was released of it."""
-    return Table("not-available", "Not available", NOT_AVAILABLE_COLUMNS, tuple(map(_without, NOT_AVAILABLE)))
+    return Table(
+        "not-available", f"{len(NOT_AVAILABLE)} metrics", NOT_AVAILABLE_COLUMNS, tuple(map(_without, NOT_AVAILABLE))
+    )
 
 
 def _without(one: NotAvailable) -> Row:
