@@ -47,6 +47,8 @@ class ModelFacts:
     """Of the validation that chose the weights."""
     fit: Mapping[str, int] = field(default_factory=dict)
     """Of DEnsity's Gaussian: points, dimensions, rank."""
+    learnt: Mapping[str, int] = field(default_factory=dict)
+    """By corpus how many of its contexts were trained on, where that was allowed."""
 
     @cached_property
     def family(self) -> str:
@@ -69,6 +71,7 @@ class ModelFacts:
             "name": self.name, "recipe": self.recipe, "state": self.state, "revision": self.revision, "seed": self.seed,
             "settings": dict(self.settings), "data": self.data, "dialogues": self.dialogues, "pairs": self.pairs,
             "steps": self.steps, "figures": dict(self.figures), "fit": dict(self.fit),
+            "learnt": dict(self.learnt),
         }  # fmt: skip
         return {**told, "reason": self.reason} if self.reason else told
 
@@ -105,6 +108,7 @@ def _of_model(model: TrainedModel) -> ModelFacts:
         config.get("best", {}).get("step"),
         config.get("best", {}).get("figures", {}),
         told.get("fit", {}),
+        _learnt(told.get("about", {}).get("overlap rule", ""), told.get("about", {}).get("overlap", [])),
     )
 
 
@@ -122,7 +126,14 @@ def _of_row(recipe: str, name: str, revision: str, state: str) -> ModelFacts:
         queries.data_words(row),
         steps=row.best.get("step"),
         figures=row.best.get("figures", {}),
+        learnt=_learnt(row.overlap_rule, row.overlap.get("corpora", [])),
     )
+
+
+def _learnt(rule: str, overlaps: Iterable[Mapping[str, Any]]) -> dict[str, int]:
+    if rule != str(Training.OverlapRule.ALLOW):
+        return {}
+    return {one["corpus"]: one["contexts"] for one in overlaps if one["contexts"]}
 
 
 def _readable(own: Mapping[str, Any]) -> dict[str, Any]:
@@ -167,9 +178,15 @@ def _said(name: str, value: Any) -> str:
 
 def setup_words(paper: str, models: Iterable[ModelFacts]) -> str:
     """How the paper's models were made and how ours: why figures need not be alike."""
-    ours = dict.fromkeys(_setup(model) for model in models if model.state == HERE)
+    known = list(models)
+    ours = dict.fromkeys(_setup(model) for model in known if model.state == HERE)
     told = "; ".join(ours) if ours else "there is no trained model"
-    return f"The paper's models: {paper}. Ours: {told}."
+    learnt = [
+        f" {model.name} was trained on {contexts:,} of the contexts that {corpus} evaluates."
+        for model in known
+        for corpus, contexts in model.learnt.items()
+    ]
+    return f"The paper's models: {paper}. Ours: {told}.{''.join(learnt)}"
 
 
 def _setup(model: ModelFacts) -> str:

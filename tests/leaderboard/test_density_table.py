@@ -143,6 +143,17 @@ def test_what_a_model_was_stands_in_the_document(version: CorpusVersion, home: P
     assert "Ours: tiny, trained on daily v1, 900 dialogues, negatives 7, epochs 2" in table()["notes"][0]
 
 
+@pytest.mark.parametrize(("rule", "learnt"), [("allow", {"small": 4}), ("leave out", {})])
+def test_contexts_that_a_model_was_trained_on_are_told(
+    version: CorpusVersion, home: Path, table, rule: str, learnt: dict[str, int]
+) -> None:
+    overlap = [{"corpus": "small", "contexts": 4}, {"corpus": "other", "contexts": 0}]
+    model_in(home, "cl-0", about={"overlap rule": rule, "overlap": overlap})
+    document = table()
+    assert document["models"][0]["learnt"] == learnt
+    assert ("cl-0 was trained on 4 of the contexts that small evaluates" in document["notes"][0]) is bool(learnt)
+
+
 def test_a_model_that_is_gone_is_told_by_its_training(version: CorpusVersion, home: Path, table) -> None:
     scored(version, "density[trained=lost]", AS_PEOPLE)
     Training.objects.create(

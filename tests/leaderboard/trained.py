@@ -32,9 +32,10 @@ Made = Callable[..., None]
 
 
 def model_in(home: Path, name: str, recipe: str = "density", seed: int = 0, **settings: Any) -> str:
-    """Writes what ``tables`` reads of a model; "R@1" and "MRR" and "revision" are none of its settings."""
+    """Writes what ``tables`` reads of a model; ``r_at_1``, ``mrr``, ``revision`` and ``about`` are no settings."""
     r_at_1, mrr = settings.pop("r_at_1", 0.5), settings.pop("mrr", 0.625)
     revision = settings.pop("revision", "a1b2c3d4e5f6")
+    about = {"data": {"corpus": "daily", "version": "v1"}, **settings.pop("about", {})}
     own = {"encoder": "tiny@0f", "negatives": 7, "seed": seed, **settings}
     if recipe == "density":
         own = {"contrastive": "paper", **own}
@@ -45,7 +46,7 @@ def model_in(home: Path, name: str, recipe: str = "density", seed: int = 0, **se
         "data": "86e5",
         "best": {"step": 200, "figures": {"R@1": r_at_1, "MRR": mrr}},
         "model": {
-            "about": {"data": {"corpus": "daily", "version": "v1"}},
+            "about": about,
             "dialogues": 900,
             "pairs": 6000,
             "fit": {"points": 6000, "dimensions": 384, "rank": 383},
