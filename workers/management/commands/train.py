@@ -54,7 +54,10 @@ class Command(ConsoleCommand):
             "--objective", choices=OBJECTIVES, help="density: the answer among all, or each by itself (MAUDE)"
         )
         parser.add_argument(
-            "--perturbed", type=whole_number(0), metavar="K", help="density: negatives that are the answer, shuffled, …"
+            "--perturbed",
+            type=whole_number(0, 100),
+            metavar="K",
+            help="density: negatives that are the answer, shuffled, …",
         )
         parser.add_argument("--learning-rate", type=float, metavar="R")
         parser.add_argument("--batch", type=whole_number(1), metavar="P", help="pairs whose mean loss makes one step")

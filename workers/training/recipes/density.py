@@ -32,6 +32,7 @@ BEST_BY = "R@1"
 
 Contrastive = Literal["none", "paper", "released"]
 Objective = Literal["selection", "binary"]
+MOST_PERTURBED = 100
 _ADDED: dict[str, Any] = {"objective": "selection", "perturbed": 0}
 """Settings that came later. Where they are as before they are not told, so that earlier trainings can go on."""
 
@@ -85,6 +86,8 @@ class DensitySettings:
             raise TrainingError(f"temperature must be more than 0, not {self.temperature}")
         if self.contrastive not in ("none", "paper", "released"):
             raise TrainingError(f"contrastive must be none, paper or released, not {self.contrastive}")
+        if self.perturbed > MOST_PERTURBED:
+            raise TrainingError(f"perturbed must be at most {MOST_PERTURBED}, not {self.perturbed}")
         if self.objective not in ("selection", "binary"):
             raise TrainingError(f"objective must be selection or binary, not {self.objective}")
 

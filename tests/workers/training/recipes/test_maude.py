@@ -78,7 +78,7 @@ def test_what_is_as_before_is_not_told_so_that_earlier_trainings_go_on(encoder: 
     assert density_task(encoder, **MAUDE).settings().items() >= {"objective": "binary", "perturbed": 3}.items()
 
 
-@pytest.mark.parametrize("wrong", [{"objective": "both"}, {"perturbed": -1}])
+@pytest.mark.parametrize("wrong", [{"objective": "both"}, {"perturbed": -1}, {"perturbed": 101}])
 def test_settings_that_cannot_be_are_refused(wrong: dict[str, Any]) -> None:
     with pytest.raises(TrainingError, match=next(iter(wrong))):
         DensitySettings(**wrong)
