@@ -17,6 +17,9 @@ from workers.metrics.cmn_options import told_error
 from workers.metrics.configuration import Configuration, ConfigurationError, parse
 from workers.models import MetricRun
 
+SEVERAL = "several"
+"""In a revision's place, where the systems were scored by models that had one name after another."""
+
 
 @dataclass(eq=False)
 class Place:
@@ -31,7 +34,7 @@ class Place:
     part: dict[str, int] = field(default_factory=dict)
     """By configuration: of how many systems it is finished, where that is not all."""
     revisions: dict[str, str] = field(default_factory=dict)
-    """By configuration: of the trained model that made the scores, "" where runs do not agree."""
+    """By configuration: of the trained model that made the scores, "" where no run says; see ``SEVERAL``."""
     rows: dict[Level, dict[str, dict[str, Any]]] = field(default_factory=dict)
     """By level: the rows of ``meta_evaluation`` by configuration."""
 
@@ -125,7 +128,7 @@ def _revision(configuration: Configuration, models: set[str]) -> str:
         for named, _, revision in [one.strip().partition("@")]
         if named == name
     }
-    return found.pop() if name and len(found) == 1 and len(models) == 1 else ""
+    return found.pop() if len(found) == 1 else SEVERAL if found else ""
 
 
 def trained_name(configuration: Configuration) -> str:

@@ -182,6 +182,15 @@ def test_another_model_of_the_name_did_not_make_the_scores(version: CorpusVersio
     assert "did not make these scores" in models["0f0f0f0f0f0f"]["reason"]
 
 
+def test_scores_by_models_that_had_the_name_in_turn_are_of_no_one_model(
+    version: CorpusVersion, home: Path, table
+) -> None:
+    model_in(home, "cl-0")
+    scored(version, "density[trained=cl-0]", {"echo": AS_PEOPLE["echo"]})
+    scored(version, "density[trained=cl-0]", {"dull": AS_PEOPLE["dull"]}, revision="0f0f0f0f0f0f")
+    assert [model["state"] for model in table()["models"] if model["revision"] == "several"] == ["another"]
+
+
 # --- is ours like theirs -----------------------------------------------------------------------------------------
 
 
