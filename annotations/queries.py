@@ -25,10 +25,14 @@ class NotFound(Exception):
 
 
 def visible_corpora(user: Any) -> QuerySet[Corpus]:
-    corpora = Corpus.objects.filter(versions__isnull=False).distinct()
+    return _open_to(user).filter(Exists(CorpusVersion.objects.filter(corpus=OuterRef("pk"))))
+
+
+def _open_to(user: Any) -> QuerySet[Corpus]:
+    """With those that nothing was imported into yet."""
     if is_organiser(user):
-        return corpora
-    return public_corpora().filter(pk__in=corpora).exclude(pk__in=corpora_kept_from(user))
+        return Corpus.objects.all()
+    return public_corpora().exclude(pk__in=corpora_kept_from(user))
 
 
 def public_corpora() -> QuerySet[Corpus]:
@@ -51,7 +55,7 @@ def corpora_kept_from(user: Any) -> QuerySet[Corpus]:
 
 
 def visible_version(user: Any, slug: str, number: int | None = None) -> CorpusVersion:
-    versions = CorpusVersion.objects.filter(corpus__in=visible_corpora(user)).select_related("corpus")
+    versions = CorpusVersion.objects.filter(corpus__in=_open_to(user)).select_related("corpus")
     return _pick_version(versions.filter(corpus__slug=slug), slug, number)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -13,6 +13,9 @@ from leaderboard.estimate_cells import cell_of
 from leaderboard.figures.rank_differences import RankDifference
 
 COMPARE_FORM = "compare-systems"
+ALL_METRICS, FEW_METRICS = 8, 6
+"""So many metrics are shown beside people; of more than that only a few until the reader chooses: what nobody can read
+at once is nothing to wait for."""
 INTERVALS = (
     "Intervals: 95 %, of the mean over other dialogues: each dialogue left out in turn, with Student's t of the "
     "dialogues less one degrees of freedom."
@@ -99,6 +102,17 @@ def system_board(
         pick_form=COMPARE_FORM if len(document["systems"]) > 1 else "",
     )
     return mark_best(table)
+
+
+def shown_columns(table: Table, document: Mapping[str, Any], nearest: Sequence[str]) -> str:
+    """The columns that show until the reader chooses: all that people say, and of many metrics a few: the first of
+    ``nearest``, and where these are too few the first of the document."""
+    metrics = [metric["metric"] for metric in document["metrics"]]
+    if len(metrics) > ALL_METRICS:
+        metrics = list(dict.fromkeys([*(one for one in nearest if one in metrics), *metrics]))[:FEW_METRICS]
+    shown = {_metric_key(metric) for metric in metrics}
+    others = {_metric_key(metric["metric"]) for metric in document["metrics"]} - shown
+    return ",".join(column.key for column in table.columns if column.key not in others)
 
 
 def _columns_beside(beside: Beside) -> list[Column]:

@@ -19,13 +19,14 @@ from leaderboard.corpus_context import corpus_context
 from leaderboard.figures import Figure
 from leaderboard.figures.rank_differences import RankDifference
 from leaderboard.queries.system_choice import ALL, SystemChoice, system_choices
-from leaderboard.system_board import COMPARE_FORM, Beside, system_board
+from leaderboard.system_board import ALL_METRICS, COMPARE_FORM, FEW_METRICS, Beside, shown_columns, system_board
 from leaderboard.system_headline import headline
 from leaderboard.system_misleading import (
     metrics_of,
     misleading_figure,
     misleading_table,
     misleading_words,
+    nearest_to_people,
     rows_of,
 )
 from leaderboard.system_plots import drawn_profiles, profile_figure, rank_figure, system_means_figure, time_line_figure
@@ -71,6 +72,7 @@ def systems(request: HttpRequest, slug: str) -> HttpResponse:
         )
         return system_board(document, found.computed_at, kinds, beside)
 
+    nearest = cache(lambda: nearest_to_people(misleading.look.answer) if misleading.look.answer else [])
     scale = version.scales.get(aspect)
     figure = cache(lambda: system_means_figure(document, scale, kinds))
     ranks = cache(lambda: rank_figure(document, kinds, "Ranks are among all kinds." if kinds else ""))
@@ -78,6 +80,10 @@ def systems(request: HttpRequest, slug: str) -> HttpResponse:
     present = {system["kind"] for system in document["systems"]}
     context |= {
         "table": table,
+        "columns": cache(lambda: shown_columns(table(), document, nearest())),
+        "few": FEW_METRICS if len(document["metrics"]) > ALL_METRICS and "columns" not in request.GET else 0,
+        "nearest": nearest,
+        "metrics": len(document["metrics"]),
         "rows": len(shown),
         "headline": headline(shown),
         "figure": figure,

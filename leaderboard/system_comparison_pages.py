@@ -89,6 +89,7 @@ def compare(request: HttpRequest, slug: str) -> HttpResponse:
         return _picked(request, slug)
     systems = select_systems(version)
     context: dict[str, Any] = {**corpus_context(version, "systems", aspect), "systems": systems}
+    context["names"] = [system.name for system in systems]
     if len(systems) < 2:
         return page(request, TEMPLATE, context)
     first, second = _two(request, version, aspect, systems)
@@ -148,7 +149,12 @@ def _compared(
     shown = Paginator(chosen.tolist(), ITEMS_A_PAGE).get_page(request.GET.get("page"))
     metrics = _metrics(request, document)
     gaps = {name: rows.difference(name) for name in metrics}
-    said = said_items(version, document, systems, list(shown))
+
+    def pairs() -> list[Pair]:
+        said = said_items(version, document, systems, list(shown))
+        return [_pair(one, rows, systems, gaps, context["aspect"], version) for one in said]
+
+    named = str([(one.pk, one.name, one.position) for one in systems])
     context |= {
         "document": document,
         "human": document["human"],
@@ -156,11 +162,12 @@ def _compared(
         "wrong": wrong_metrics(document),
         "table": table,
         "figure": figure,
-        "written_from": (found.stored, str([(one.pk, one.name, one.position) for one in systems])),
+        "written_from": (found.stored, named),
+        "said_in": (found.stored, named, version.revision),
         "signature": signature(document),
         "wish": wish,
         "page": shown,
-        "pairs": [_pair(one, rows, systems, gaps, context["aspect"], version) for one in said],
+        "pairs": cache(pairs),
         "metrics": [(name, name in metrics) for name in document["scores"]],
         "measures": [(by, by or f"people, {context['aspect']}", by == wish.by) for by in rows.measures],
         "sorts": [(key, SORT_WORDS[key]) for key in SORTS],

@@ -21,6 +21,12 @@ def metrics_of(document: dict[str, Any]) -> list[dict[str, Any]]:
     return sorted(ordering, key=lambda one: (-one["misled"], -one["worst"], -_apart(one)))
 
 
+def nearest_to_people(document: dict[str, Any]) -> list[str]:
+    """Names of those that order systems, by how far on the mean their places lie from people's."""
+    ordering = sorted(metrics_of(document), key=lambda one: _apart(one) / one["placed"])
+    return [one["metric"] for one in ordering]
+
+
 def rows_of(document: dict[str, Any], metric: str) -> list[RankDifference]:
     names = {one["position"]: one["system"] for one in document["systems"]}
     (found,) = [one for one in document["metrics"] if one["metric"] == metric]

@@ -26,7 +26,8 @@ class _Drawing:
     """What the cells of one table share while it is drawn."""
 
     table: Table
-    shown: frozenset[str]
+    columns: tuple[Column, ...]
+    """Those that show; the first names the row."""
     scales: Mapping[str, tuple[float, float] | None]
     popovers: dict[str, str] = field(default_factory=dict)
     """Text of every explanation and the id of its popover: equal reasons share one."""
@@ -36,16 +37,13 @@ class _Drawing:
     def popover(self, text: str) -> str:
         return self.popovers.setdefault(text, f"why-{self.table.id}-{len(self.popovers)}")
 
-    def hidden(self, column: Column) -> str:
-        return "" if column.key in self.shown else ' hidden=""'
-
     def opening(self, column: Column, best: bool) -> tuple[str, str]:
         found = self.openings.get((column.key, best))
         if found is None:
             label = escape(f"{column.group} {column.label}".strip())
             classes = ("figure" if column.is_figure else "words") + (" best" if best else "")
             classes += " detail" if column.detail else ""
-            found = f'<td class="{classes}" data-v="', f'" data-label="{label}"{self.hidden(column)}>'
+            found = f'<td class="{classes}" data-v="', f'" data-label="{label}">'
             self.openings[column.key, best] = found
         return found
 
@@ -55,14 +53,12 @@ def table_to_html(
 ) -> str:
     """The table with a header, its rows, and after it the explanations that its cells and headers open.
 
-    ``shown`` are the column keys that show; the others are there, hidden, so that a script can bring them back.
-    ``sort_links`` maps a column key to the address that sorts by it.
+    ``shown`` are the column keys that show, all where it is None; the first column always does. The others are not
+    written: a board of fifty columns would be a megabyte. ``sort_links`` maps a column key to the address that sorts by
+    it.
     """
-    drawing = _Drawing(
-        table=table,
-        shown=frozenset(column.key for column in table.columns) if shown is None else shown,
-        scales={column.key: column_scale(table, column.key) for column in table.columns},
-    )
+    columns = tuple(one for place, one in enumerate(table.columns) if place == 0 or shown is None or one.key in shown)
+    drawing = _Drawing(table, columns, {column.key: column_scale(table, column.key) for column in columns})
     parts = ['<table class="figures">', _head(drawing, sort_links or {}), "<tbody>"]
     parts.extend(_row(row, drawing) for row in table.rows)
     parts.append("</tbody></table>")
@@ -74,21 +70,18 @@ def table_to_html(
 
 
 def _head(drawing: _Drawing, sort_links: Mapping[str, str]) -> str:
-    columns = drawing.table.columns
+    columns = drawing.columns
     names = "".join(_header_cell(column, drawing, sort_links.get(column.key, "")) for column in columns)
     if not any(column.group for column in columns):
         return f"<thead><tr>{names}</tr></thead>"
     groups = "".join(
-        _group_cell(group, list(members), drawing) for group, members in groupby(columns, key=lambda one: one.group)
+        _group_cell(group, len(list(members))) for group, members in groupby(columns, key=lambda one: one.group)
     )
     return f'<thead><tr class="groups">{groups}</tr><tr>{names}</tr></thead>'
 
 
-def _group_cell(group: str, members: list[Column], drawing: _Drawing) -> str:
-    shown = sum(column.key in drawing.shown for column in members)
-    hidden = "" if shown else ' hidden=""'
-    keys = escape(",".join(column.key for column in members))
-    span = f'colspan="{max(shown, 1)}" data-keys="{keys}"{hidden}'
+def _group_cell(group: str, members: int) -> str:
+    span = f'colspan="{members}"'
     return f'<th scope="colgroup" {span}>{escape(group)}</th>' if group else f"<td {span}></td>"
 
 
@@ -100,7 +93,7 @@ def _header_cell(column: Column, drawing: _Drawing, sort_link: str) -> str:
     help_button = _help_button(column, drawing) if column.help else ""
     kind = "figure" if column.is_figure else "words"
     order = _order(column, drawing.table)
-    return f'<th scope="col" class="{kind}"{order}{drawing.hidden(column)}>{label}{help_button}</th>'
+    return f'<th scope="col" class="{kind}"{order}>{label}{help_button}</th>'
 
 
 def _help_button(column: Column, drawing: _Drawing) -> str:
@@ -116,7 +109,7 @@ def _order(column: Column, table: Table) -> str:
 
 
 def _row(row: Row, drawing: _Drawing) -> str:
-    first, *others = drawing.table.columns
+    first, *others = drawing.columns
     bands = [cell.band for cell in row.cells.values() if cell.band is not None]
     band = f' class="band-{bands[0] % 2}"' if bands else ""
     cells = "".join(_data_cell(column, row.cell(column.key), drawing) for column in others)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
 from django import template
+from django.core.serializers.json import DjangoJSONEncoder
 from django.http import QueryDict
-from django.utils.html import format_html
+from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.text import slugify
 from django.utils.translation import get_language
@@ -51,7 +54,7 @@ def data_table(
         "choices": [(column, column.key in shown) for column in table.columns[1:]],
         "choosable": len(table.columns) > 3,
         "folds": _folds(arranged),
-        "name_column": table.columns[0].key,
+        "source": context["request"].get_full_path() if "request" in context else "",
         "sort_name": sort_name,
         "columns_name": columns_name,
         "sort_now": _sort_wish(arranged),
@@ -151,6 +154,24 @@ def _file_name(context: template.Context, figure_id: str) -> str:
 def swatch(number: int | None) -> SafeString:
     """The marker of a system in its colour: ``{% swatch system.number %}``."""
     return mark_safe("" if number is None else swatch_svg(int(number)))  # noqa: S308  a drawing made from a number
+
+
+@register.simple_tag
+def options(values: Iterable[str], chosen: str) -> SafeString:
+    """The options of a ``<select>`` whose words are its values: a hundred systems twice over are more than a template
+    writes in a moment."""
+    return format_html_join(
+        "", "<option{}>{}</option>", ((" selected" if value == chosen else "", value) for value in values)
+    )
+
+
+@register.filter
+def script_json(value: Any, element_id: str) -> SafeString:
+    """As Django's ``json_script``, whose escaping goes letter by letter: ten times quicker for a drawing of 100 kB."""
+    text = json.dumps(value, cls=DjangoJSONEncoder)
+    text = text.replace("&", "\\u0026").replace("<", "\\u003C").replace(">", "\\u003E")
+    written_json = mark_safe(text)  # noqa: S308  nothing in it can end the element
+    return format_html('<script id="{}" type="application/json">{}</script>', element_id, written_json)
 
 
 @register.filter

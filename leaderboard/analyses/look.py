@@ -143,8 +143,8 @@ def _is_forgotten(row: Analysis) -> bool:
 
 
 def _stored(version: CorpusVersion, kind: str, question: str) -> Analysis | None:
-    """Without its answer, which may be kept."""
-    return Analysis.objects.defer("answer").filter(version=version, kind=kind, question=question).first()
+    """Without its answer, which may be kept. There is one at most."""
+    return next(iter(Analysis.objects.defer("answer").filter(version=version, kind=kind, question=question)), None)
 
 
 def is_of(row: Analysis, wanted: Wanted) -> bool:

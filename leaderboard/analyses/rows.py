@@ -110,6 +110,8 @@ def is_rested(row: Analysis, now: datetime) -> bool:
 
 def note_look(row: Analysis) -> None:
     """Once a minute at most."""
+    if not _is_worth_a_note(row):
+        return
     try:
         with _no_long_wait():
             _note_look(row)
@@ -119,9 +121,12 @@ def note_look(row: Analysis) -> None:
 
 
 def _note_look(row: Analysis) -> None:
-    now = timezone.now()
-    if now - row.asked_at > ASKED_AGAIN:
-        Analysis.objects.filter(pk=row.pk).update(asked_at=now)
+    if _is_worth_a_note(row):
+        Analysis.objects.filter(pk=row.pk).update(asked_at=timezone.now())
+
+
+def _is_worth_a_note(row: Analysis) -> bool:
+    return timezone.now() - row.asked_at > ASKED_AGAIN
 
 
 def _make(version: CorpusVersion, kind: str, question: str, parameters: Mapping[str, Any]) -> None:

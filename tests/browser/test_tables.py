@@ -8,7 +8,7 @@ import json
 from collections.abc import Callable
 
 import pytest
-from playwright.sync_api import Locator, Page
+from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.visit import NARROW, Visit
 
@@ -72,10 +72,41 @@ def test_the_choice_of_columns_survives_a_reload(visit: Callable[..., Visit]) ->
     board(page).get_by_text("Columns", exact=True).click()
     board(page).locator('input[value="turn-kendall"]').uncheck()
     hidden = board(page).locator('thead th:has([data-sort="turn-kendall"])')
-    assert not hidden.is_visible()
+    expect(hidden).to_have_count(0)
     page.reload()
-    assert not hidden.is_visible()
+    expect(hidden).to_have_count(0)
     assert board(page).locator('thead th:has([data-sort="turn-pearson"])').is_visible()
+
+
+def test_a_column_that_was_not_on_the_page_comes_when_it_is_chosen(visit: Callable[..., Visit]) -> None:
+    """What stays: the place on the page, the order, and what was ticked."""
+    visitor = visit()
+    page = visitor.go("/corpora/demo/metrics/?columns=turn-pearson&sort=turn-pearson")
+    added = board(page).locator('thead th:has([data-sort="turn-kendall"])')
+    expect(added).to_have_count(0)
+    order = column(board(page), "turn-pearson")
+    ticked = board(page).locator("tbody input.pick").nth(1)
+    ticked.check()
+    name = ticked.get_attribute("value")
+    page.evaluate("window.stillHere = true")
+    board(page).get_by_text("Columns", exact=True).click()
+    board(page).locator('input[value="turn-kendall"]').check()
+    expect(added).to_be_visible()
+    assert page.evaluate("window.stillHere") is True
+    assert "turn-kendall" in page.url
+    assert column(board(page), "turn-pearson") == order
+    assert board(page).locator("input.pick:checked").get_attribute("value") == name
+    page.reload()
+    expect(added).to_be_visible()
+
+
+def test_a_phone_sorts_by_a_column_that_does_not_show(visit: Callable[..., Visit]) -> None:
+    page = visit(width=NARROW).go("/corpora/demo/metrics/?columns=turn-pearson")
+    names = board(page).locator("tbody th .name")
+    board(page).get_by_label("Sort by").select_option("turn-spearman")
+    wanted = visit().go("/corpora/demo/metrics/?columns=turn-pearson&sort=turn-spearman")
+    expect(names).to_have_text(board(wanted).locator("tbody th .name").all_inner_texts())
+    assert "sort=turn-spearman" in page.url
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-// Sorting and column choice without a new page. Without this script the links and forms ask the server instead.
+// Sorting and column choice without leaving the page. Without this script the links and forms ask the server instead.
 (function () {
   "use strict";
 
@@ -46,6 +46,13 @@
       `Sorted by ${label}, ${descending ? "falling" : "rising"}`;
   }
 
+  function orderBy(figure, wish, form) {
+    const key = wish.replace(/^-/, "");
+    if (header(figure, key)) return sort(figure, key, wish.startsWith("-"));
+    rememberInAddress(figure.dataset.sortName, wish);
+    writeAnew(figure, () => form.submit());
+  }
+
   function rememberInAddress(name, wish) {
     const address = new URL(location.href);
     address.searchParams.delete(name);
@@ -56,27 +63,51 @@
     }
   }
 
-  function showColumns(figure, shown) {
-    const cells = headers(figure);
-    const visible = cells.map((cell, index) => index === 0 || shown.has(cell.querySelector("[data-sort]").dataset.sort));
-    cells.forEach((cell, index) => { cell.hidden = !visible[index]; });
-    for (const row of figure.querySelectorAll("tbody > tr")) {
-      Array.from(row.cells).forEach((cell, index) => { cell.hidden = !visible[index]; });
+  // Columns that do not show are not on the page, and the server writes the table anew. Where it cannot be asked, the
+  // form or link does what it does without this script.
+  async function writeAnew(figure, otherwise) {
+    const wanted = addressOf(figure);
+    figure.dataset.asked = wanted;
+    figure.setAttribute("aria-busy", "true");
+    try {
+      const answer = await fetch(wanted, { headers: { Accept: "text/html" } });
+      if (!answer.ok) throw new Error(String(answer.status));
+      const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+      if (figure.dataset.asked !== wanted) return; // another wish came after this one
+      put(figure, page.getElementById(figure.id));
+      figure.querySelector("[data-table-status]").textContent = `${headers(figure).length} columns shown`;
+    } catch {
+      if (figure.dataset.asked === wanted) otherwise();
+    } finally {
+      if (figure.dataset.asked === wanted) figure.removeAttribute("aria-busy");
     }
-    for (const group of figure.querySelectorAll("thead .groups > *")) {
-      const keys = group.dataset.keys.split(",");
-      const count = keys.filter((key) => shown.has(key) || key === figure.dataset.nameColumn).length;
-      group.hidden = count === 0;
-      group.colSpan = Math.max(count, 1);
+  }
+
+  // The address that the table comes from (a part of a page has another one than the page), with what is asked of it now.
+  function addressOf(figure) {
+    const address = new URL(figure.dataset.source, location.href);
+    const here = new URL(location.href);
+    for (const name of [figure.dataset.sortName, figure.dataset.columnsName]) {
+      address.searchParams.delete(name);
+      if (here.searchParams.has(name)) address.searchParams.set(name, here.searchParams.get(name));
     }
+    return address.href;
+  }
+
+  function put(figure, written) {
+    const picked = Array.from(figure.querySelectorAll("input.pick:checked"), (box) => box.value);
+    for (const part of [".table-scroll", ".downloads"]) {
+      const [old, fresh] = [figure, written].map((one) => one.querySelector(part));
+      old.replaceChildren(...fresh.childNodes);
+    }
+    for (const box of figure.querySelectorAll("input.pick")) box.checked = picked.includes(box.value);
   }
 
   function columnsChanged(figure, form) {
     const boxes = Array.from(form.querySelectorAll('input[type="checkbox"]'));
     const chosen = boxes.filter((box) => box.checked).map((box) => box.value);
-    const all = chosen.length === boxes.length || chosen.length === 0;
-    showColumns(figure, new Set(all ? boxes.map((box) => box.value) : chosen));
-    rememberInAddress(figure.dataset.columnsName, all ? boxes.map((box) => box.value).join(",") : chosen.join(","));
+    rememberInAddress(figure.dataset.columnsName, (chosen.length ? chosen : boxes.map((box) => box.value)).join(","));
+    writeAnew(figure, () => form.submit());
   }
 
   document.addEventListener("click", function (event) {
@@ -96,7 +127,7 @@
     if (columns) columnsChanged(figure, columns);
     if (event.target.closest("[data-sort-form]")) {
       const wish = event.target.value;
-      if (wish) sort(figure, wish.replace(/^-/, ""), wish.startsWith("-"));
+      if (wish) orderBy(figure, wish, event.target.form);
     }
   });
 })();

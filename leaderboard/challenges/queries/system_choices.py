@@ -12,22 +12,21 @@ def of_rounds_and_tracks(version: CorpusVersion, shown: list[System]) -> list[Sy
     handed_in = (
         Submission.objects.filter(version=version, system__isnull=False, round__isnull=False)
         .exclude(round__challenge__state=Challenge.State.DRAFT)
-        .select_related("round__challenge")
         .order_by("round__challenge__slug", "round__position", "round__pk", "pk")
+        .values_list(  # not whole rows: every board asks for these
+            "system", "track", "round__slug", "round__name", "round__challenge__slug", "round__challenge__name"
+        )
     )
     by_pk = {system.pk: system for system in shown}
     labels: dict[str, str] = {}
     members: dict[str, list[System]] = {}
-    for one in handed_in:
-        round_ = one.round
-        assert round_ is not None
-        assert one.system_id is not None
-        if one.system_id not in by_pk:
+    for system, track, round_slug, round_name, challenge_slug, challenge_name in handed_in:
+        if system not in by_pk:
             continue
-        keys = {f"round:{round_.challenge.slug}/{round_.slug}": f"round {round_.name} of {round_.challenge.name}"}
-        if one.track:
-            keys[f"track:{one.track}"] = f"track {Track(one.track).value}"
+        keys = {f"round:{challenge_slug}/{round_slug}": f"round {round_name} of {challenge_name}"}
+        if track:
+            keys[f"track:{track}"] = f"track {Track(track).value}"
         for key, label in keys.items():
             labels[key] = label
-            members.setdefault(key, []).append(by_pk[one.system_id])
+            members.setdefault(key, []).append(by_pk[system])
     return [SystemChoice(key, labels[key], tuple(systems)) for key, systems in members.items()]

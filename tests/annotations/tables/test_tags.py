@@ -7,8 +7,10 @@ import re
 
 from django.template import Context, engines
 from django.test import RequestFactory
+from django.utils.html import json_script
 
 from annotations.tables import Cell, Column, Row, Table
+from annotations.templatetags.dialeval import options, script_json
 from tests.annotations.tables.example import TABLE
 
 
@@ -71,6 +73,15 @@ def test_a_score_that_is_undefined_keeps_its_reason_within_reach() -> None:
 
 def test_query_changes_one_parameter_and_removes_another() -> None:
     assert html.unescape(page("/?page=1&kind=agent&sort=r", "{% query page=2 kind=None %}")) == "?page=2&sort=r"
+
+
+def test_what_is_written_for_a_script_is_what_django_writes() -> None:
+    value = {"a": ["</script><b>&amp; é\u2028", 1.5, None, True], "b": "\\u003c"}
+    assert script_json(value, "x<y") == json_script(value, "x<y")
+
+
+def test_options_say_which_is_chosen_and_escape_their_words() -> None:
+    assert options(["a", "<b>"], "<b>") == "<option>a</option><option selected>&lt;b&gt;</option>"
 
 
 def test_names_are_escaped_in_the_frame_of_the_table_too() -> None:

@@ -72,9 +72,15 @@ def test_the_group_spans_its_shown_columns() -> None:
     assert [(group.text, group.get("colspan")) for group in groups] == [(None, "1"), ("turn", "1"), ("system", "1")]
 
 
-def test_a_column_not_chosen_is_there_but_hidden() -> None:
-    row = rows(tree(TABLE, frozenset({"metric", "r"})))[0]
-    assert [cell.get("hidden") is not None for cell in row] == [False, False, True, True]
+def test_a_column_not_chosen_is_not_written() -> None:
+    page = tree(TABLE, frozenset({"metric", "r"}))
+    assert [words(head) for head in page.findall(".//thead/tr")[1]] == ["metric", "r?"]
+    assert [len(row) for row in rows(page)] == [2, 2, 2]
+    assert "system" not in words(page.findall(".//thead/tr")[0]), "a group without a column has no name"
+
+
+def test_the_name_of_the_row_is_written_whatever_was_chosen() -> None:
+    assert [words(head) for head in tree(TABLE, frozenset({"loss"})).findall(".//thead/tr")[1]] == ["metric", "loss"]
 
 
 def test_the_range_of_a_rank_stands_beside_it() -> None:

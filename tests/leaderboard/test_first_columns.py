@@ -1,0 +1,49 @@
+"""Which columns of the system leaderboard show until the reader chooses."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from annotations.tables import Column, Table
+from leaderboard.system_board import shown_columns
+from leaderboard.system_misleading import nearest_to_people
+
+
+def first_shown(metrics: int, nearest: Sequence[str] = ()) -> list[str]:
+    names = [f"m{number}" for number in range(metrics)]
+    columns = [
+        Column("system", "System"),
+        Column("human", "Human mean"),
+        *(Column(f"metric-{one}", one) for one in names),
+    ]
+    document = {"metrics": [{"metric": one} for one in names]}
+    return shown_columns(Table("t", "T", tuple(columns), ()), document, nearest).split(",")
+
+
+def test_eight_metrics_all_stand_beside_people() -> None:
+    assert first_shown(8, ["m7"]) == ["system", "human", *(f"metric-m{number}" for number in range(8))]
+
+
+def test_of_nine_metrics_the_six_whose_order_is_nearest_to_peoples_show() -> None:
+    nearest = ["m8", "m2", "m7", "m0", "m1", "m5", "m3"]
+    assert first_shown(9, nearest) == ["system", "human", *(f"metric-m{number}" for number in (0, 1, 2, 5, 7, 8))]
+
+
+def test_where_too_few_order_systems_the_first_metrics_fill_up() -> None:
+    assert first_shown(9, ["m8", "gone"]) == [
+        "system",
+        "human",
+        *(f"metric-m{number}" for number in (0, 1, 2, 3, 4, 8)),
+    ]
+
+
+def test_nearest_is_the_metric_whose_places_differ_least_from_peoples() -> None:
+    """Of a row the eighth number is the difference of the places: b is 1 off on the mean, a is 2."""
+
+    def metric(name: str, *apart: int) -> dict[str, Any]:
+        rows = [[place, 1, 1, 1, 1, 1, 1, off, 0] for place, off in enumerate(apart)]
+        return {"metric": name, "placed": len(rows), "misled": 0, "worst": 0, "rows": rows}
+
+    document = {"metrics": [metric("a", -3, 1), metric("b", 1, -1), metric("one system", 0)]}
+    assert nearest_to_people(document) == ["b", "a"]
