@@ -15,6 +15,7 @@ from leaderboard.analyses import look
 from leaderboard.analyses.pages import waiting_page
 from leaderboard.corpus_context import corpus_context
 from leaderboard.heat_tables import COEFFICIENT_WORDS, Comparisons, Correlations
+from leaderboard.map_words import ahead_words, alike_words
 
 SHOWN = {"correlation": "how far two metrics say the same", "significance": "which metric follows people better"}
 LEVELS = ("turn", "dialogue", "system")
@@ -75,6 +76,7 @@ def _correlations(document: dict[str, Any], level: str, context: dict[str, Any])
     return {
         **here,
         "level": level,
+        "finding": cache(lambda: alike_words(found())),
         "heat": cache(lambda: found().heat(context["order"])),
         "table": cache(lambda: found().nearest()),
         "files": lambda: [found().nearest(), found().all_pairs()],
@@ -91,6 +93,7 @@ def _comparisons(document: dict[str, Any], _level: str, context: dict[str, Any])
     found = cache(lambda: Comparisons(document, context["level"], coefficient))
     return {
         **here,
+        "finding": cache(lambda: ahead_words(found())),
         "heat": cache(lambda: found().heat(context["order"])),
         "table": cache(lambda: found().standings()),
         "files": lambda: [found().standings(), found().all_pairs()],

@@ -11,9 +11,7 @@ from django.views.decorators.http import require_safe
 
 from annotations.models import CorpusVersion
 from annotations.page import aspect_or_404, page, version_or_404
-from annotations.queries import shown_systems
 from annotations.tables import Table
-from leaderboard import queries
 from leaderboard.analyses import look
 from leaderboard.analyses.pages import waiting_page
 from leaderboard.corpus_context import corpus_context
@@ -23,15 +21,14 @@ from leaderboard.metric_board import COMPARE_FORM, metric_board, shown_columns
 from leaderboard.metric_filter_form import filter_form
 from leaderboard.metric_filters import GLOBAL, BoardWish, UnknownWish, kept, wish_of
 from leaderboard.metric_headline import best_row, headline, like_the_best
+from leaderboard.metric_obstacles import obstacles
 from leaderboard.metric_plots import forest_figure
 from leaderboard.metric_requests import comparisons_asked, correlations_asked
 from leaderboard.queries.system_choice import system_choices
 from leaderboard.scatter_plots import scatter_figures
 from leaderboard.stored_figures import figure_of
 from workers.metric_list import page_of
-from workers.metrics.configuration import Configuration
 from workers.metrics.registry import all_metrics
-from workers.queries import why_not_offered
 
 PLOTS = "Plots"
 
@@ -77,7 +74,7 @@ def metrics(request: HttpRequest, slug: str) -> HttpResponse:
         "judges": inspector_links(version, (row["metric"] for row in document["rows"]), aspect),
         "has_metrics": bool(whole["rows"]),
         "fits": bool(document["rows"]),
-        "obstacles": [] if whole["rows"] else _obstacles(version, aspect),
+        "obstacles": [] if whole["rows"] else obstacles(version, aspect),
     }
     files = [table(), figure().points] if "download" in request.GET else []
     return page(request, "leaderboard/metrics.html", context, files)
@@ -120,19 +117,6 @@ def _metric_page(configuration: str, version: CorpusVersion) -> str:
 
 def _plots_query(version: CorpusVersion, aspect: str, metric: str) -> str:
     return urlencode({"metric": metric, "aspect": aspect, "version": version.number})
-
-
-def _obstacles(version: CorpusVersion, aspect: str) -> list[str]:
-    """What keeps metrics from being held against people here, each with its reason."""
-    obstacles = []
-    if not shown_systems(version).exists():
-        obstacles.append("The corpus holds no system's responses.")
-    if not queries.rated_levels(version, aspect):
-        obstacles.append("Nobody has rated it.")
-    reasons = [why_not_offered(Configuration.of(metric), version) for metric in all_metrics().values()]
-    if all(reasons):
-        obstacles.append(f"No metric can be computed: {'; '.join(dict.fromkeys(reasons))}.")
-    return obstacles
 
 
 def _chosen_metric(request: HttpRequest, document: dict[str, Any], wish: BoardWish) -> str:

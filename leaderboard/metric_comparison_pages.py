@@ -20,11 +20,11 @@ from leaderboard.corpus_context import corpus_context
 from leaderboard.estimate_cells import COEFFICIENT_NAMES
 from leaderboard.metric_comparison import comparison_table, difference_figure, drivers_table, names_of, verdicts
 from leaderboard.metric_filters import UnknownWish, wish_of
-from leaderboard.metric_pair_plots import pair_scatter_figures
+from leaderboard.metric_obstacles import obstacles
 from leaderboard.metric_requests import correlations_asked
 from leaderboard.queries.driving_texts import drivers_with_texts
 from leaderboard.queries.system_choice import ALL, system_choices
-from leaderboard.stored_figures import figure_of
+from leaderboard.stored_figures import figure_of, unpacked
 
 PAGE_NAME = "Two metrics compared"
 SIDES = ("first", "second")
@@ -47,8 +47,9 @@ def comparison(request: HttpRequest, slug: str) -> HttpResponse:
     if board.answer is None:
         return waiting_page(request, context, board, page_name=PAGE_NAME)
     metrics = list(dict.fromkeys(row["metric"] for row in board.answer["rows"]))
-    pair = _pair(request, metrics)
+    pair = _pair(request, metrics) if metrics else None
     context |= {
+        "obstacles": [] if metrics else obstacles(version, aspect),
         "metrics": metrics,
         "pair": pair,
         "wish": wish,
@@ -93,16 +94,20 @@ def _compared(
     document = found.answer
     files: list[Table] = []
     drawn = None
-    if "download" not in request.GET:
+    wished = request.GET.get("download", "")
+    if not wished or wished.startswith("pair-"):
         drawn = look(version, "metric-pair-scatter", **asked)
-    drivers = {side: drivers_with_texts(version, document["drivers"][side]) for side in SIDES}
+        if wished and drawn.answer is None:
+            return waiting_page(request, context, drawn, page_name=PAGE_NAME)
+    drivers = cache(lambda: {side: drivers_with_texts(version, document["drivers"][side]) for side in SIDES})
     coefficient = context["wish"].coefficient
     table = cache(lambda: comparison_table(document, found.computed_at))
     figure = cache(lambda: difference_figure(document, coefficient))
-    if "download" in request.GET:  # a file holds every point; a page shows those that are stored as drawn
-        scatters = pair_scatter_figures(version, aspect, *pair, systems=context["wish"].systems)
-        files = [table(), figure().points, *(one.points for one in scatters)]
-        files += [drivers_table(document, side, drivers[side]) for side in SIDES]
+    if drawn and drawn.answer and wished:
+        files = [unpacked(one) for one in drawn.answer["points"]]
+    elif "download" in request.GET:
+        files = [table(), figure().points]
+        files += [drivers_table(document, side, drivers()[side]) for side in SIDES]
     context |= {
         "analysis": found,
         "document": document,
@@ -114,6 +119,7 @@ def _compared(
         "figure": figure,
         "scatters": lambda: [figure_of(one) for one in drawn.answer["figures"]] if drawn and drawn.answer else [],
         "written_from": (found.stored, drawn.stored if drawn else ""),
-        "drivers": [(side, name, drivers[side]) for side, name in zip(SIDES, names_of(document), strict=True)],
+        "said_in": (found.stored, version.revision),
+        "drivers": lambda: list(zip(SIDES, names_of(document), drivers().values(), strict=True)),
     }
     return page(request, "leaderboard/metric_comparison.html", context, files)

@@ -13,15 +13,19 @@ from leaderboard.figures.two_metrics import TwoScores, two_metrics_scatter
 from leaderboard.plots import estimate_of
 from leaderboard.queries.metric_pair_items import Common, means_of, pair_at
 from leaderboard.queries.system_choice import ALL, chosen_systems
-from leaderboard.stored_figures import document_of
+from leaderboard.stored_figures import document_of, packed
 
 
 def pair_scatter_documents(
     version: CorpusVersion, aspect: str, first: str, second: str, systems: str = ALL
 ) -> dict[str, Any]:
-    """``{"figures": […]}`` as stored: at the finest level that both have, and of systems."""
+    """``{"figures": […], "points": […]}`` as stored: at the finest level that both have, and of systems. ``points``:
+    each figure's, every one, for its file."""
     figures = pair_scatter_figures(version, aspect, first, second, systems)
-    return {"figures": [document_of(figure) for figure in figures]}
+    return {
+        "figures": [document_of(figure) for figure in figures],
+        "points": [packed(figure.points) for figure in figures],
+    }
 
 
 def pair_scatter_figures(

@@ -15,6 +15,7 @@ from leaderboard.analyses import look
 from leaderboard.analyses.pages import waiting_page
 from leaderboard.corpus_context import corpus_context
 from leaderboard.figures import Figure, MapPoint, response_map
+from leaderboard.map_words import nearness_words
 
 COLOURED = 6
 """More colours than this are hard to follow in a cloud; the reader chooses others."""
@@ -39,7 +40,7 @@ def response_map_page(request: HttpRequest, slug: str) -> HttpResponse:
     files: list[Table] = []
     if document["points"]:
         table = _closeness(document)
-        context |= {"figures": _figures(document, chosen), "table": table}
+        context |= {"figures": _figures(document, chosen), "table": table, "finding": nearness_words(document)}
         files = [table, *(figure.points for figure in context["figures"])]
     return page(request, "leaderboard/response_map.html", context, files)
 

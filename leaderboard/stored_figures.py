@@ -33,6 +33,42 @@ def figure_of(document: Mapping[str, Any]) -> Figure:
     return Figure(**{**document, "points": _table_of(document["points"]), "legend": legend})
 
 
+def packed(points: Table) -> dict[str, Any]:
+    """JSON form of a table of plain values, without notes, intervals and links: for the thousands of points of a
+    drawing. Numbers keep nine digits; words are stored once each."""
+    cells = {column.key: _packed([row.cell(column.key).value for row in points.rows]) for column in points.columns}
+    return {
+        "id": points.id,
+        "caption": points.caption,
+        "signature": points.signature,
+        "columns": [asdict(column) for column in points.columns],
+        "swatches": [row.swatch for row in points.rows],
+        "cells": cells,
+    }
+
+
+def _packed(values: list[Any]) -> dict[str, Any]:
+    if all(isinstance(value, (int, float)) for value in values):
+        return {"numbers": [float(f"{value:.9g}") for value in values]}
+    words = {value: place for place, value in enumerate(dict.fromkeys(values))}
+    return {"words": list(words), "at": [words[value] for value in values]}
+
+
+def unpacked(document: Mapping[str, Any]) -> Table:
+    columns = tuple(Column(**column) for column in document["columns"])
+    cells = {key: _unpacked(values) for key, values in document["cells"].items()}
+    rows = tuple(
+        Row(str(number), {key: Cell(values[number]) for key, values in cells.items()}, swatch=swatch)
+        for number, swatch in enumerate(document["swatches"])
+    )
+    return Table(document["id"], document["caption"], columns, rows, signature=document["signature"])
+
+
+def _unpacked(values: Mapping[str, Any]) -> list[Any]:
+    numbers: list[Any] = values.get("numbers", [])
+    return numbers or [values["words"][place] for place in values.get("at", ())]
+
+
 def _table_of(document: Mapping[str, Any]) -> Table:
     columns = tuple(Column(**column) for column in document["columns"])
     rows = tuple(_row_of(row) for row in document["rows"])

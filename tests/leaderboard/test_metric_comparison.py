@@ -15,6 +15,7 @@ from scipy import stats
 from annotations.models import CorpusVersion, Rating, System
 from annotations.queries import NotFound
 from leaderboard.metric_comparison import comparison_table, difference_figure, verdicts
+from leaderboard.metric_pair_plots import pair_scatter_figures
 from leaderboard.models import SubmittedMetric, SubmittedScores
 from leaderboard.queries.metric_pair import metric_pair
 from leaderboard.queries.system_choice import chosen_systems, system_choices
@@ -206,6 +207,40 @@ def test_ticks_of_the_board_lead_to_the_address_of_the_pair(version: CorpusVersi
 )
 def test_what_is_not_there_is_no_page(version: CorpusVersion, client: Client, query: str) -> None:
     said(client, query, status=404)
+
+
+def test_without_ratings_the_page_says_that_they_are_missing_not_the_metrics(rated: Rated, client: Client) -> None:
+    rated({(f"d{dialogue}", 0, name): (None, dialogue + 1) for dialogue in range(3) for name in ("echo", "dull")})
+    page = said(client, "first=length&second=word_f1")
+    assert "Nobody has rated it." in page
+    assert "is not computed on this corpus" not in page
+
+
+def test_the_file_of_the_drawing_holds_every_point_and_nothing_is_computed_for_it(
+    version: CorpusVersion, client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    figures = pair_scatter_figures(version, "overall", "length", "backwards")
+    said(client)
+
+    def in_a_request(*_given: Any) -> None:
+        raise AssertionError("computed in a request")
+
+    monkeypatch.setattr("leaderboard.metric_pair_plots.pair_at", in_a_request)
+    for figure in figures:
+        file = said(client, f"first=length&second=backwards&download={figure.points.id}.csv")
+        assert [list(map(as_number, row[:-1])) for row in csv.reader(file.splitlines())][1:] == [
+            [as_number(str(row.cell(column.key).value)) for column in figure.points.columns]
+            for row in figure.points.rows
+        ]
+    assert [len(figure.points.rows) for figure in figures] == [30, 5]
+
+
+def as_number(text: str) -> Any:
+    """Nine digits are kept; the last column is the signature."""
+    try:
+        return float(f"{float(text):.9g}")
+    except ValueError:
+        return text
 
 
 def test_with_one_metric_it_says_that_there_are_not_two(rated: Rated, client: Client) -> None:

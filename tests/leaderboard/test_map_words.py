@@ -1,0 +1,83 @@
+"""The sentences above maps, from documents small enough to be read."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from leaderboard.heat_tables import Comparisons, Correlations
+from leaderboard.map_words import ahead_words, alike_words, nearness_words
+
+
+def correlations(values: dict[tuple[int, int], float | None]) -> Correlations:
+    numbers = sorted({number for pair in values for number in pair})
+    pairs = [
+        {
+            "first": first,
+            "second": second,
+            "n": 30,
+            "pearson": {"value": value, "reason": None if value else "constant"},
+        }
+        for (first, second), value in values.items()
+    ]
+    level = {"metrics": numbers, "order": {"pearson": numbers}, "pairs": pairs}
+    return Correlations(
+        {"metrics": [{"metric": name} for name in "abcd"], "levels": {"turn": level}}, "turn", "pearson"
+    )
+
+
+def test_the_two_most_alike_and_the_one_that_is_least_like_the_others_are_named() -> None:
+    """Means: a (0.95 + 0.1) / 2 = 0.525, b (0.95 + 0.3) / 2 = 0.625, c (0.1 + 0.3) / 2 = 0.2."""
+    finding, rest = alike_words(correlations({(0, 1): 0.95, (0, 2): 0.1, (1, 2): 0.3}))
+    assert finding == "a and b say nearly the same (r 0.95)."
+    assert rest == "1 of 3 pairs reach 0.9. c is least like the others (r 0.20 on the mean)."
+
+
+def test_of_two_metrics_one_sentence_is_enough() -> None:
+    assert alike_words(correlations({(0, 1): 0.5})) == ("a and b are the most alike (r 0.50).", "")
+
+
+def test_a_pair_without_a_correlation_is_no_pair() -> None:
+    finding, rest = alike_words(correlations({(0, 1): None, (0, 2): 0.75, (1, 2): 0.2}))
+    assert (finding, rest[:9]) == ("a and c say much the same (r 0.75).", "0 of 2 pa")
+    assert alike_words(correlations({(0, 1): None}))[0] == ""
+
+
+def comparisons(*tests: tuple[int, int, float | None, float | None]) -> Comparisons:
+    """(first, second, difference, p after Holm's correction)"""
+    pairs = [[first, second, difference, p, p, p] for first, second, difference, p in tests]
+    document: dict[str, Any] = {"metrics": ["a", "b", "c"], "coefficients": {"pearson": {"pairs": pairs}}}
+    return Comparisons(document, "turn", "pearson")
+
+
+def test_the_metric_that_beats_most_others_is_named() -> None:
+    found = comparisons((0, 1, -0.2, 0.01), (0, 2, 0.1, 0.2), (1, 2, 0.3, 0.001))
+    finding, rest = ahead_words(found)
+    assert finding == "b follows people better than all 2 others."
+    assert rest == "2 of 3 pairs differ by more than chance (Holm's correction)."
+
+
+def test_where_nothing_differs_it_says_so() -> None:
+    assert ahead_words(comparisons((0, 1, 0.2, 0.4), (0, 2, 0.1, 0.05)))[0] == "No two of 3 metrics can be told apart:"
+    assert ahead_words(comparisons((0, 1, None, None)))[0] == ""
+
+
+def point(system: int | None, cosine: float | None) -> dict[str, Any]:
+    return {"system": system, "cosine": cosine}
+
+
+def test_the_systems_nearest_to_and_farthest_from_the_references_are_named_and_gold_is_neither() -> None:
+    """one: (0.4 + 0.6) / 2 = 0.5; two: 0.3; gold answers are the references."""
+    names = [("gold", "gold"), ("one", "agent"), ("two", "agent")]
+    document = {
+        "systems": [{"system": name, "position": place, "kind": kind} for place, (name, kind) in enumerate(names)],
+        "points": [point(0, 1.0), point(1, 0.4), point(1, 0.6), point(2, 0.3), point(None, None)],
+        "explained": [0.12, 0.05],
+    }
+    finding, rest = nearness_words(document)
+    assert finding == "one’s responses lie nearest to the references (mean cosine 0.50), two’s farthest (0.30)."
+    assert rest == "Two principal components hold 17 % of the variance between the texts."
+
+
+def test_without_references_only_the_plane_is_spoken_of() -> None:
+    document = {"systems": [{"system": "one", "position": 0, "kind": "agent"}], "points": [point(0, None)]}
+    assert nearness_words({**document, "explained": [0.5, 0.5]})[0] == ""
