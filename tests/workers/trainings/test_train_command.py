@@ -102,3 +102,12 @@ def test_noise_and_the_next_sentence_are_settings_of_their_recipes(arguments: li
 
 def _refused() -> Any:
     raise actions.Refused("enough seen")
+
+
+def test_several_processes_train_inline_only(arguments: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """What they do together: tests/workers/training/test_several_processes.py."""
+    arguments.remove("--inline")
+    monkeypatch.setenv("WORLD_SIZE", "2")
+    with pytest.raises(CommandError, match="with --inline only"):
+        trained(arguments)
+    assert not Training.objects.exists()
