@@ -18,6 +18,7 @@ _GROUPS = (
 """Id, what is drawn, the axis, and the recipes' figures that belong there."""
 _OTHERS = ("others", "Other figures", "figure")
 _NOT_DRAWN = ("learning rate",)
+_PARTS = ("step", "loss", "response selection", "contrastive", "reconstruction", "KL", "next sentence")
 
 
 def figures_of(training: Training) -> list[Figure]:
@@ -29,9 +30,16 @@ def figures_of(training: Training) -> list[Figure]:
         points = _only(validations, names)
         if points or names == _GROUPS[0][-1]:
             found.append(_curve(figure_id, f"{what}, on validation data", up, points))
-    if others := _only(validations, {name for point in validations for name in point} - known - {"step"}):
+    if others := _only(validations, sorted({name for point in validations for name in point} - known - {"step"})):
         found.append(_curve(*_OTHERS, others))
     return found
+
+
+def in_order(names: Iterable[str], known: Iterable[str] = ()) -> list[str]:
+    """The known ones first, as they are named here, then the others: PostgreSQL keeps JSON in an order of its own."""
+    there = set(names)
+    first = [name for name in known or [one for *_, of in _GROUPS for one in of] if name in there]
+    return [*first, *sorted(there.difference(first))]
 
 
 def _curve(figure_id: str, what: str, up: str, points: list[Mapping[str, Any]]) -> Figure:
@@ -40,7 +48,7 @@ def _curve(figure_id: str, what: str, up: str, points: list[Mapping[str, Any]]) 
 
 def _losses(point: Mapping[str, Any]) -> Mapping[str, Any]:
     """Without a part that is all of the loss: two lines would lie on each other."""
-    parts = {name: value for name, value in point.items() if name not in _NOT_DRAWN}
+    parts = {name: point[name] for name in in_order(point, _PARTS) if name not in _NOT_DRAWN}
     whole = {name: parts[name] for name in ("step", "loss") if name in parts}
     return whole if len(parts) == len(whole) + 1 else parts
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -39,9 +40,24 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
         encoder_in_hub(folder / "hub" / "hub", "tests/tiny-encoder")
         talk = talk_file(folder / "talk.txt", dialogues=200)
         made.manage("import_corpus", "dailydialog", talk, "--slug", "talk", "--name", "Talk")
+        made.manage("import_corpus", "jsonl", judged_file(folder / "judged.jsonl"), "--slug", "judged")
         made.python(ORGANISER)
         made.start_worker()
         yield made
+
+
+def judged_file(path: Path) -> Path:
+    """Three answers of one system, to score."""
+    lines: list[dict[str, Any]] = [
+        {"type": "corpus", "name": "Judged"},
+        {"type": "system", "name": "echo", "kind": "baseline"},
+    ]
+    for number, text in enumerate(("is it late in your town", "who sang at the harbour", "where is my other shoe")):
+        turn = {"number": 0, "context": [{"speaker": "A", "text": text}], "references": ["it may be"]}
+        lines.append({"type": "dialogue", "id": str(number), "persona": [], "partner_persona": [], "turns": [turn]})
+        lines.append({"type": "response", "dialogue_id": str(number), "turn": 0, "system": "echo", "text": text})
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    return path
 
 
 @pytest.fixture
@@ -63,7 +79,7 @@ def points_of(chart: Locator) -> list[list[tuple[float, float]]]:
 
 
 @pytest.mark.slow
-def test_a_training_is_started_watched_and_its_curves_are_the_row_s(visit: Callable[..., Visit], site: Site) -> None:
+def test_a_training_is_started_watched_scored_with_and_deleted(visit: Callable[..., Visit], site: Site) -> None:
     visitor = visit(role="organiser")
     page = visitor.go("/training/")
     assert page.get_by_text("No training yet").is_visible()
@@ -78,7 +94,7 @@ def test_a_training_is_started_watched_and_its_curves_are_the_row_s(visit: Calla
     page.get_by_role("button", name="Stop").wait_for()
     # The page says so by itself when the training has ended.
     page.get_by_role("heading", name="Done").wait_for(timeout=MOST_MILLISECONDS)
-    assert page.get_by_role("link", name="density[trained=daily]", exact=True).is_visible()
+    page.get_by_role("link", name="density[trained=daily]", exact=True).wait_for()
 
     found = row(site, "daily")
     for chart, names, expected in (
@@ -93,8 +109,18 @@ def test_a_training_is_started_watched_and_its_curves_are_the_row_s(visit: Calla
             for at, to in zip(line, wanted, strict=True):
                 assert at == pytest.approx(to, rel=0.01, abs=0.02), name
 
+    page.get_by_role("link", name="Judged").click()
+    assert "density_classifier[trained=daily]" in page.get_by_label("Other configurations").input_value()
+    page.get_by_role("button", name="Compute for all systems").click()
+    page.get_by_text("6 of 6 runs done").wait_for(timeout=MOST_MILLISECONDS)
+
+    visitor.go("/training/daily/")
     page.get_by_text("Delete this training").click()
+    page.get_by_text("6 scores of systems that were made with it stay").wait_for()
     page.get_by_label("Delete daily for good").check()
     page.get_by_role("button", name="Delete", exact=True).click()
     page.get_by_text("daily is deleted").wait_for()
     assert not (site.home / "trained" / "daily").exists()
+    visitor.go("/metrics/density/?configuration=density[trained=daily]")
+    page.get_by_text("there is no trained model 'daily'").wait_for()
+    page.get_by_text("were computed elsewhere or before").wait_for()

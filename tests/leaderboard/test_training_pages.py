@@ -16,6 +16,7 @@ from annotations import actions as corpora
 from annotations.importers.registry import importers
 from annotations.models import AuditEntry, Corpus
 from leaderboard.figures.training_curve import training_curve
+from leaderboard.training_figures import figures_of, in_order
 from leaderboard.training_pages import said_of
 from tests.dialeval_site.addresses import client_of
 from tests.dialeval_site.small_corpora import PUBLIC, make_people, write_corpus
@@ -177,6 +178,22 @@ def test_a_model_that_is_gone_is_said_so_where_its_scores_stand(client: Client) 
     configuration = "density_classifier[trained=daily]"
     told = client.get(reverse("metric", args=["density_classifier"]), {"configuration": configuration})
     assert "there is no trained model &#x27;daily&#x27;" in told.content.decode()
+
+
+def test_lines_and_figures_stand_in_one_order_whatever_the_database_s() -> None:
+    """PostgreSQL keeps a JSON object's keys by length."""
+    points = [{"step": step, "loss": 3.0, "contrastive": 2.0, "response selection": 1.0} for step in (1, 2)]
+    validations = [{"step": step, "figures": {"KL": 4.0, "MRR": 0.5, "R@1": 0.25}} for step in (1, 2)]
+    found = figures_of(Training(curves=points, validations=validations))
+    lines = [[line["name"] for line in figure.data] for figure in found]
+    assert lines == [["loss", "response selection", "contrastive"], ["R@1", "MRR"], ["KL"]]
+    assert in_order(validations[0]["figures"]) == ["R@1", "MRR", "KL"]
+
+
+def test_one_part_that_is_the_whole_loss_is_drawn_once() -> None:
+    points = [{"step": step, "learning rate": 0.1, "loss": 3.0, "response selection": 3.0} for step in (1, 2)]
+    losses = figures_of(Training(curves=points))[0]
+    assert [line["name"] for line in losses.data] == ["loss"]
 
 
 def test_a_curve_has_a_line_for_each_part_and_says_how_it_went() -> None:

@@ -20,8 +20,6 @@ from workers.trainings.actions import Refused
 from workers.trainings.models import Training
 
 DELETED = "training.deleted"
-ASIDE = ".deleted-"
-"""Begins the name of a folder that is no model any more and is being removed."""
 
 
 def delete(name: str, by: Any = None) -> None:
@@ -69,7 +67,7 @@ def _out_of_the_way() -> Iterator[Callable[[Path], None]]:
     def take_away(folder: Path) -> None:
         if not (folder.is_symlink() or folder.exists()):
             return
-        aside = folder.with_name(f"{ASIDE}{folder.name}-{token_hex(4)}")
+        aside = folder.with_name(f"{queries.ASIDE}{folder.name}-{token_hex(4)}")
         try:
             folder.rename(aside)
         except OSError as problem:
@@ -90,7 +88,7 @@ def _out_of_the_way() -> Iterator[Callable[[Path], None]]:
 def _remove_what_is_aside(folders: Iterable[Path]) -> None:
     """Of this deletion, and of one that was cut short. A link is taken away, not what it leads to."""
     for parent in {folder.parent for folder in folders}:
-        for left in parent.glob(f"{ASIDE}*"):
+        for left in parent.glob(f"{queries.ASIDE}*"):
             if left.is_symlink():
                 left.unlink(missing_ok=True)
             else:

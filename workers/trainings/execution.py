@@ -22,6 +22,7 @@ from workers import deadlines
 from workers.claims import Claim
 from workers.leases import lease_kept
 from workers.model_files import ModelError
+from workers.training import processes
 from workers.training.settings import Abandoned, Progress, TrainingError
 from workers.trainings import data, queries, runs
 from workers.trainings.models import Training
@@ -37,6 +38,8 @@ PROGRESS_SECONDS = 1.0
 CURVES_SECONDS = 5.0
 MOST_POINTS = 400
 """Of a curve in the row; the model's config has all."""
+MADE = "made"
+"""In a training's folder: where its model is until it is published."""
 USED_AT_MOST = 0.85
 """Of a task's time: what is left is for the step under way, a validation and the checkpoint."""
 LONGEST_ERROR = 2_000
@@ -121,9 +124,7 @@ def _made(training: Training, reporter: _Reporter) -> Checkpoint:
     from workers.training.making import make, plan_of
 
     plan = plan_of(training.recipe, {**training.chosen, "seed": training.seed, "device": settings.DEVICE})
-    known = queries.model_of(training.name)
-    if known is not None and not _is_of(known, training):
-        raise TrainingError(f"a trained model {training.name} lies in DIALEVAL_HOME/trained that this run did not make")
+    _refuse_what_lies_there(training)
     reporter.begin(plan)
 
     def measured(found: dict[str, Any]) -> None:
@@ -137,10 +138,30 @@ def _made(training: Training, reporter: _Reporter) -> Checkpoint:
         "overlap": training.overlap["corpora"],
         "overlap rule": training.overlap_rule,
     }
-    return make(
-        plan, dialogues, queries.work_folder(training), queries.model_folder(training.name), about,
+    work = queries.work_folder(training)
+    made = make(
+        plan, dialogues, work, work / MADE / training.name, about,
         reporter.watch, reporter.fitting,
     )  # fmt: skip
+    reporter.write()  # stopped or taken over while the model was written: it is not for anybody to use
+    _publish(made, training)
+    return made
+
+
+def _publish(made: Checkpoint, training: Training) -> None:
+    """Gives the model its place: whole, and never that of a model which somebody else put there meanwhile."""
+    _refuse_what_lies_there(training)
+    place = queries.model_folder(training.name)
+    place.parent.mkdir(parents=True, exist_ok=True)
+    if place.exists():
+        shutil.rmtree(place.rename(place.with_name(f"{queries.ASIDE}{training.work}")))
+    made.folder.rename(place)
+
+
+def _refuse_what_lies_there(training: Training) -> None:
+    known, place = queries.model_of(training.name), queries.model_folder(training.name)
+    if place.is_symlink() or (place.exists() and (known is None or not _is_of(known, training))):
+        raise TrainingError(f"a trained model {training.name} lies in DIALEVAL_HOME/trained that this run did not make")
 
 
 def _finished(claim: Claim, training: Training, model: Checkpoint) -> bool:
@@ -197,7 +218,7 @@ class _Reporter:
     def begin(self, plan: Plan) -> None:
         own = plan.settings
         together = own.contexts if hasattr(own, "contexts") else own.batch
-        self._pairs_a_step = together * plan.training.accumulate
+        self._pairs_a_step = together * plan.training.accumulate * processes.count()
         self._save_every = plan.training.save_every
         self._say("data")
         self.write()

@@ -16,6 +16,8 @@ from workers.trainings.models import Training
 State = Training.State
 WORK_FOLDER = "training"
 """In DIALEVAL_HOME: checkpoints to go on from."""
+ASIDE = ".deleted-"
+"""Begins the name of a folder that is no model any more and is being removed."""
 UNDER_WAY = (State.PENDING, State.RUNNING)
 
 

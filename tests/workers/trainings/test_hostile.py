@@ -162,6 +162,43 @@ def test_a_database_that_is_away_for_a_while_ends_no_training(tmp_path: Path, mo
     assert [point["step"] for point in training.curves] == [2, 4, 6, 8, 10, 12]
 
 
+# ---------------------------------------------------------------- in the last moment
+
+
+def test_a_model_that_is_copied_here_while_its_name_is_trained_stays(tmp_path: Path) -> None:
+    training, place = started(tmp_path), queries.model_folder("small")
+
+    def copy() -> None:
+        place.mkdir(parents=True)
+        (place / "half").touch()  # the rest is on its way
+
+    assert not execution.compute(training.pk, at_step(5, copy))
+    training.refresh_from_db()
+    assert "that this run did not make" in training.error
+    assert [one.name for one in place.iterdir()] == ["half"]
+
+
+def test_one_that_is_stopped_while_its_model_is_written_has_none_yet(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    training = started(tmp_path)
+    written = checkpoints.write
+
+    def stopped_before(folder: Path, *arguments: Any, **named: Any) -> checkpoints.Checkpoint:
+        if folder.name == "small":
+            actions.stop(training)
+        return written(folder, *arguments, **named)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(checkpoints, "write", stopped_before)
+        assert not execution.compute(training.pk)
+    training.refresh_from_db()
+    assert (training.state, queries.model_of("small")) == (State.STOPPED, None)
+    assert actions.go_on(training)
+    assert execution.compute(training.pk)
+    assert queries.model_of("small") is not None
+
+
 # ---------------------------------------------------------------- files that somebody wrote into
 
 
