@@ -38,7 +38,8 @@ def alike_words(found: Correlations) -> Finding:
     }
     alone = min(means, key=lambda number: means[number])
     return finding, (
-        f"{written(same, 0)} of {written(len(values), 0)} pairs reach {NEARLY_THE_SAME}. "
+        f"{written(same, 0) if same else 'None'} of {written(len(values), 0)} pairs "
+        f"{'reach' if same > 1 else 'reaches'} {NEARLY_THE_SAME}. "
         f"{found.names[alone]} is least like the others ({symbol} {written(means[alone], 2)} on the mean)."
     )
 

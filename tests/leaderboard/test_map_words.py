@@ -29,7 +29,7 @@ def test_the_two_most_alike_and_the_one_that_is_least_like_the_others_are_named(
     """Means: a (0.95 + 0.1) / 2 = 0.525, b (0.95 + 0.3) / 2 = 0.625, c (0.1 + 0.3) / 2 = 0.2."""
     finding, rest = alike_words(correlations({(0, 1): 0.95, (0, 2): 0.1, (1, 2): 0.3}))
     assert finding == "a and b say nearly the same (r 0.95)."
-    assert rest == "1 of 3 pairs reach 0.9. c is least like the others (r 0.20 on the mean)."
+    assert rest == "1 of 3 pairs reaches 0.9. c is least like the others (r 0.20 on the mean)."
 
 
 def test_of_two_metrics_one_sentence_is_enough() -> None:
@@ -38,7 +38,7 @@ def test_of_two_metrics_one_sentence_is_enough() -> None:
 
 def test_a_pair_without_a_correlation_is_no_pair() -> None:
     finding, rest = alike_words(correlations({(0, 1): None, (0, 2): 0.75, (1, 2): 0.2}))
-    assert (finding, rest[:9]) == ("a and c say much the same (r 0.75).", "0 of 2 pa")
+    assert (finding, rest[:28]) == ("a and c say much the same (r 0.75).", "None of 2 pairs reaches 0.9.")
     assert alike_words(correlations({(0, 1): None}))[0] == ""
 
 
