@@ -216,8 +216,11 @@ def test_a_curve_of_one_point_is_none_yet() -> None:
 def test_noise_and_the_next_sentence_can_be_chosen(client: Client) -> None:
     client.post(reverse("trainings"), asked(objective="binary", perturbed="6", next_sentence="0"))
     assert Training.objects.get().chosen == {
-        **{"save_every": 200, "epochs": 2, "contrastive": "none"},
-        **{"objective": "binary", "perturbed": 6},
+        "save_every": 200,
+        "epochs": 2,
+        "contrastive": "none",
+        "objective": "binary",
+        "perturbed": 6,
     }
     client.post(reverse("trainings"), asked(name="other", recipe="cmn", objective="binary", next_sentence="0"))
     assert Training.objects.get(name="other").chosen == {"save_every": 200, "epochs": 2, "next_sentence": False}
