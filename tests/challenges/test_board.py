@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
 from django.contrib.auth.models import AnonymousUser
 from django.utils import timezone
 
+from annotations.correlation import jackknife
+from leaderboard.analyses import code
+from leaderboard.analyses.kept import forget
+from leaderboard.challenges.board import standing
 from leaderboard.challenges.board.split import split_dialogues
 from leaderboard.challenges.models import Round
+from leaderboard.challenges.queries import board_entries
 from leaderboard.challenges.queries.board import round_board
 from leaderboard.models import Analysis
+from leaderboard.statistics import system_ranking
 from tests.campaigns.sets import made_user
 from tests.challenges.boards import baseline_of, board_round, finished_run, scored_with, team_of_one
 
@@ -317,6 +325,21 @@ def test_a_new_result_of_the_corpus_makes_it_anew() -> None:
     assert round_board(round, NOBODY)["entries"][0]["scores"][0]["value"] == 0.5
 
 
+def test_a_board_that_older_code_computed_is_not_shown() -> None:
+    """Its intervals may be made otherwise, and its document may have another form."""
+    round = board_round()
+    scored_with(round, team_of_one(round, "Ours"), [0.5] * 8)
+    round_board(round, NOBODY)
+    Analysis.objects.update(answer={"resamples": 1000, "seed": 0, "entries": []}, made_by="dialeval 0.1.0 0123456789ab")
+    forget()
+    assert round_board(round, NOBODY)["entries"][0]["scores"][0]["ci"] == [0.5, 0.5]
+
+
+@pytest.mark.parametrize("module", [standing, board_entries, system_ranking, jackknife])
+def test_what_makes_a_boards_intervals_is_part_of_what_names_the_code(module: ModuleType) -> None:
+    assert Path(module.__file__ or "") in code._OF_STATISTICS
+
+
 def test_every_number_says_how_it_was_made() -> None:
     round = veiled_round()
     document = round_board(round, NOBODY)
@@ -324,4 +347,5 @@ def test_every_number_says_how_it_was_made() -> None:
     assert "metric:word_f1|version:" in signature
     assert "|board:public|dialogues:2|" in signature
     assert (document["dialogues"], document["dialogues_in_corpus"], document["turns"]) == (2, 4, 4)
-    assert (document["resamples"], document["seed"]) == (1000, 0)
+    assert signature.endswith("|ci:jackknife-t95-over-dialogues")
+    assert document["ci"] == "jackknife-t95-over-dialogues"

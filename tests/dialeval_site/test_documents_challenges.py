@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from django.test import Client
 from django.utils import timezone
+from scipy import stats
 
 from annotations.roles import ORGANISER
 from dialeval_site import demo_challenge
@@ -28,7 +29,6 @@ from leaderboard.challenges.models.challenge import (
 )
 from leaderboard.challenges.prompts import document, spec
 from leaderboard.challenges.views import organise_teams
-from leaderboard.queries.defaults import RESAMPLES, SEED
 from tests.campaigns.sets import made_user
 from tests.challenges.sets import open_round, small_version, submit, team_with_member
 from tests.dialeval_site.documents import code_words, first_table, flat, sections, table_rows, text_of
@@ -46,7 +46,7 @@ OF_CHALLENGES = [
     f"({DEFAULTS['largest_team']} at first)",
     f"three rounds of {plan.WEEKS_OF_A_ROUND} weeks each",
     f"ranks by `{plan.METRICS[0]}` and shows `{plan.METRICS[1]}`, `{plan.METRICS[2]}` and `{plan.METRICS[3]}`",
-    f"percentiles of {RESAMPLES:,} bootstrap draws of dialogues, seed {SEED}",
+    f"Two dialogues: {stats.t.ppf(0.975, 1):.1f} standard errors",
 ]
 OF_FORMATS = [
     f"of at most {spec.LARGEST_FILE:,} bytes",

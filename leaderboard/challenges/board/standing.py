@@ -70,10 +70,10 @@ class Place:
     reason: str = ""
 
 
-def scores_of(board: BoardScores, part: Part, resamples: int, seed: int) -> list[list[Score]]:
-    """Metrics × entries, over the dialogues of the part. Intervals redraw these dialogues."""
+def scores_of(board: BoardScores, part: Part) -> list[list[Score]]:
+    """Metrics × entries, over the dialogues of the part. Intervals leave out one of these at a time."""
     return [
-        _turn_level(board, number, part, resamples, seed)
+        _turn_level(board, number, part)
         if metric.exists_below_system_level
         else _system_level(board, number, part)
         for number, metric in enumerate(board.metrics)
@@ -81,13 +81,7 @@ def scores_of(board: BoardScores, part: Part, resamples: int, seed: int) -> list
 
 
 def places_of(
-    board: BoardScores,
-    ranking: int,
-    scores: Sequence[Score],
-    unranked: Mapping[int, str],
-    part: Part,
-    resamples: int,
-    seed: int,
+    board: BoardScores, ranking: int, scores: Sequence[Score], unranked: Mapping[int, str], part: Part
 ) -> list[Place]:
     """The entries' places on one metric. ``scores`` are theirs on it; ``unranked``: entry → why it does not compete.
 
@@ -99,9 +93,7 @@ def places_of(
     ranks: dict[int, SystemRank] = {}
     if competing and metric.exists_below_system_level:
         signed = _placed(board.turn[ranking, competing] * (1 if metric.higher_is_better else -1), board, part)
-        ranks = dict(
-            zip(competing, rank_systems(signed, len(competing), resamples, seed, method="percentile"), strict=True)
-        )
+        ranks = dict(zip(competing, rank_systems(signed, len(competing)), strict=True))
     means = np.array([scores[number].mean.value for number in competing], dtype=np.float64)
     return [_place(number, scores[number], ranks.get(number), unranked, means, metric) for number in range(len(scores))]
 
@@ -125,7 +117,7 @@ def _place(
     return Place(rank.rank, rank.worst_rank, rank.band, order)
 
 
-def _turn_level(board: BoardScores, metric: int, part: Part, resamples: int, seed: int) -> list[Score]:
+def _turn_level(board: BoardScores, metric: int, part: Part) -> list[Score]:
     entries = board.turn.shape[1]
     if part.reason:
         return [Score(Estimate.undefined(part.reason))] * entries
@@ -135,7 +127,7 @@ def _turn_level(board: BoardScores, metric: int, part: Part, resamples: int, see
     turns = int(part.counted[places].sum())
     return [
         Score(_estimate(board, metric, number, rank), rank.items, turns, of_dialogues)
-        for number, rank in enumerate(rank_systems(placed, entries, resamples, seed, method="percentile"))
+        for number, rank in enumerate(rank_systems(placed, entries))
     ]
 
 

@@ -17,8 +17,8 @@ from leaderboard.challenges.board.standing import BoardMetric, BoardScores, Plac
 from leaderboard.challenges.models import Round, Submission
 from leaderboard.challenges.queries.downloads import hides_references
 from leaderboard.queries.compared import MetricScores
-from leaderboard.queries.defaults import RESAMPLES, SEED
 from leaderboard.queries.finished_runs import metric_scores
+from leaderboard.queries.standing import MEANS_CI
 from leaderboard.statistics.placed_scores import FloatArray
 from workers.metrics.configuration import Configuration, ConfigurationError, parse
 from workers.models import MetricRun
@@ -63,7 +63,7 @@ def board_answer(round: Round, part_name: PartName) -> dict[str, Any]:
     texts = _texts_of(round, part_name)
     entries = _entries(round, part_name, order, split)
     board = _board_scores(texts, entries, order, hides_reasons=hides_references(round))
-    scores = scores_of(board, part, RESAMPLES, SEED)
+    scores = scores_of(board, part)
     places = _places(round, texts, entries, board, scores, part)
     ranking = texts.index(round.ranking_metric) if round.ranking_metric in texts else None
     return {
@@ -78,8 +78,7 @@ def board_answer(round: Round, part_name: PartName) -> dict[str, Any]:
             "public_dialogues": int(split.public.counted.sum()),
             "private_dialogues": int(split.private.counted.sum()),
         },
-        "resamples": RESAMPLES,
-        "seed": SEED,
+        "ci": MEANS_CI,
         "metrics": [_metric_document(round, text, part_name, part) for text in texts],
         "entries": [
             _entry_document(entries[number], places[number], [row[number] for row in scores])
@@ -99,7 +98,7 @@ def scores_of_system(round: Round, system: System, part_name: PartName) -> dict[
         "dialogues": int(part.counted.sum()),
         "reason": part.reason,
         "metrics": [_metric_document(round, text, part_name, part) for text in texts],
-        "scores": [row[0].as_json() for row in scores_of(board, part, RESAMPLES, SEED)],
+        "scores": [row[0].as_json() for row in scores_of(board, part)],
     }
 
 
@@ -293,7 +292,7 @@ def _places(
         hidden = f"{round.ranking_metric}, which ranks, is not shown on this board"
         return [Place(reason=unranked.get(number, hidden)) for number in range(len(entries))]
     ranking = texts.index(round.ranking_metric)
-    return places_of(board, ranking, scores[ranking], unranked, part, RESAMPLES, SEED)
+    return places_of(board, ranking, scores[ranking], unranked, part)
 
 
 def _in_order(
@@ -325,9 +324,7 @@ def _metric_document(round: Round, text: str, part_name: PartName, part: Part) -
             corpus_version=round.version.label,
             board=part_name,
             dialogues=int(part.counted.sum()),
-            ci="percentile95-bootstrap-over-dialogues",
-            resamples=RESAMPLES,
-            seed=SEED,
+            ci=MEANS_CI,
         ),
         "higher_is_better": metric.higher_is_better,
         "range": list(metric.value_range),

@@ -175,8 +175,7 @@ def _notes(document: dict[str, Any]) -> tuple[str, ...]:
             "entries and those without a score are not ranked."
         ),
         shown,
-        _("Intervals: 95 %%, from %(resamples)s draws of dialogues (seed %(seed)s). Undefined values say why.")
-        % {"resamples": document["resamples"], "seed": document["seed"]},
+        _("Intervals: 95 %, one dialogue left out at a time, Student's t. Undefined values say why."),
     )
 
 
@@ -187,7 +186,7 @@ def _signature(document: dict[str, Any]) -> str:
         f"corpus:{document['corpus']}|corpus_version:{document['corpus_version']}|board:{document['part']}"
         f"|dialogues:{document['dialogues']}|turns:{document['turns']}|public_share:{document['public_share']:g}{seed}"
         f"|ranked_by:{document['ranking_metric']}|entry:{document['entry']}"
-        f"|ci:percentile95-bootstrap-over-dialogues|resamples:{document['resamples']}|seed:{document['seed']}"
+        f"|ci:{document['ci']}"
     )
 
 

@@ -23,7 +23,7 @@ COEFFICIENTS = ("pearson", "spearman", "kendall")
 class Command(ConsoleCommand):
     help = (
         "How far each computed metric agrees with people: Pearson's r, Spearman's rho, Kendall's tau-b at turn, "
-        "dialogue and system level, with intervals from redrawn dialogues, beside the human ceiling."
+        "dialogue and system level, with intervals over dialogues, beside the human ceiling."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:

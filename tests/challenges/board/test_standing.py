@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from leaderboard.challenges.board.split import Part
 from leaderboard.challenges.board.standing import BoardMetric, BoardScores, places_of, scores_of
@@ -32,7 +33,7 @@ def only(*dialogues: int) -> Part:
 
 def places(of: BoardScores, part: Part | None = None, unranked: dict[int, str] | None = None):
     part = part or everything()
-    return places_of(of, 0, scores_of(of, part, 200, 0)[0], unranked or {}, part, 200, 0)
+    return places_of(of, 0, scores_of(of, part)[0], unranked or {}, part)
 
 
 LOW, MIDDLE, HIGH = [0.1, 0.2] * 6, [0.4, 0.5] * 6, [0.8, 0.9] * 6
@@ -40,13 +41,13 @@ LOW, MIDDLE, HIGH = [0.1, 0.2] * 6, [0.4, 0.5] * 6, [0.8, 0.9] * 6
 
 def test_the_mean_counts_the_turns_of_the_part_alone() -> None:
     scores = [0.0, 0.2, 0.4, 0.6, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0]
-    [[score]] = scores_of(board(scores), only(0, 1), 200, 0)
+    [[score]] = scores_of(board(scores), only(0, 1))
     assert score.mean.value == pytest.approx((0.0 + 0.2 + 0.4 + 0.6) / 4)
     assert (score.scored, score.turns) == (4, 4)
 
 
 def test_an_undefined_turn_is_left_out_and_told_as_coverage() -> None:
-    [[score]] = scores_of(board([0.2, NAN, 0.4, 0.6, *[NAN] * 8]), everything(), 200, 0)
+    [[score]] = scores_of(board([0.2, NAN, 0.4, 0.6, *[NAN] * 8]), everything())
     assert score.mean.value == pytest.approx((0.2 + 0.4 + 0.6) / 3)
     assert score.as_json()["scored"] == 3
     assert score.as_json()["turns"] == 12
@@ -54,7 +55,7 @@ def test_an_undefined_turn_is_left_out_and_told_as_coverage() -> None:
 
 def test_an_entry_without_a_score_is_undefined_and_not_ranked() -> None:
     of = board([NAN] * 12, LOW, why={(0, 0): "not computed for this system"})
-    [scores] = scores_of(of, everything(), 200, 0)
+    [scores] = scores_of(of, everything())
     assert scores[0].as_json()["value"] is None
     assert scores[0].mean.reason == "not computed for this system"
     first, second = places(of)
@@ -77,7 +78,7 @@ def test_where_lower_is_better_the_order_turns_round() -> None:
 
 
 def test_lower_is_better_does_not_change_the_sign_of_what_is_shown() -> None:
-    [[score]] = scores_of(board(LOW, metric=BoardMetric(higher_is_better=False)), everything(), 200, 0)
+    [[score]] = scores_of(board(LOW, metric=BoardMetric(higher_is_better=False)), everything())
     assert score.mean.value == pytest.approx(0.15)
     assert score.mean.ci is not None
     assert score.mean.ci[0] > 0
@@ -102,7 +103,7 @@ def test_who_does_not_compete_takes_no_rank_from_others() -> None:
 
 def test_one_dialogue_has_a_mean_and_no_interval_and_so_no_rank() -> None:
     of = board(HIGH, LOW)
-    [scores] = scores_of(of, only(2), 200, 0)
+    [scores] = scores_of(of, only(2))
     assert scores[0].mean.ci is None
     found = places(of, only(2))
     assert [one.rank for one in found] == [None, None]
@@ -112,7 +113,7 @@ def test_one_dialogue_has_a_mean_and_no_interval_and_so_no_rank() -> None:
 
 def test_a_part_that_counts_nothing_has_no_scores_and_says_why() -> None:
     nothing = Part(np.zeros(DIALOGUES, dtype=bool), "nothing before the unveiling")
-    [[score]] = scores_of(board(HIGH), nothing, 200, 0)
+    [[score]] = scores_of(board(HIGH), nothing)
     assert score.mean.value is None
     assert score.mean.reason == "nothing before the unveiling"
     assert places(board(HIGH), nothing)[0].rank is None
@@ -123,14 +124,14 @@ WHOLE = BoardMetric(exists_below_system_level=False)
 
 def test_a_metric_of_whole_systems_has_no_score_on_a_part() -> None:
     of = board(HIGH, metric=WHOLE, system=[3.5])
-    [[score]] = scores_of(of, only(0, 1), 200, 0)
+    [[score]] = scores_of(of, only(0, 1))
     assert score.mean.value is None
     assert score.mean.reason == "the metric scores whole systems: it has no score on a part of the dialogues"
 
 
 def test_a_metric_of_whole_systems_has_one_where_every_dialogue_counts() -> None:
     of = board(HIGH, LOW, metric=WHOLE, system=[3.5, NAN])
-    [[score, without]] = scores_of(of, everything(), 200, 0)
+    [[score, without]] = scores_of(of, everything())
     assert score.mean.value == 3.5
     assert score.mean.ci is None
     assert without.mean.value is None
@@ -139,11 +140,46 @@ def test_a_metric_of_whole_systems_has_one_where_every_dialogue_counts() -> None
     assert (second.rank, second.order) == (None, None)
 
 
-def test_the_same_seed_gives_the_same_intervals() -> None:
-    of = board([number**2 / 100 for number in range(12)])
-    once, again = (scores_of(of, everything(), 200, 4)[0][0].mean for _ in range(2))
-    assert once == again
-    assert scores_of(of, everything(), 200, 5)[0][0].mean.ci != once.ci
+def left_out_interval(dialogues: list[list[float]]) -> tuple[float, float]:
+    """mean ± t · standard error: the mean is made anew without each of the G dialogues, the standard error is
+    √((G − 1)/G · Σ (mean without one − their mean)²), t the 97.5 % quantile of Student's t with G − 1 degrees of
+    freedom."""
+    groups = len(dialogues)
+    without = [np.mean(sum(dialogues[:one] + dialogues[one + 1 :], [])) for one in range(groups)]
+    error = np.sqrt((groups - 1) / groups * sum((one - np.mean(without)) ** 2 for one in without))
+    mean = np.mean(sum(dialogues, []))
+    reach = stats.t.ppf(0.975, groups - 1) * error
+    return mean - reach, mean + reach
+
+
+def test_the_interval_leaves_out_one_dialogue_at_a_time() -> None:
+    dialogues = [[0.1, 0.3], [0.2, 0.2], [0.5, 0.9], [0.4, 0.8], [0.0, 0.1], [0.6, 0.6]]
+    [[score]] = scores_of(board(sum(dialogues, [])), everything())
+    assert score.mean.ci == pytest.approx(left_out_interval(dialogues))
+
+
+def test_only_scored_turns_of_the_part_are_left_out() -> None:
+    """Four of six dialogues count, one of these has no score and one a single one: three are left out in turn, with
+    the t of 2 degrees of freedom."""
+    turns = [0.1, 0.3, 0.9, 0.9, 0.5, NAN, NAN, NAN, 0.2, 0.8, 0.7, 0.7]
+    [[score]] = scores_of(board(turns), only(0, 2, 3, 4))
+    assert score.mean.ci == pytest.approx(left_out_interval([[0.1, 0.3], [0.5], [0.2, 0.8]]))
+
+
+def test_two_dialogues_have_a_very_wide_interval() -> None:
+    """Means of 0.2 and 0.4: 0.3 ± 12.706 · 0.1, beyond the ends of most metrics."""
+    [[score]] = scores_of(board([0.1, 0.3, 0.3, 0.5]), everything(2))
+    assert score.mean.ci == pytest.approx((0.3 - 1.2706, 0.3 + 1.2706), abs=1e-4)
+
+
+def test_entries_are_apart_where_the_intervals_of_student_s_t_are() -> None:
+    """Six dialogues with a standard error e: each interval reaches 2.571 e (t of 5 degrees of freedom). Entries 4.9 e
+    apart overlap, entries 5.4 e apart do not; by the normal 1.96 e both pairs would be apart."""
+    wobble = np.repeat([-0.03, 0.03] * 3, 2)
+    error = 0.03 / np.sqrt(DIALOGUES - 1)
+    near, far = ([0.5 + wobble, 0.5 + apart * error + wobble] for apart in (4.9, 5.4))
+    assert [one.rank for one in places(board(*near))] == [1, 1]
+    assert [one.rank for one in places(board(*far))] == [2, 1]
 
 
 def test_a_metric_of_dialogues_has_its_interval_over_dialogues_and_counts_these() -> None:
@@ -153,7 +189,7 @@ def test_a_metric_of_dialogues_has_its_interval_over_dialogues_and_counts_these(
     turns[0, 0, :4] = [4.0, NAN, 2.0, NAN]
     metric = BoardMetric(of_dialogues=True)
     of = BoardScores([metric], turns, np.full((1, 1), NAN), np.repeat(np.arange(DIALOGUES), 2), {})
-    [[score]] = scores_of(of, only(0, 1, 2), 200, 0)
+    [[score]] = scores_of(of, only(0, 1, 2))
     assert score.mean.value == 3.0
-    assert score.mean.ci is not None
+    assert score.mean.ci == pytest.approx(left_out_interval([[4.0], [2.0]]))
     assert (score.scored, score.turns, score.as_json()["unit"]) == (2, 3, "dialogues")
