@@ -64,6 +64,15 @@ class Checkpoint:
         return _tensors(self.folder / STATE)
 
 
+@dataclass(frozen=True, slots=True)
+class Resumed:
+    """What a training goes on with; on the CPU."""
+
+    checkpoint: Checkpoint
+    weights: Mapping[str, torch.Tensor]
+    state: Mapping[str, torch.Tensor]
+
+
 def write(
     folder: Path,
     weights: Mapping[str, torch.Tensor],
@@ -131,12 +140,28 @@ def read(folder: Path) -> Checkpoint:
 
 
 def newest(parent: Path) -> Checkpoint | None:
-    """The whole checkpoint of the highest step, to resume from; those that are not whole are passed over."""
-    for folder in _newest_first(parent, STEP):
+    """The whole checkpoint of the highest step, to resume from; those that are not whole are passed over. Where others
+    came or went meanwhile, as when the worker before this one still writes its last, it is looked for again."""
+    seen: list[Path] = []
+    while (there := _newest_first(parent, STEP)) != seen:
+        for folder in there:
+            try:
+                return read(folder)
+            except CheckpointError:
+                continue
+        seen = there
+    return None
+
+
+def to_go_on_from(parent: Path) -> Resumed | None:
+    """The newest one with all that it holds, read at once: ``tidy`` of another process may take it away at any time.
+    Raises ``CheckpointError`` where it is there and cannot be read."""
+    while (found := newest(parent)) is not None:
         try:
-            return read(folder)
+            return Resumed(found, found.weights(), found.state())
         except CheckpointError:
-            continue
+            if found.folder.exists():
+                raise
     return None
 
 

@@ -21,7 +21,7 @@ from accelerate.utils import broadcast_object_list, send_to_device
 from workers.encoders.devices import device_for, device_name, use_threads
 from workers.training import checkpoint as checkpoints
 from workers.training import processes
-from workers.training.checkpoint import BEST, STEP, Checkpoint
+from workers.training.checkpoint import BEST, STEP, Checkpoint, Resumed
 from workers.training.saved_state import generator_states, load_state, saved_state, set_generators
 from workers.training.schedule import Pace, share_of_rate, steps_that_fit, warm_up_of
 from workers.training.settings import Abandoned, Ending, Outcome, Progress, TrainingError, TrainingSettings, Watch
@@ -45,9 +45,9 @@ class _Training:
     def __init__(self, task: Task, settings: TrainingSettings, folder: Path, watch: Watch | None) -> None:
         self._task, self._settings, self._folder, self._watch = task, settings, folder, watch
         self._identity = identity(task, settings)
-        earlier = checkpoints.newest(folder)
+        earlier = checkpoints.to_go_on_from(folder)
         if earlier is not None:
-            _check_is_same(earlier, self._identity)
+            _check_is_same(earlier.checkpoint, self._identity)
         self._accelerator = _accelerator(settings)
         self._several = self._accelerator.num_processes > 1
         torch.manual_seed(settings.seed + self._accelerator.process_index)
@@ -56,7 +56,7 @@ class _Training:
             trained, lr=settings.learning_rate, weight_decay=settings.weight_decay, fused=self._on("cpu", "cuda")
         )
         if earlier is not None:
-            task.model.load_state_dict(earlier.weights())
+            task.model.load_state_dict(earlier.weights)
         self._model, self._optimiser = self._accelerator.prepare(task.model, optimiser)
         self._together: int = settings.accumulate * self._accelerator.num_processes
         self._an_epoch = self._steps_in(len(task.batches(0)))
@@ -289,8 +289,8 @@ class _Training:
             },
         }
 
-    def _go_on_from(self, earlier: Checkpoint) -> None:
-        config = earlier.config
+    def _go_on_from(self, earlier: Resumed) -> None:
+        config = earlier.checkpoint.config
         if config["steps an epoch"] != self._an_epoch:
             raise TrainingError("the checkpoint was made with another number of batches a step or of devices")
         self.step, self._steps, self._before = config["step"], config["steps"], config["seconds"]
@@ -300,7 +300,7 @@ class _Training:
         self._sums, self._summed = under_way["sums"], under_way["summed"]
         self._since_best, self._is_planned = under_way["since best"], under_way["is planned"]
         self._validation_seconds = under_way["seconds of a validation"]
-        load_state(earlier.state(), self._optimiser.optimizer, self._accelerator.scaler)
+        load_state(earlier.state, self._optimiser.optimizer, self._accelerator.scaler)
         if self._several:
             torch.manual_seed((self._settings.seed + self.step) * 1_000 + self._accelerator.process_index)
 

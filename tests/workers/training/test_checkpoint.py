@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -73,6 +74,31 @@ def test_the_newest_whole_one_is_found(tmp_path: Path) -> None:
     assert found is not None
     assert found.config["step"] == 90
     assert checkpoint.newest(tmp_path / "nothing") is None
+
+
+@pytest.mark.parametrize("within", ["read", "_tensors"])
+def test_one_that_another_process_takes_away_meanwhile_is_looked_for_again(
+    within: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As by a worker that was stopped, and still writes its last checkpoint while the next one begins."""
+    written(tmp_path, 4)
+    done: list[str] = []
+    genuine = getattr(checkpoint, within)
+
+    def overtaken(path: Path) -> Any:
+        if not done:
+            done.append(within)
+            written(tmp_path, 5)
+            checkpoint.tidy(tmp_path, 1, None)
+        return genuine(path)
+
+    monkeypatch.setattr(checkpoint, within, overtaken)
+    found = checkpoint.to_go_on_from(tmp_path)
+    assert done
+    assert found is not None
+    assert found.checkpoint.config["step"] == 5
+    assert torch.equal(found.weights["a"], WEIGHTS["a"])
+    assert torch.equal(found.state["s"], torch.ones(1))
 
 
 def test_one_of_the_same_name_gives_way(tmp_path: Path) -> None:
