@@ -24,7 +24,7 @@ METRIC = Metric(
 and with the reference's. The options are those of cmn, and so are the draws: the same seed gives the same I(c, x) and
 I(x, r).
 
-The paper's ablation trains without the next-sentence loss as well; here the model is whichever is named (one trained
-with `next_sentence=false` is the paper's). Without g nothing tells a response that follows from one that merely has
-the context's topic.""",
+The model is whichever is named. The paper leaves g out of the score of one model (section 5.2), as a model of the
+defaults does here; one trained with `--next-sentence 0` never learned what follows, which goes further. Without g
+nothing tells a response that follows from one that merely has the context's topic.""",
 )

@@ -71,7 +71,8 @@ class CmnSettings:
     free_bits: float = 0.5
     """Nats in each latent dimension that cost nothing, as in the released code; 0 is the equation as printed."""
     next_sentence: bool = True
-    """False: no NSP loss and no negatives, the ablation that the released code calls fb_mode 2."""
+    """False: no NSP loss and no negatives, what the released code calls fb_mode 2. The paper's ablation leaves g out of
+    the score only (section 5.2)."""
     negative_share: float = 0.5
     """How likely a pair is read with another conversation's response."""
     turns: int = 0
