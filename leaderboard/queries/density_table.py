@@ -12,7 +12,7 @@ from leaderboard.queries.defaults import RESAMPLES, SEED
 from leaderboard.queries.trained_claims import Claim, Ours, differences, matching, published_values, row_of
 from leaderboard.queries.trained_corpora import Place, places_of, trained_name, what_is_missing
 from leaderboard.queries.trained_lines import Belongs, Evaluation, gathered
-from leaderboard.queries.trained_models import OF_THE_PLACE, ModelFacts, family_words, model_facts, setup_words
+from leaderboard.queries.trained_models import HERE, OF_THE_PLACE, ModelFacts, family_words, model_facts, setup_words
 from workers.metrics.configuration import Configuration
 from workers.metrics.fed import METRICS as FED_METRICS
 
@@ -126,15 +126,21 @@ def has_contrastive(model: ModelFacts | None) -> bool | None:
 
 
 def _wanted(place: Place, models: Iterable[ModelFacts]) -> list[str]:
-    """The default of each metric; of trained ones, every model that is here."""
+    """The default of each metric; of trained ones, every model that is here and that the table has a row for."""
     level = paper.TABLE_4.level if place.of is paper.FED_DIALOGUES else paper.TABLE_1.level
     rows = {row.metric for table in paper.TABLES if table.level == level for row in table.rows}
     names = [name for row, names in OURS.items() if row in rows and row != _FED for name in names]
     if level == "turn":
         names = [name for name in names if name != _DIALOGUES]
-    here = sorted(model.name for model in models if model.state == "here")
+    here = sorted((model for model in models if model.state == HERE), key=lambda model: model.name)
     trained = {"bert_ruber", "usr_retrieval", *(name for name in names if name.startswith(RECIPE))}
-    of_models = [f"{name}[trained={model}]" for name in names if name in trained for model in here]
+    of_models = [
+        f"{name}[trained={model.name}]"
+        for name in names
+        if name in trained
+        for model in here
+        if _selects(model) or not name.startswith(RECIPE)
+    ]
     return [*(name for name in names if name not in trained or not here), *of_models]
 
 

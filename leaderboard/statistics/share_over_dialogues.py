@@ -4,7 +4,7 @@ The jackknife that leaves out one dialogue at a time says how far the share move
 items would move as far, and for so many Wilson's interval is made (Wilson 1927), with Student's t of G − 1 degrees of
 freedom for G dialogues: the modified Wilson interval of surveys with clusters (Franco et al. 2019, Journal of Survey
 Statistics and Methodology 7). It stays within 0 and 1, where the jackknife's own does not near the ends. Where all
-items agree the jackknife sees no spread at all; then a dialogue counts as one item.
+items agree, or all dialogues are split alike, the jackknife sees no spread at all; then a dialogue counts as one item.
 """
 
 from __future__ import annotations
@@ -18,6 +18,8 @@ from annotations.correlation.jackknife import ONE_CLUSTER, left_out_weights
 from annotations.estimates import Estimate
 
 NOTHING = "there is no pair"
+ROUNDING = 1e-24
+"""A variance of shares below it is what float64 rounds: dialogues that are split alike have none."""
 
 
 def share_over_dialogues(hits: Sequence[bool], dialogues: Sequence[int], level: float = 0.95) -> Estimate:
@@ -35,7 +37,7 @@ def share_over_dialogues(hits: Sequence[bool], dialogues: Sequence[int], level: 
     left_out = (weights @ hit) / (weights @ items)
     groups = len(left_out)
     moves = float((groups - 1) / groups * np.square(left_out - left_out.mean()).sum())
-    alone = share * (1 - share) / moves if moves > 0 else float(len(items))
+    alone = share * (1 - share) / moves if moves > ROUNDING else float(len(items))
     # Dialogues whose items happen to be split more evenly than chance splits them do not make more of them.
     alone = min(alone, float(items.sum()))
     reach = float(stats.t.ppf(0.5 + level / 2, groups - 1))

@@ -95,6 +95,9 @@ def test_models_of_another_loss_are_not_density_s(version: CorpusVersion, home: 
     document = table()
     assert ours(document, "2", "Mahalanobis", WITH) == ours(document, "1", "DEnsity") == []
     assert [row["ours"] for row in document["selection"]] == [[], []]
+    commands = [line["command"] for line in document["missing"]]
+    assert any("usr_retrieval[trained=noise]" in command for command in commands)
+    assert not any("density_classifier[trained=noise]" in command for command in commands)
 
 
 def test_the_published_figures_stand_beside(version: CorpusVersion, table) -> None:

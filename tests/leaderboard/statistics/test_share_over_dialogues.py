@@ -28,9 +28,15 @@ def test_ten_items_of_a_dialogue_that_agree_count_as_one() -> None:
     assert share_over_dialogues(hits, dialogues).ci == share_over_dialogues([True] * 3 + [False] * 2, range(5)).ci
 
 
-def test_dialogues_split_alike_make_no_certainty() -> None:
-    found = share_over_dialogues([True, False] * 6, [place // 2 for place in range(12)])
-    assert found.ci == pytest.approx(wilson(0.5, 6, float(stats.t.ppf(0.975, 5))))
+@pytest.mark.parametrize("dialogues", [6, 9, 11, 30])
+@pytest.mark.parametrize("items", [2, 3, 5])
+def test_dialogues_split_alike_make_no_certainty(dialogues: int, items: int) -> None:
+    """Whether or not their shares, left out in turn, are equal to the last bit: thirds of 11 dialogues are not."""
+    found = share_over_dialogues(
+        ([True] + [False] * (items - 1)) * dialogues, [place // items for place in range(items * dialogues)]
+    )
+    reach = float(stats.t.ppf(0.975, dialogues - 1))
+    assert found.ci == pytest.approx(wilson(1 / items, dialogues, reach))
 
 
 @pytest.mark.parametrize("all_of_them", [True, False])
