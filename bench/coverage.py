@@ -49,7 +49,9 @@ class Truth:
     """(level, coefficient) → one a metric."""
 
 
-def truth_of(world: World, turns: int) -> Truth:
+def truth_of(world: World, turns: int, only_means: bool) -> Truth:
+    if only_means:
+        return Truth(world.true_human_means, {})
     large = world.large_corpus(turns, 400_000)
     found = {
         (level, name): [getattr(one, name).value for one in results]
@@ -71,11 +73,13 @@ def items_of(corpus: MadeCorpus, resamples: int, method: Method | None) -> dict[
 
 
 def intervals(corpus: MadeCorpus, truth: Truth, method: Method) -> Iterator[tuple[str, float, Estimate]]:
-    """(what is estimated, its true value, the estimate)."""
+    """(what is estimated, its true value, the estimate); of coefficients those whose truth is known."""
     human, metrics = (PlacedScores(one, corpus.system, corpus.dialogue) for one in (corpus.human, corpus.metrics))
     ranks = rank_systems(human, corpus.systems, RESAMPLES, method=method)
     for number in {0, corpus.systems // 2}:
         yield "mean of a system", float(truth.of_system[number]), ranks[number].mean
+    if not truth.coefficients:
+        return
     found = items_of(corpus, RESAMPLES, method)
     if corpus.systems > 2:
         found["system"] = correlate_systems(human, metrics, corpus.systems, None, RESAMPLES, method=method)
@@ -95,13 +99,13 @@ PERCENTILES_EVERY = 4
 
 
 def simulate(
-    shape: tuple[int, int, int], corpora: int, worlds: int, seed: int
+    shape: tuple[int, int, int], corpora: int, worlds: int, seed: int, only_means: bool = False
 ) -> dict[tuple[str, Method], Counter[str]]:
     dialogues, systems, turns = shape
     counts: dict[tuple[str, Method], Counter[str]] = {}
     for number in range(worlds):
         world = World.made(seed + number, systems, strengths=STRENGTHS)
-        truth = truth_of(world, turns)
+        truth = truth_of(world, turns, only_means)
         for of_world in range(corpora // worlds):
             corpus = world.corpus(1_000_000 * (seed + number) + of_world, dialogues, turns)
             for method in METHODS if of_world % PERCENTILES_EVERY == 0 else METHODS[:1]:
@@ -141,11 +145,15 @@ def main() -> int:
     parser.add_argument("--corpora", type=int, default=2000)
     parser.add_argument("--worlds", type=int, default=100, help="sets of systems; corpora of one world share them")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--dialogues", type=int, help="so many instead of the shape's")
+    parser.add_argument("--means", action="store_true", help="means of systems only, which takes seconds")
     options = parser.parse_args()
     for name in SHAPES if options.shape == "all" else [options.shape]:
         dialogues, systems, turns = SHAPES[name]
+        dialogues = options.dialogues or dialogues
         start = time.perf_counter()
-        counts = simulate(SHAPES[name], options.corpora, min(options.worlds, options.corpora), options.seed)
+        worlds = min(options.worlds, options.corpora)
+        counts = simulate((dialogues, systems, turns), options.corpora, worlds, options.seed, options.means)
         seconds = time.perf_counter() - start
         print(f"\n{name}: {dialogues} dialogues × {systems} systems × {turns} turns, {options.corpora:,} corpora of")
         print(f"{options.worlds} worlds, seed {options.seed}, {seconds:,.0f} s\n")

@@ -73,9 +73,7 @@ class Place:
 def scores_of(board: BoardScores, part: Part) -> list[list[Score]]:
     """Metrics × entries, over the dialogues of the part. Intervals leave out one of these at a time."""
     return [
-        _turn_level(board, number, part)
-        if metric.exists_below_system_level
-        else _system_level(board, number, part)
+        _turn_level(board, number, part) if metric.exists_below_system_level else _system_level(board, number, part)
         for number, metric in enumerate(board.metrics)
     ]
 

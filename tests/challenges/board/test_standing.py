@@ -145,16 +145,16 @@ def left_out_interval(dialogues: list[list[float]]) -> tuple[float, float]:
     √((G − 1)/G · Σ (mean without one − their mean)²), t the 97.5 % quantile of Student's t with G − 1 degrees of
     freedom."""
     groups = len(dialogues)
-    without = [np.mean(sum(dialogues[:one] + dialogues[one + 1 :], [])) for one in range(groups)]
+    without = [np.mean(np.concatenate(dialogues[:one] + dialogues[one + 1 :])) for one in range(groups)]
     error = np.sqrt((groups - 1) / groups * sum((one - np.mean(without)) ** 2 for one in without))
-    mean = np.mean(sum(dialogues, []))
+    mean = np.mean(np.concatenate(dialogues))
     reach = stats.t.ppf(0.975, groups - 1) * error
     return mean - reach, mean + reach
 
 
 def test_the_interval_leaves_out_one_dialogue_at_a_time() -> None:
     dialogues = [[0.1, 0.3], [0.2, 0.2], [0.5, 0.9], [0.4, 0.8], [0.0, 0.1], [0.6, 0.6]]
-    [[score]] = scores_of(board(sum(dialogues, [])), everything())
+    [[score]] = scores_of(board([turn for dialogue in dialogues for turn in dialogue]), everything())
     assert score.mean.ci == pytest.approx(left_out_interval(dialogues))
 
 
