@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+from pathlib import Path
 from typing import Any
 
 from annotations.console import figure_with_interval
@@ -70,7 +71,9 @@ def to_latex(document: dict[str, Any]) -> str:
 
 def data_words(document: dict[str, Any]) -> str:
     data: dict[str, str] = document["data"]
-    return f"{data['corpus']} {data['version']}" if "corpus" in data else f"file {data['file']}"
+    if "corpus" in data:
+        return f"{data['corpus']} {data['version']}"
+    return f"{Path(data['file']).name} (SHA-256 {data['sha256'][:12]}…)"
 
 
 def _by_metric(document: dict[str, Any]) -> dict[str, list[dict[str, Any]]]:

@@ -241,7 +241,12 @@ def _checked(configuration: Configuration, score: Score) -> Score:
 
 def _signature(configuration: Configuration, run: MetricRun, account: Account, **counts: int) -> str:
     """Metric, version, options and fixed facts; then what only loading could tell; then the corpus and the counts."""
-    version = run.system.version
+    version, facts = run.system.version, loaded_facts(configuration, account)
+    return configuration.signature(**facts, corpus=version.corpus.slug, corpus_version=version.label, **counts)
+
+
+def loaded_facts(configuration: Configuration, account: Account) -> dict[str, object]:
+    """Of a signature: what only loading could tell, the model's revision among it."""
     options = configuration.options
     facts: dict[str, object] = {}
     for name, value in account.facts:
@@ -251,7 +256,7 @@ def _signature(configuration: Configuration, run: MetricRun, account: Account, *
             facts[f"{name}_used"] = value
     if "@" in account.model:
         facts["model_revision"] = account.model.rpartition("@")[2]
-    return configuration.signature(**facts, corpus=version.corpus.slug, corpus_version=version.label, **counts)
+    return facts
 
 
 def names_of(account: Account) -> dict[str, str]:

@@ -11,8 +11,9 @@ import numpy as np
 
 from annotations.estimates import Undefined
 from leaderboard.statistics.share_over_dialogues import share_over_dialogues
-from workers.metrics.base import Example, Score
+from workers.metrics.base import Account, Example, Score
 from workers.metrics.configuration import Configuration, MetricUnavailableError
+from workers.scoring import loaded_facts
 from workers.training.adversarial import KINDS, Spoilt, spoilt
 from workers.training.dialogues import SPEAKERS, TrainingDialogue
 from workers.training.pairs import Pair, pairs_of
@@ -102,12 +103,12 @@ def _rows(
     said = None if told is None else lambda done: told(configuration, done, len(asked))
     scores: list[Score] = scorer.score(asked, said)
     of_answer = dict(zip(kept, scores, strict=False))
-    account = scorer.account() if hasattr(scorer, "account") else None
+    account = scorer.account() if hasattr(scorer, "account") else Account()
     about = {
         "metric": configuration.text,
-        "signature": configuration.signature(**dict(account.facts) if account else {}),
-        "model": account.model if account else "",
-        "device": account.device if account else "",
+        "signature": configuration.signature(**loaded_facts(configuration, account)),
+        "model": account.model,
+        "device": account.device,
     }
     sign = 1 if configuration.higher_is_better else -1
     return [

@@ -185,6 +185,11 @@ def test_a_trained_model_prefers_answers_about_the_thing_asked(command: Run, tmp
     metric = "density_classifier[trained=small]"
     with trained_in(tmp_path):
         found = document(command, "--metrics", metric, "--corpus", str(path))
+        written = command("--metrics", metric, "--corpus", str(path), "--pairs", "3", "--format", "latex")[0]
     assert accuracies(found, metric)["random"] > 0.8
     assert found["rows"][0]["model"].startswith("small@")
-    assert "max_tokens:32" in found["rows"][0]["signature"]
+    signature, revision = found["rows"][0]["signature"], found["rows"][0]["model"].partition("@")[2]
+    assert "max_tokens:32" in signature
+    assert f"model_revision:{revision}" in signature
+    assert "talk.txt (SHA-256 " in written
+    assert str(tmp_path) not in written
