@@ -107,6 +107,14 @@ def test_another_seed_gives_another_score_and_the_same_seed_the_same(made: Made)
     assert other.follows == first.follows
 
 
+def test_the_seed_draws_the_negatives_too(made: Made) -> None:
+    drawn = [
+        scorer(made, estimation=Estimation(seed=seed))._negatives(JUDGED[0].context, JUDGED[0].reference)
+        for seed in (0, 0, 1)
+    ]
+    assert drawn[0] == drawn[1] != drawn[2]
+
+
 def test_the_released_form_reads_the_prior_off_the_other_encoder(made: Made) -> None:
     released = LatentScoring.released()
     assert (released.estimation.form, released.negatives, released.released_prior) == ("released", 10, True)
