@@ -105,7 +105,7 @@ def test_a_phone_sorts_by_a_column_that_does_not_show(visit: Callable[..., Visit
     names = board(page).locator("tbody th .name")
     board(page).get_by_label("Sort by").select_option("turn-spearman")
     wanted = visit().go("/corpora/demo/metrics/?columns=turn-pearson&sort=turn-spearman")
-    expect(names).to_have_text(board(wanted).locator("tbody th .name").all_inner_texts())
+    expect(names).to_have_text(board(wanted).locator("tbody th .name").all_text_contents())
     assert "sort=turn-spearman" in page.url
 
 
