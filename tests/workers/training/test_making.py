@@ -13,7 +13,7 @@ from tests.workers.training.made import make_model, plan
 from workers.training import checkpoint as checkpoints
 from workers.training.gaussian import GaussianFit
 from workers.training.making import GAUSSIAN, make, plan_of, split_of
-from workers.training.recipes.density import texts_of
+from workers.training.recipes.density import DensityTask, texts_of
 from workers.training.selection import load_selection
 from workers.training.settings import Progress, TrainingError
 
@@ -88,10 +88,18 @@ def test_a_model_holds_no_state_of_its_training(model: Path) -> None:
     assert "under way" not in found.config
 
 
-def test_the_gaussian_lies_over_all_training_pairs_by_the_model_s_own_weights(home: Path, model: Path) -> None:
-    training, _, _ = split_of(plan("density", home / "encoder", epochs=1), about_one_thing(160))
-    features = load_selection(model, "cpu").features([(texts_of(pair), pair.response) for pair in training])
-    fit = GaussianFit.load(model / GAUSSIAN)
+def test_the_gaussian_lies_over_all_training_pairs_by_the_model_s_own_weights(
+    home: Path, model: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where the last weights are not the best ones, too."""
+    figures = iter([0.1, 0.9, 0.5])
+    monkeypatch.setattr(DensityTask, "validate", lambda *_: {"R@1": next(figures)})
+    chosen = plan("density", home / "encoder", epochs=2)
+    made = make(chosen, about_one_thing(160), home / "two", home / "trained" / "two")
+    assert 0 < made.config["best"]["step"] < made.config["step"]
+    training, _, _ = split_of(chosen, about_one_thing(160))
+    features = load_selection(made.folder, "cpu").features([(texts_of(pair), pair.response) for pair in training])
+    fit = GaussianFit.load(made.folder / GAUSSIAN)
     np.testing.assert_allclose(fit.mean, features.mean(axis=0, dtype=np.float64), atol=1e-5)
     np.testing.assert_allclose(fit.covariance, np.cov(features.T.astype(float), bias=True), atol=1e-4)
 
