@@ -17,6 +17,7 @@ from leaderboard.figures.forest import ForestRow, forest
 from leaderboard.metric_bands import LEVEL_OF_TESTS
 from leaderboard.plots import estimate_of
 from leaderboard.queries.driving_texts import Driver
+from leaderboard.statistics.human_ceiling import LEVELS
 
 SYMBOLS = dict(COEFFICIENTS)
 RANKS_NOT_ADVISED = "no test of ranks is known to keep its level here; the tests by swaps stand beside"
@@ -56,9 +57,14 @@ def names_of(document: Mapping[str, Any]) -> tuple[str, str]:
     return first["metric"], second["metric"]
 
 
+def _levels(document: Mapping[str, Any]) -> list[tuple[str, Mapping[str, Any]]]:
+    """From the turn to the system: PostgreSQL keeps a stored answer's keys in an order of its own."""
+    return [(level, document["levels"][level]) for level in LEVELS if level in document["levels"]]
+
+
 def verdicts(document: Mapping[str, Any], coefficient: str) -> list[Verdict]:
     """A sentence a level."""
-    return [_verdict(document, level, found, coefficient) for level, found in document["levels"].items()]
+    return [_verdict(document, level, found, coefficient) for level, found in _levels(document)]
 
 
 def _verdict(document: Mapping[str, Any], level: str, found: Mapping[str, Any], coefficient: str) -> Verdict:
@@ -129,7 +135,7 @@ def comparison_table(document: Mapping[str, Any], updated: datetime | None) -> T
     )
     rows = [
         _row(level, found, name, symbol)
-        for level, found in document["levels"].items()
+        for level, found in _levels(document)
         for name, symbol in COEFFICIENTS
         if found["coefficients"]
     ]
@@ -208,7 +214,7 @@ def _notes(document: Mapping[str, Any]) -> tuple[str, ...]:
 def _methods(document: Mapping[str, Any]) -> list[str]:
     """Which test stands under p, and what it speaks of."""
     found: dict[str, list[str]] = {}
-    for level, one in document["levels"].items():
+    for level, one in _levels(document):
         if one["coefficients"]:
             found.setdefault(f"{one['method']}. It speaks of {one['population']}", []).append(level)
     return [f"p at {' and '.join(levels)} level: {words}." for words, levels in found.items()]
@@ -219,7 +225,7 @@ def difference_figure(document: Mapping[str, Any], coefficient: str) -> Figure:
     first, second = names_of(document)
     rows = [
         ForestRow(f"{level} level", _difference_at(found, coefficient), note=f"n = {found['n']}")
-        for level, found in document["levels"].items()
+        for level, found in _levels(document)
     ]
     figure = forest(
         rows,

@@ -35,10 +35,10 @@ def figures_of(training: Training) -> list[Figure]:
     return found
 
 
-def in_order(names: Iterable[str], known: Iterable[str] = ()) -> list[str]:
-    """The known ones first, as they are named here, then the others: PostgreSQL keeps JSON in an order of its own."""
+def _in_order(names: Iterable[str]) -> list[str]:
+    """A loss's known parts first, then the others: PostgreSQL keeps JSON in an order of its own."""
     there = set(names)
-    first = [name for name in known or [one for *_, of in _GROUPS for one in of] if name in there]
+    first = [name for name in _PARTS if name in there]
     return [*first, *sorted(there.difference(first))]
 
 
@@ -48,7 +48,7 @@ def _curve(figure_id: str, what: str, up: str, points: list[Mapping[str, Any]]) 
 
 def _losses(point: Mapping[str, Any]) -> Mapping[str, Any]:
     """Without a part that is all of the loss: two lines would lie on each other."""
-    parts = {name: point[name] for name in in_order(point, _PARTS) if name not in _NOT_DRAWN}
+    parts = {name: point[name] for name in _in_order(point) if name not in _NOT_DRAWN}
     whole = {name: parts[name] for name in ("step", "loss") if name in parts}
     return whole if len(parts) == len(whole) + 1 else parts
 

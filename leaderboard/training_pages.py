@@ -15,7 +15,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from annotations.page import organisers_page, page
 from annotations.queries import newest_visible_versions
-from leaderboard.training_figures import figures_of, in_order
+from leaderboard.training_figures import figures_of
 from workers.metric_list import page_of
 from workers.pace import duration
 from workers.trainings import actions, deletion, queries, uses
@@ -89,11 +89,11 @@ def _came(found: Training, user: Any) -> dict[str, Any]:
     """Of a training that is done: figures, metrics with their pages, and corpora to score with them."""
     if found.state != Training.State.DONE:
         return {}
-    names, figures = queries.metrics_of(found), found.best.get("figures", {})
+    names = queries.metrics_of(found)
     asked = urlencode({"more": ",".join(names)})
     visible = {one.pk for one in newest_visible_versions(user)}
     return {
-        "best": {name: figures[name] for name in in_order(figures)},
+        "best": queries.best_figures(found),
         "time_taken": duration(found.progress.get("seconds") or 0),
         "is_gone": queries.model_of(found.name) is None,
         "metrics": [(one, f"{page_of(one)}?{urlencode({'configuration': one})}") for one in names],

@@ -19,6 +19,8 @@ WORK_FOLDER = "training"
 ASIDE = ".deleted-"
 """Begins the name of a folder that is no model any more and is being removed."""
 UNDER_WAY = (State.PENDING, State.RUNNING)
+FIGURES = ("R@1", "MRR", "NSP accuracy", "KL", "reconstruction", "active dimensions", "bound")
+"""Of the recipes' validations, in the order in which they are told."""
 
 
 def trainings() -> QuerySet[Training]:
@@ -27,6 +29,13 @@ def trainings() -> QuerySet[Training]:
 
 def training_of(name: str) -> Training | None:
     return Training.objects.select_related("created_by", "version__corpus").filter(name=name).first()
+
+
+def best_figures(training: Training) -> dict[str, float]:
+    """Of the best validation, the known ones first: PostgreSQL keeps JSON in an order of its own."""
+    found = training.best.get("figures", {})
+    names = [*(name for name in FIGURES if name in found), *sorted(set(found).difference(FIGURES))]
+    return {name: found[name] for name in names}
 
 
 def work_folder(training: Training) -> Path:

@@ -184,8 +184,7 @@ class Command(ConsoleCommand):
         if form == "json":
             self.print_json(document_of(training))
             return
-        figures = training.best.get("figures", {})
-        shown = {name: figure(value) for name, value in figures.items()}
+        shown = {name: figure(value) for name, value in queries.best_figures(training).items()}
         header = ["name", "recipe", "state", "seed", "revision", "best step", *shown]
         cells = [training.name, training.recipe, training.state, str(training.seed), training.revision or "–"]
         self.print_table(header, [[*cells, str(training.best.get("step", "–")), *shown.values()]])
