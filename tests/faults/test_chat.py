@@ -72,7 +72,7 @@ def test_an_endpoint_that_is_down_is_told_and_answers_when_it_is_asked_again(sit
 def test_manage_py_run_brings_a_model_that_answers_and_shows_its_key_to_nobody(site: Site) -> None:
     port = free_port()
     process = start(site, port)
-    wait_until(lambda: answers(f"http://127.0.0.1:{port}/health/") or process.poll() is not None, 90, "it answers")
+    wait_until(lambda: answers(f"http://127.0.0.1:{port}/health/") or process.poll() is not None, 300, "it answers")
     assert process.poll() is None, process.communicate()
     ask(site)
     wait_until(lambda: answer(site).startswith(("done", "failed")), 90, "the packaged model answered")
