@@ -15,20 +15,19 @@ from numpy.typing import NDArray
 from workers import resources
 from workers.encoders.batches import batches_by_length
 from workers.encoders.devices import device_for, use_threads
-from workers.encoders.loading import check_has_rows, from_folder, loading, most_tokens, padded
+from workers.encoders.loading import check_has_rows, loading, most_tokens, padded
 from workers.encoders.tokens import Input, Tokens
 from workers.model_files import ModelError, ModelFiles, model_files
 from workers.training import checkpoint as checkpoints
 from workers.training.latent import Diagonal, LatentModel, LatentSizes
 from workers.training.losses.next_sentence import next_sentence_probability
 from workers.training.mutual_information import Latent
+from workers.training.pretrained import pretrained_encoder, tokenizer_files
 
 ENCODER_CONFIG = "encoder.json"
 SHAPE = "latent.json"
 OTHERS = "others.json"
-TOKENIZER_FILES = ("tokenizer.json", "tokenizer_config.json", "special_tokens_map.json", "vocab.txt")
 TOKENS_TOGETHER = {"cpu": 4_096, "cuda": 131_072}
-_PARTS_NOT_NEEDED = ("pooler.", "cls.", "lm_head.", "classifier.")
 
 Context = Sequence[str]
 """Utterances, the oldest first."""
@@ -146,11 +145,11 @@ def new_latent_space(encoder: str, sizes: LatentSizes, max_tokens: int, seed: in
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         with loading(files, "cpu"):
-            first, second = _encoder(files), _encoder(files)
+            first, second = pretrained_encoder(files), pretrained_encoder(files)
             check_has_rows(first, tokens, files)
             config = first.config.to_json_string(use_diff=False)
             model = LatentModel(first, second, sizes)
-    own = {file.name: file.read_bytes() for file in sorted(files.folder.iterdir()) if file.name in TOKENIZER_FILES}
+    own = tokenizer_files(files)
     own[ENCODER_CONFIG] = config.encode()
     said = {"sizes": asdict(sizes), "max_tokens": max_tokens, "encoder": files.label}
     own[SHAPE] = json.dumps(said).encode()
@@ -178,16 +177,6 @@ def load_latent_space(folder: Path, device: str = resources.AUTO) -> LatentSpace
         model.load_state_dict(found.weights())
         model = model.to(where).eval()
     return _space(model, Tokens(files), said["max_tokens"], own, said["encoder"])
-
-
-def _encoder(files: ModelFiles) -> Any:
-    loaded, lacking = from_folder(files, "AutoModel")
-    missing = [name for name in lacking if not any(part in name for part in _PARTS_NOT_NEEDED)]
-    if missing:
-        raise ModelError(f"the weights of the model {files.name} lack {len(missing)} parts, among them {missing[0]}")
-    if loaded.config.is_encoder_decoder or getattr(loaded.config, "is_decoder", False):
-        raise ModelError(f"the model {files.name} is no encoder, but a {loaded.config.model_type}")
-    return loaded
 
 
 def _space(model: LatentModel, tokens: Tokens, max_tokens: int, own: Mapping[str, bytes], encoder: str) -> LatentSpace:

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+from numpy.typing import NDArray
+
 from annotations.records import Utterance
 from workers.training.dialogues import TrainingDialogue
 
@@ -40,3 +43,14 @@ def pairs_of(dialogues: Sequence[TrainingDialogue]) -> tuple[Pair, ...]:
         for index, dialogue in enumerate(dialogues)
         for turn in range(1, len(dialogue.utterances))
     )
+
+
+def places_in_epoch(pairs: int, an_epoch: int, epoch: int, seed: int) -> NDArray[np.int64]:
+    """Which of so many pairs an epoch goes over, ``an_epoch`` of them (0: all): a place in an endless row of
+    permutations, so that none comes twice before all have come."""
+    wanted = min(an_epoch or pairs, pairs)
+    first, last = epoch * wanted, (epoch + 1) * wanted
+    rounds = range(first // pairs, (last - 1) // pairs + 1)
+    orders = [np.random.default_rng((seed, number)).permutation(pairs) for number in rounds]
+    start = first - rounds[0] * pairs
+    return np.concatenate(orders)[start : start + wanted]

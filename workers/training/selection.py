@@ -26,17 +26,17 @@ from workers import resources
 from workers.encoders.batches import batches_by_length
 from workers.encoders.devices import device_for, use_threads
 from workers.encoders.first_token import KINDS, first_state
-from workers.encoders.loading import check_has_rows, from_folder, has_segments, loading, most_tokens, padded
+from workers.encoders.loading import check_has_rows, has_segments, loading, most_tokens, padded
 from workers.encoders.tokens import Input, Tokens
 from workers.model_files import ModelError, ModelFiles, model_files
 from workers.training import checkpoint as checkpoints
+from workers.training.pretrained import pretrained_encoder, tokenizer_files
 
 Pairs = Sequence[tuple[Sequence[str], str]]
 """Contexts, a list of utterances each, with a response."""
 
 ENCODER_CONFIG = "encoder.json"
 SHAPE = "selection.json"
-_PARTS_NOT_NEEDED = ("pooler.", "cls.", "lm_head.", "classifier.")
 TOKENS_TOGETHER = {"cpu": 4_096, "cuda": 131_072}
 """In one pass through the encoder, padding included. On a CPU smaller ones are padded less, larger ones compute no
 faster."""
@@ -222,22 +222,13 @@ def new_selection(encoder: str, shape: SelectionShape, seed: int) -> Selection:
     files = model_files(encoder)
     tokens = Tokens(files)
     with loading(files, "cpu"):
-        loaded, lacking = from_folder(files, "AutoModel")
-    missing = [name for name in lacking if not any(part in name for part in _PARTS_NOT_NEEDED)]
-    if missing:
-        raise ModelError(f"the weights of the model {encoder} lack {len(missing)} parts, among them {missing[0]}")
-    if loaded.config.is_encoder_decoder or getattr(loaded.config, "is_decoder", False):
-        raise ModelError(f"the model {encoder} is no encoder, but a {loaded.config.model_type}")
+        loaded = pretrained_encoder(files)
     check_has_rows(loaded, tokens, files)
     turn_id = _add_turn_token(loaded, tokens.framed([[], []], cut=False).ids[-1])
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         model = SelectionModel(_without_pooler(loaded), shape)
-    own: dict[str, bytes] = {
-        file.name: file.read_bytes()
-        for file in sorted(files.folder.iterdir())
-        if file.name in ("tokenizer.json", "tokenizer_config.json", "special_tokens_map.json", "vocab.txt")
-    }
+    own = tokenizer_files(files)
     own[ENCODER_CONFIG] = loaded.config.to_json_string(use_diff=False).encode()
     said = {"turn": turn_id, "max_tokens": shape.max_tokens, "first_only": shape.first_only, "encoder": files.label}
     own[SHAPE] = json.dumps(said).encode()

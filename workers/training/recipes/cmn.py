@@ -33,7 +33,7 @@ from workers.training.losses.kl import kl, kl_by_dimension
 from workers.training.losses.next_sentence import next_sentence
 from workers.training.losses.reconstruction import Form
 from workers.training.negatives import NegativeSampler
-from workers.training.pairs import Pair
+from workers.training.pairs import Pair, places_in_epoch
 from workers.training.ranking import ranking_figures
 from workers.training.settings import TrainingError, TrainingSettings
 from workers.training.task import Batch, Loss
@@ -149,7 +149,7 @@ class CmnTask:
 
     def batches(self, epoch: int) -> Sequence[Drawn]:
         settings = self._settings
-        places = self._places_of(epoch)
+        places = places_in_epoch(len(self._training), self._settings.pairs_an_epoch, epoch, self._settings.seed)
         read = places.copy()
         random = np.random.default_rng((settings.seed, epoch, 1))
         if settings.next_sentence:
@@ -244,16 +244,6 @@ class CmnTask:
             "response": self.space.tensors([inputs.response(response) for _, response in own]),
             "follows": torch.from_numpy(places == read),
         }
-
-    def _places_of(self, epoch: int) -> NDArray[np.int64]:
-        """A place in an endless row of permutations of all pairs: none comes twice before all have come."""
-        pairs = len(self._training)
-        wanted = min(self._settings.pairs_an_epoch or pairs, pairs)
-        first, last = epoch * wanted, (epoch + 1) * wanted
-        rounds = range(first // pairs, (last - 1) // pairs + 1)
-        orders = [np.random.default_rng((self._settings.seed, number)).permutation(pairs) for number in rounds]
-        start = first - rounds[0] * pairs
-        return np.concatenate(orders)[start : start + wanted]
 
     def _validated_places(self) -> NDArray[np.int64]:
         pairs, wanted = len(self._validation), self._settings.validation_pairs

@@ -12,7 +12,6 @@ from typing import Any, Literal
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import nn
 
 from workers.model_files import PACKAGED_ENCODER
@@ -20,7 +19,7 @@ from workers.training.losses.noise_contrastive import noise_contrastive
 from workers.training.losses.response_selection import response_selection
 from workers.training.losses.supervised_contrastive import supervised_contrastive
 from workers.training.negatives import NegativeSampler
-from workers.training.pairs import Pair
+from workers.training.pairs import Pair, places_in_epoch
 from workers.training.perturbation import perturbed
 from workers.training.ranking import ranking_figures
 from workers.training.selection import Selection, SelectionShape, new_selection, passes, tokens_together
@@ -141,7 +140,7 @@ class DensityTask:
 
     def batches(self, epoch: int) -> Sequence[Any]:
         """For each batch the places of its pairs, and of their negatives (pairs × negatives)."""
-        pairs = self._pairs_of(epoch)
+        pairs = places_in_epoch(len(self._contexts), self._settings.pairs_an_epoch, epoch, self._settings.seed)
         negatives = self._sampler.for_epoch(epoch)
         starts = range(0, len(pairs), self._settings.contexts)
         chosen = (pairs[start : start + self._settings.contexts] for start in starts)
@@ -182,16 +181,6 @@ class DensityTask:
         if not count or not self._responses[place].split():
             return [self._responses[place]] * count
         return perturbed(self._responses[place], count, np.random.default_rng((self._settings.seed, place)))
-
-    def _pairs_of(self, epoch: int) -> NDArray[np.int64]:
-        """A place in an endless row of permutations of all pairs: none comes twice before all have come."""
-        pairs = len(self._contexts)
-        wanted = min(self._settings.pairs_an_epoch or pairs, pairs)
-        first, last = epoch * wanted, (epoch + 1) * wanted
-        rounds = range(first // pairs, (last - 1) // pairs + 1)
-        orders = [np.random.default_rng((self._settings.seed, number)).permutation(pairs) for number in rounds]
-        start = first - rounds[0] * pairs
-        return np.concatenate(orders)[start : start + wanted]
 
     def _candidates(self, pairs: Sequence[Pair]) -> list[tuple[Sequence[str], str]]:
         """Of each validation pair the answer, then its negatives, from all validation pairs."""
