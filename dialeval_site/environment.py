@@ -115,6 +115,14 @@ SETTINGS: tuple[Setting, ...] = (
     ),
     Setting(
         "DIALEVAL_FEATURE_CACHE_MB",
+    Setting(
+        "DIALEVAL_STORAGE_URL",
+        "",
+        "S3-compatible storage of uploads and trained models, "
+        "`s3://bucket/prefix?endpoint_url=https://s3.example.org&region_name=eu-1`. Empty: DIALEVAL_HOME/files.",
+    ),
+    Setting("AWS_ACCESS_KEY_ID", "", "The key of DIALEVAL_STORAGE_URL. Empty: what the machine has, such as a role."),
+    Setting("AWS_SECRET_ACCESS_KEY", "", "The secret of that key."),
         "1000",
         "Most space that remembered features of texts take in DIALEVAL_HOME, in megabytes. 0: none are kept there.",
     ),

@@ -11,6 +11,7 @@ from csp.constants import NONE, SELF
 from annotations.version import VERSION as VERSION
 from dialeval_site import environment
 from dialeval_site.mail_settings import mail_settings
+from dialeval_site.storage import file_storage
 
 PROJECT = environment.PROJECT
 HOME = environment.home()
@@ -124,7 +125,7 @@ STATICFILES_DIRS = [
     ("plotly", str(Path(plotly.__file__).parent / "package_data")),
 ]
 STORAGES = {
-    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage", "OPTIONS": {"location": HOME / "files"}},
+    "default": file_storage(environment.text("DIALEVAL_STORAGE_URL"), HOME / "files"),
     "staticfiles": {
         "BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"
         if PRODUCTION

@@ -7,6 +7,7 @@ import logging
 from billiard.exceptions import SoftTimeLimitExceeded
 from django.conf import settings
 
+from annotations.stored_files import StorageAway
 from leaderboard.challenges import validation
 from leaderboard.challenges.actions import work
 from leaderboard.challenges.actions.settling import UnknownMetric
@@ -33,6 +34,9 @@ def process(submission_id: int) -> bool:
     except UnknownMetric as problem:
         work.log(submission.pk, problem.message, "error", for_organisers=True)
         work.fail(claim, str(problem))
+        return False
+    except StorageAway:
+        work.wait_for_storage(claim)
         return False
     except SoftTimeLimitExceeded:
         work.fail(claim, f"it took longer than {settings.TASK_SECONDS:g} s (DIALEVAL_TASK_SECONDS)")

@@ -33,7 +33,7 @@ from leaderboard.challenges.prompts.spec import LARGEST_FILE, Prompt, read_promp
 from leaderboard.challenges.queries import prompting
 from leaderboard.challenges.queries.downloads import hides_references
 from leaderboard.challenges.queries.prompting import WaitingTurn
-from leaderboard.challenges.uploads import stored_path
+from leaderboard.challenges.uploads import opened
 from leaderboard.challenges.validation import NoLongerOurs
 from workers.answering import NotReachable, endpoint_of
 from workers.language_models.client import Endpoint, LanguageModel
@@ -87,7 +87,7 @@ def generate(submission: Submission, claim: work.Claim) -> None:
 
 
 def _prompt_of(submission: Submission, round: Round) -> Prompt:
-    with stored_path(submission).open("rb") as file:
+    with opened(submission) as file:
         data = file.read(LARGEST_FILE + 1)
     return read_prompt(data, round.calls_per_utterance, submission.file_name)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from annotations.importers.problems import Problem
 from annotations.queries import select_systems, turn_order
 from leaderboard import actions as meta_evaluation
@@ -10,7 +12,7 @@ from leaderboard.challenges.actions import work
 from leaderboard.challenges.files.layout import Layout
 from leaderboard.challenges.files.scores import CheckedScores, MetricLevel, check_scores, read_scores
 from leaderboard.challenges.models import Submission
-from leaderboard.challenges.uploads import stored_path
+from leaderboard.challenges.uploads import at_hand
 from leaderboard.challenges.validation import NoLongerOurs, layout_of, reporter
 from leaderboard.models import SubmittedMetric
 
@@ -19,10 +21,14 @@ Scores = dict[int, list[float | None]]
 
 def take_in(submission: Submission, claim: work.Claim) -> None:
     """End as scored or in ``refuse``. Raises ``NoLongerOurs``. Systems that are withheld are unknown here."""
+    with at_hand(submission) as path:
+        _take_in(path, submission, claim)
+
+
+def _take_in(path: Path, submission: Submission, claim: work.Claim) -> None:
     level: MetricLevel = submission.declared["level"]
     layout = layout_of(submission.version_id)
     systems = {system.name: system.pk for system in select_systems(submission.version)}
-    path = stored_path(submission)
     places = {"turn": layout.places, "dialogue": layout.dialogues, "system": 1}[level]
     if not work.keep(claim, 0, places * len(systems)):
         raise NoLongerOurs
@@ -30,7 +36,7 @@ def take_in(submission: Submission, claim: work.Claim) -> None:
     if not checked.is_sound:
         work.refuse(claim, checked.problems, checked.more)
         return
-    scores = _by_system(submission, level, layout, systems, places)
+    scores = _by_system(path, submission, level, layout, systems, places)
     work.log(submission.pk, _coverage(checked, len(systems)))
     try:
         if not work.finish_scores(claim, lambda owned: _store(owned, level, scores)):
@@ -47,11 +53,11 @@ def take_in(submission: Submission, claim: work.Claim) -> None:
 
 
 def _by_system(
-    submission: Submission, level: MetricLevel, layout: Layout, systems: dict[str, int], places: int
+    path: Path, submission: Submission, level: MetricLevel, layout: Layout, systems: dict[str, int], places: int
 ) -> Scores:
     """In the order in which scores are stored; None where the file has none."""
     scores: Scores = {}
-    for row in read_scores(stored_path(submission), level, layout, systems.keys()):
+    for row in read_scores(path, level, layout, systems.keys()):
         scores.setdefault(systems[row.system], [None] * places)[row.place] = row.score
     return _among_all_dialogues(submission, layout, scores) if level == "dialogue" else scores
 

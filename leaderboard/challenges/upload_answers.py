@@ -23,6 +23,7 @@ _STATUS_OF = {
     "not_member": 403,
     "too_large": 413,
     "not_text": 415,
+    "storage": 503,
 }
 _OF_THE_FILE = ("empty", "not_text", "too_large")
 _OF_OTHER_FIELDS = ("name", "description", "level", "link")

@@ -1,31 +1,37 @@
 """Files that people send: where they lie, what is refused at a glance, and that none is left behind.
 
-A file is written to ``incoming`` while it comes (``upload_handler``), and moved to ``uploads`` in the transaction that
-stores its submission. What lies in either folder without a row is removed by the sweep after an hour: the client
-vanished, or the process died between the two.
+A file is written to ``incoming`` on this machine while it comes (``upload_handler``), and moved to ``uploads`` in the
+storage that all machines share, in the transaction that stores its submission. What lies in either without a row is
+removed by the sweep after an hour: the client vanished, or the process died between the two.
 """
 
 from __future__ import annotations
 
 import hashlib
-import os
+import logging
 import re
 import time
 import unicodedata
 from collections.abc import Iterable
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from secrets import token_hex
-from typing import Any
+from typing import IO, Any
 
 from django.conf import settings
 from django.core.files.uploadedfile import UploadedFile
 
+from annotations import stored_files
+from annotations.stored_files import StorageAway
 from leaderboard.challenges.files.formats import not_text
 from leaderboard.challenges.models import Submission
 
+log = logging.getLogger(__name__)
+
 LONGEST_FILE_NAME = 200
+UPLOADS = "uploads"
+"""The folder of the storage."""
 FORGOTTEN_AFTER_SECONDS = 3600
 _HEAD_BYTES = 512
 _JOINERS = "\u200c\u200d"
@@ -42,15 +48,8 @@ class Upload:
 
 
 def incoming_folder() -> Path:
-    return _folder("incoming")
-
-
-def uploads_folder() -> Path:
-    return _folder("uploads")
-
-
-def _folder(name: str) -> Path:
-    folder = settings.UPLOAD_FOLDER / name
+    """On this machine: what comes, and copies of what is read from a storage elsewhere."""
+    folder = Path(settings.UPLOAD_FOLDER) / "incoming"
     folder.mkdir(parents=True, exist_ok=True)
     return folder
 
@@ -87,13 +86,25 @@ def _written(chunks: Iterable[bytes], file_name: str | None) -> Upload:
     return Upload(path, readable_name(file_name), size, digest.hexdigest())
 
 
-def stored_path(submission: Submission) -> Path:
-    return uploads_folder() / submission.stored_as
+def stored_name(stored_as: str) -> str:
+    return f"{UPLOADS}/{stored_as}"
+
+
+def opened(submission: Submission) -> IO[bytes]:
+    """The bytes that were handed in. Raises ``FileNotFoundError``, ``StorageAway``."""
+    return stored_files.opened(stored_name(submission.stored_as))
+
+
+def at_hand(submission: Submission) -> AbstractContextManager[Path]:
+    """Where the file can be read by path, for as long as it is needed; what comes from a storage elsewhere is held
+    against the row's digest. Raises as ``stored_files.at_hand`` does."""
+    return stored_files.at_hand(stored_name(submission.stored_as), incoming_folder(), submission.sha256)
 
 
 def move_in(upload: Upload) -> str:
-    """Give the upload its lasting place; the name that its row keeps. Call it last in the row's transaction."""
-    os.replace(upload.path, uploads_folder() / upload.path.name)
+    """Give the upload its lasting place; the name that its row keeps. Call it last in the row's transaction, which
+    waits for a storage elsewhere: so no row that is committed names a missing file. Raises ``StorageAway``."""
+    stored_files.take_in(upload.path, stored_name(upload.path.name))
     return upload.path.name
 
 
@@ -134,15 +145,24 @@ def remove_forgotten(now: float | None = None) -> int:
     """Remove files that are older than an hour and belong to no submission. Returns how many."""
     before = (time.time() if now is None else now) - FORGOTTEN_AFTER_SECONDS
     old = [path for path in incoming_folder().iterdir() if _changed_before(path, before)]
-    old_uploads = [path for path in uploads_folder().iterdir() if _changed_before(path, before)]
-    names = [path.name for path in old_uploads]
+    for path in old:
+        path.unlink(missing_ok=True)
+    try:
+        return len(old) + _remove_forgotten_uploads(before)
+    except StorageAway as fault:
+        log.warning("forgotten uploads are looked for another time: %s", fault)
+        return len(old)
+
+
+def _remove_forgotten_uploads(before: float) -> int:
+    names = stored_files.changed_before(UPLOADS, before)
     known: set[str] = set()
     for start in range(0, len(names), 500):
         some = Submission.objects.filter(stored_as__in=names[start : start + 500])
         known.update(some.values_list("stored_as", flat=True))
-    forgotten = old + [path for path in old_uploads if path.name not in known]
-    for path in forgotten:
-        path.unlink(missing_ok=True)
+    forgotten = [name for name in names if name not in known]
+    for name in forgotten:
+        stored_files.remove(stored_name(name))
     return len(forgotten)
 
 

@@ -12,7 +12,7 @@ from leaderboard.challenges.actions import work
 from leaderboard.challenges.files.layout import Layout
 from leaderboard.challenges.files.responses import check_responses, read_responses
 from leaderboard.challenges.models import Submission
-from leaderboard.challenges.uploads import stored_path
+from leaderboard.challenges.uploads import at_hand
 
 PROGRESS_SECONDS = 1.0
 TURNS_A_READ = 10_000
@@ -24,8 +24,11 @@ class NoLongerOurs(Exception):
 
 def validate(submission: Submission, claim: work.Claim) -> None:
     """End in ``accept`` or in ``refuse``. Raises ``NoLongerOurs``."""
-    path = stored_path(submission)
-    path.open("rb").close()  # a file that this worker cannot open is no fault of the team's: it raises here
+    with at_hand(submission) as path:  # a file that this worker cannot open is no fault of the team's: it raises here
+        _validate(path, submission, claim)
+
+
+def _validate(path: Path, submission: Submission, claim: work.Claim) -> None:
     layout = layout_of(submission.version_id)
     _report(claim, 0, layout.places)
     checked = check_responses(path, layout, file=submission.file_name, progress=reporter(claim))

@@ -18,13 +18,13 @@ from leaderboard.analyses import look
 from leaderboard.challenges.actions.settling import settle
 from leaderboard.challenges.actions.work import log
 from leaderboard.challenges.models import GeneratedResponse, Round, Submission, Team, Webhook
-from leaderboard.challenges.uploads import uploads_folder
 from leaderboard.models import SubmittedMetric, SubmittedScores
 from tests.campaigns.sets import made_campaign, made_raters, made_user
 from tests.challenges.boards import finished_run, scored_with
 from tests.challenges.sets import open_challenge, open_round, submit, taken_in, team_with_member
 from tests.judges.written import configuration_of, written
 from tests.leaderboard.judged import asked, judged_run
+from tests.stored_uploads import uploads_folder
 from workers.judges import trials
 from workers.judges.models import Trial
 from workers.metrics.judge_trace import JudgeTrace

@@ -11,9 +11,9 @@ from annotations.models import Response, Turn
 from leaderboard.challenges import generation
 from leaderboard.challenges.actions import telling
 from leaderboard.challenges.prompts.spec import digest, read_prompt
-from leaderboard.challenges.uploads import stored_path
 from tests.challenges.prompted import hand_in, prompt_endpoint, prompt_round, said, told
 from tests.challenges.sets import computed, small_version, taken_in
+from tests.stored_uploads import stored_path
 
 pytestmark = pytest.mark.django_db
 

@@ -16,6 +16,7 @@ from leaderboard.challenges.models import Round, Submission, Team
 from tests.campaigns.sets import made_campaign, made_raters, made_user
 from tests.challenges.pages import address, file_of, hand_in, text_of
 from tests.challenges.sets import good_file, open_round, scored, small_version, submit, team_with_member
+from tests.stored_uploads import stored_path, uploads_folder
 
 pytestmark = pytest.mark.django_db
 
@@ -38,7 +39,7 @@ def member(client: Client, team: Team) -> Client:
 
 def files() -> set[str]:
     """All that lies on the disk of what was sent."""
-    return {path.name for folder in (uploads.incoming_folder(), uploads.uploads_folder()) for path in folder.iterdir()}
+    return {path.name for folder in (uploads.incoming_folder(), uploads_folder()) for path in folder.iterdir()}
 
 
 def test_a_file_is_taken_in_and_its_page_shown(member: Client, round: Round, team: Team) -> None:
@@ -46,7 +47,7 @@ def test_a_file_is_taken_in_and_its_page_shown(member: Client, round: Round, tea
     submission = Submission.objects.get()
     assert answer["Location"] == reverse("submission", args=[submission.public_id])
     assert (submission.team, submission.track, submission.name) == (team, "gpu", "first")
-    assert uploads.stored_path(submission).read_bytes() == good_file(round.version)
+    assert stored_path(submission).read_bytes() == good_file(round.version)
     assert "has arrived" in text_of(member.get(answer["Location"]))
 
 

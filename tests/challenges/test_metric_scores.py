@@ -20,10 +20,11 @@ from leaderboard.challenges.actions import work
 from leaderboard.challenges.actions.receiving import NotTaken, Received
 from leaderboard.challenges.actions.scores import NotYours, receive_scores, withdraw
 from leaderboard.challenges.models import Submission
-from leaderboard.challenges.uploads import incoming_folder, uploads_folder
+from leaderboard.challenges.uploads import incoming_folder
 from leaderboard.models import SubmittedMetric, SubmittedScores
 from tests.campaigns.sets import made_user
 from tests.challenges.sets import open_round, small_version, upload_of
+from tests.stored_uploads import uploads_folder
 
 State = Submission.State
 BOTH = ("alpha", "beta")

@@ -15,10 +15,10 @@ from leaderboard.challenges import uploads
 from leaderboard.challenges.actions import telling
 from leaderboard.challenges.models import Submission
 from leaderboard.challenges.prompts.spec import canonical, read_prompt
-from leaderboard.challenges.uploads import stored_path
 from tests.campaigns.sets import made_user
 from tests.challenges.prompted import PROMPT, prompt_endpoint, prompt_round
 from tests.challenges.sets import open_round, small_version, submit, taken_in, team_with_member
+from tests.stored_uploads import stored_path
 
 pytestmark = pytest.mark.django_db
 WRITTEN = {"name": "my prompt", "system": "You are: {persona}", "user": "{history}\r\nB:"}

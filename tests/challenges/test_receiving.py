@@ -18,6 +18,7 @@ from leaderboard.challenges.models import LogLine, Round, Submission, Team
 from leaderboard.challenges.prompts.spec import canonical, read_prompt
 from tests.campaigns.sets import made_user
 from tests.challenges.sets import good_file, open_round, submit, team_with_member, upload_of
+from tests.stored_uploads import files_below, stored_path
 
 pytestmark = pytest.mark.django_db
 
@@ -26,7 +27,7 @@ DETAILS = {"track": "gpu", "name": "bicycle", "description": "fine-tuned"}
 
 @pytest.fixture(autouse=True)
 def own_folder(tmp_path: Path, settings) -> None:
-    settings.UPLOAD_FOLDER = tmp_path / "files"
+    files_below(settings, tmp_path / "files")
 
 
 @pytest.fixture
@@ -70,7 +71,7 @@ def test_an_upload_becomes_a_submission_with_its_file_its_place_and_its_log(roun
         len(data),
         hashlib.sha256(data).hexdigest(),
     )
-    assert uploads.stored_path(stored).read_bytes() == data
+    assert stored_path(stored).read_bytes() == data
     assert (stored.day, stored.day_place, stored.total_place) == (timezone.now().date(), 1, 1)
     assert LogLine.objects.filter(submission=stored).count() == 1
     assert files_left() == ["uploads"]
@@ -205,7 +206,7 @@ def test_the_same_prompt_is_known_however_its_file_is_laid_out(round: Round, tea
     first = submit(round, team, data=b'{"user": "{history}", "system": ""}', track="prompt")
     again = submit(round, team, data=b'{\n "settings": {"seed": 0},\r\n "user": "{history}"}\n', track="prompt")
     assert again == first
-    stored = uploads.stored_path(first).read_bytes()
+    stored = stored_path(first).read_bytes()
     assert (stored, first.size) == (canonical(read_prompt(b'{"user": "{history}"}')), len(stored))
     assert first.sha256 == hashlib.sha256(stored).hexdigest()
     assert files_left() == ["uploads"]
@@ -213,7 +214,7 @@ def test_the_same_prompt_is_known_however_its_file_is_laid_out(round: Round, tea
 
 def test_a_prompt_that_cannot_be_read_stays_as_it_came(round: Round, team: Team) -> None:
     broken = b'{"user": "{nobody}"}  '
-    assert uploads.stored_path(submit(round, team, data=broken, track="prompt")).read_bytes() == broken
+    assert stored_path(submit(round, team, data=broken, track="prompt")).read_bytes() == broken
 
 
 def test_the_same_bytes_in_another_track_are_another_submission(round: Round, team: Team) -> None:
@@ -254,7 +255,7 @@ def test_files_without_a_row_are_removed_after_an_hour(round: Round, team: Team)
     now = timezone.now().timestamp()
     assert uploads.remove_forgotten(now + 3500) == 0
     assert uploads.remove_forgotten(now + 3700) == 2
-    assert uploads.stored_path(kept).exists()
+    assert stored_path(kept).exists()
     assert files_left() == ["uploads"]
 
 

@@ -293,7 +293,7 @@ def test_the_file_comes_back_as_an_attachment_and_is_never_shown(member: Client,
 
 def test_a_file_that_is_gone_is_not_an_error_of_the_site(member: Client, round: Round, team: Team) -> None:
     one = submit(round, team)
-    from leaderboard.challenges.uploads import stored_path
+    from tests.stored_uploads import stored_path
 
     stored_path(one).unlink()
     assert page_of(member, one, "submission-file").status_code == 404

@@ -15,12 +15,13 @@ from django.test import Client, override_settings
 from annotations.models import Corpus, Response, System, Turn
 from leaderboard.challenges import execution
 from leaderboard.challenges.models import Round, Submission
-from leaderboard.challenges.uploads import incoming_folder, uploads_folder
+from leaderboard.challenges.uploads import incoming_folder
 from leaderboard.models import SubmittedMetric, SubmittedScores
 from tests.api_client import token_of
 from tests.challenges.hostile_uploads import Case, draw
 from tests.challenges.sets import open_round, small_version, team_with_member
 from tests.conftest import ON_SERVICES
+from tests.stored_uploads import files_below, uploads_folder
 
 SEED = 20
 CASES, IN_ONE_GO = 10_000, 1_000
@@ -61,7 +62,7 @@ JSON = {"Accept": "application/json"}
 
 @pytest.fixture
 def sender(settings: Any, tmp_path: Path) -> Sender:
-    settings.UPLOAD_FOLDER = tmp_path / "files"  # what other tests left must not count here
+    files_below(settings, tmp_path / "files")  # what other tests left must not count here
     cache.clear()
     version = small_version(3, 2, SYSTEMS)
     Corpus.objects.filter(pk=version.corpus_id).update(is_public=True)

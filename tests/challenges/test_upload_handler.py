@@ -14,6 +14,7 @@ from django.http import UnreadablePostError
 from django.test import Client, RequestFactory
 
 from leaderboard.challenges import uploads
+from tests.stored_uploads import files_below
 
 BOUNDARY = "boundary"
 ENDING = f"\r\n--{BOUNDARY}--\r\n".encode()
@@ -21,7 +22,7 @@ ENDING = f"\r\n--{BOUNDARY}--\r\n".encode()
 
 @pytest.fixture(autouse=True)
 def own_folder(tmp_path: Path, settings) -> None:
-    settings.UPLOAD_FOLDER = tmp_path / "files"
+    files_below(settings, tmp_path / "files")
 
 
 def files_left() -> list[Path]:

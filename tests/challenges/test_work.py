@@ -9,11 +9,12 @@ from django.utils import timezone
 
 from annotations.importers.problems import Problem
 from annotations.models import AuditEntry, CorpusVersion, Response, System, Turn
-from leaderboard.challenges import execution, uploads, validation
+from leaderboard.challenges import execution, validation
 from leaderboard.challenges.actions import sweeping, work
 from leaderboard.challenges.models import Round, Submission, Team
 from tests.campaigns.sets import made_user
 from tests.challenges.sets import computed, good_file, open_round, scored, submit, taken_in, team_with_member
+from tests.stored_uploads import stored_path
 from workers.models import MetricRun
 
 pytestmark = pytest.mark.django_db
@@ -131,7 +132,7 @@ def test_what_goes_wrong_here_is_tried_again_and_the_team_reads_no_paths(
 ) -> None:
     settings.MAX_ATTEMPTS = 2
     submission = submit(round, team)
-    uploads.stored_path(submission).unlink()
+    stored_path(submission).unlink()
     assert taken_in(submission).state == "received"
     assert taken_in(submission).state == "failed"
     assert "FileNotFoundError" in log_of(submission, for_organisers=True)
@@ -264,7 +265,7 @@ def test_a_submission_whose_metric_failed_is_scored_again_without_reading_its_fi
     work.settle(submission.pk)
     failed = now(submission)
     assert (failed.state, failed.total_place) == ("failed", None)
-    uploads.stored_path(submission).unlink()
+    stored_path(submission).unlink()
     work.retry(failed, organiser)
     assert (now(submission).state, now(submission).total_place) == ("scoring", 1)
     done = computed(now(submission))

@@ -16,11 +16,11 @@ from annotations.models import Corpus, CorpusVersion, System
 from annotations.roles import ORGANISER, PARTICIPANT, RATER
 from dialeval_site.models import ApiToken
 from leaderboard.challenges.models import Challenge, Member, Round, Submission, Team, Webhook
-from leaderboard.challenges.uploads import uploads_folder
 from leaderboard.models import SubmittedMetric, SubmittedScores
 from tests.challenges.boards import scored_with
 from tests.challenges.sets import open_round
 from tests.dialeval_site.small_corpora import PRIVATE, PUBLIC, person
+from tests.stored_uploads import uploads_folder
 from workers.models import MetricRun
 
 RIVAL, MEMBER, DISQUALIFIED = "rival", "member", "disqualified"

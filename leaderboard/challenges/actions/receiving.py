@@ -14,6 +14,7 @@ from django.utils.translation import gettext as _
 from annotations import audit
 from annotations.importers.problems import ImportFailed
 from annotations.importers.texts import text_fault
+from annotations.stored_files import StorageAway
 from leaderboard.challenges import uploads
 from leaderboard.challenges.actions.places import NoPlaceLeft, free_places, lock_team
 from leaderboard.challenges.actions.telling import log, tell_on_commit
@@ -37,7 +38,7 @@ class Received:
 
 class NotTaken(Exception):
     """``code``: closed, upcoming, track, limit_day, limit_total, disqualified, not_member, round, too_large, empty,
-    not_text, name or description. ``message`` is for the person who sent it."""
+    not_text, name, description or storage. ``message`` is for the person who sent it."""
 
     def __init__(self, code: str, message: str) -> None:
         self.code, self.message = code, message
@@ -141,7 +142,8 @@ def _held(team: Team, round: Round) -> tuple[Team, Round]:
 
 
 def store(upload: Upload, **fields: Any) -> Submission:
-    """The submission's row with its file in its place, and a worker told of it on commit. Inside a transaction."""
+    """The submission's row with its file in its place, and a worker told of it on commit. Inside a transaction. Raises
+    ``NotTaken`` where the storage of files is away."""
     submission = Submission.objects.create(
         file_name=upload.file_name,
         stored_as=upload.path.name,
@@ -151,7 +153,11 @@ def store(upload: Upload, **fields: Any) -> Submission:
     )
     log(submission.pk, f"Received {upload.file_name} ({upload.size:,} bytes, SHA-256 {upload.sha256}).")
     tell_on_commit(submission)
-    uploads.move_in(upload)
+    try:
+        uploads.move_in(upload)
+    except StorageAway:
+        why = _("The site cannot keep files at the moment. Nothing was counted; hand it in again in some minutes.")
+        raise NotTaken("storage", why) from None
     return submission
 
 

@@ -53,7 +53,7 @@ def receive_scores(
 
     The caller has made sure that the user may see the corpus. The same bytes of the same user for the same version are
     not taken twice, unless the metric that they became was withdrawn: the known submission comes back.
-    Codes of ``NotTaken``: too_large, empty, not_text, name, level, link, limit_day, hidden.
+    Codes of ``NotTaken``: too_large, empty, not_text, name, level, link, limit_day, hidden, storage.
     """
     try:
         refuse_unreadable(upload)

@@ -11,7 +11,7 @@ from itertools import islice
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import Max, Q, QuerySet
+from django.db.models import F, Max, Q, QuerySet
 from django.utils import timezone
 
 from annotations.importers.problems import Problem
@@ -22,7 +22,7 @@ from leaderboard.challenges.actions.settling import configurations_of, settle
 from leaderboard.challenges.actions.stakes import keep_members_from_rating
 from leaderboard.challenges.actions.sweeping import Swept, sweep
 from leaderboard.challenges.actions.telling import log, send_hints, tell_on_commit
-from leaderboard.challenges.models import OWNED, Submission
+from leaderboard.challenges.models import OWNED, LogLine, Submission
 from leaderboard.models import SubmittedMetric
 from workers import claims, runs
 from workers.claims import NO_OWNER, WAITS_ANEW, Claim
@@ -49,6 +49,7 @@ __all__ = [
     "sweep",
     "tell_on_commit",
     "try_again",
+    "wait_for_storage",
 ]
 
 RESPONSES_A_BATCH = 5_000
@@ -197,6 +198,17 @@ def try_again(claim: Claim, error: str) -> bool:
 def give_back(claim: Claim) -> bool:
     """Leave a submission to whoever takes it next, as if it had not been begun."""
     return claims.give_back(_owned(claim), State.RECEIVED)
+
+
+def wait_for_storage(claim: Claim) -> bool:
+    """That the storage of files is away is no attempt. Workers are told again, less and less often; the log says it
+    once."""
+    said = "The site cannot read its files at the moment. It goes on by itself."
+    with transaction.atomic():
+        waits = _owned(claim).update(state=State.RECEIVED, attempts=F("attempts") - 1, **NO_OWNER)
+        if waits and not LogLine.objects.filter(submission=claim.row_id, text=said).exists():
+            log(claim.row_id, said, "warning")
+    return bool(waits)
 
 
 def _owned(claim: Claim) -> QuerySet[Submission]:

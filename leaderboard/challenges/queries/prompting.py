@@ -15,7 +15,7 @@ from leaderboard.challenges.prompts.budget import Limits, Usage
 from leaderboard.challenges.prompts.render import EXAMPLE, Place
 from leaderboard.challenges.prompts.spec import LARGEST_FILE, Prompt, read_prompt
 from leaderboard.challenges.queries.downloads import hides_references
-from leaderboard.challenges.uploads import stored_path
+from leaderboard.challenges.uploads import opened
 
 ROWS_A_READ = 2_000
 
@@ -78,7 +78,7 @@ def said_in_order(submission_id: int) -> Iterator[tuple[int, str]]:
 def prompt_of(submission: Submission) -> Prompt | None:
     """The prompt that was handed in; None where the file is none, or is gone."""
     try:
-        with stored_path(submission).open("rb") as file:
+        with opened(submission) as file:
             return read_prompt(file.read(LARGEST_FILE + 1))
     except (ImportFailed, OSError):
         return None

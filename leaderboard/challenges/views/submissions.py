@@ -18,6 +18,7 @@ from django.views.decorators.http import require_safe
 
 from annotations import page
 from annotations.roles import is_organiser
+from annotations.stored_files import StorageAway
 from leaderboard.challenges.access import submission_or_404, team_of
 from leaderboard.challenges.actions.work import may_cancel
 from leaderboard.challenges.forms.challenge import ReasonForm
@@ -27,7 +28,7 @@ from leaderboard.challenges.queries.attempts import attempts_left
 from leaderboard.challenges.queries.challenges import at
 from leaderboard.challenges.queries.next_step import standing_in
 from leaderboard.challenges.submission_tables import problems_table, score_table, submissions_table
-from leaderboard.challenges.uploads import stored_path
+from leaderboard.challenges.uploads import opened
 
 SEEN = "X-Seen"
 """What the page that asks again has: the answer is 204 where nothing has changed since."""
@@ -74,10 +75,14 @@ def submission_file(request: HttpRequest, public_id: str) -> HttpResponse:
         return redirect_to_login(request.get_full_path())
     one = submission_or_404(request.user, public_id)
     try:
-        file = stored_path(one).open("rb")
+        file = opened(one)
     except FileNotFoundError:
         raise Http404("this file is no longer kept") from None
+    except StorageAway:
+        words = _("The site cannot read its files at the moment. Try again in some minutes.")
+        return HttpResponse(words, status=503, content_type="text/plain; charset=utf-8")
     response = FileResponse(file, content_type="application/octet-stream")
+    response["Content-Length"] = one.size
     response["Content-Disposition"] = f"attachment; filename*=UTF-8''{quote(one.file_name, safe='')}"
     response["X-Content-Type-Options"] = "nosniff"
     response["Content-Security-Policy"] = "sandbox; default-src 'none'"

@@ -1,0 +1,182 @@
+"""Files that all machines of a site share: below DIALEVAL_HOME/files, or on S3-compatible storage.
+
+DIALEVAL_STORAGE_URL says which. Names are the site's own, ``folder/name``, never a sender's. On disk a file comes and is read where it lies; on S3 it is
+sent and fetched whole. What a storage elsewhere says when it fails becomes ``StorageAway``.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from datetime import datetime
+from functools import cache
+from pathlib import Path
+from secrets import token_hex
+from typing import IO, Any
+
+from django.core.files.base import ContentFile, File
+from django.core.files.storage import FileSystemStorage, storages
+
+log = logging.getLogger(__name__)
+
+
+class StorageAway(OSError):
+    """The storage of files does not answer, or refuses. The message names no key; what it keeps is not lost."""
+
+
+class NotWhole(OSError):
+    """What came from the storage is not what was put there."""
+
+
+def lies_on_disk() -> bool:
+    return isinstance(_storage(), FileSystemStorage)
+
+
+def take_in(path: Path, name: str) -> None:
+    """The file at ``path`` becomes ``name``, and is at ``path`` no more. Raises ``StorageAway``."""
+    if lies_on_disk():
+        place = Path(_storage().path(name))
+        place.parent.mkdir(parents=True, exist_ok=True)
+        os.replace(path, place)
+        return
+    put(path, name)
+    path.unlink(missing_ok=True)
+
+
+def put(path: Path, name: str) -> None:
+    """A copy of the file at ``path`` becomes ``name``, in the place of one that is there. Raises ``StorageAway``."""
+    if lies_on_disk():
+        place = Path(_storage().path(name))
+        place.parent.mkdir(parents=True, exist_ok=True)
+        unfinished = place.with_name(f".{place.name}.{token_hex(4)}")
+        try:
+            shutil.copyfile(path, unfinished)
+            os.replace(unfinished, place)
+        finally:
+            unfinished.unlink(missing_ok=True)
+        return
+    with _words_for_faults(), path.open("rb") as file:
+        _storage().save(name, File(file))
+
+
+def opened(name: str) -> IO[bytes]:
+    """Whole, before the first byte is given away. Raises ``FileNotFoundError``, ``StorageAway``."""
+    with _words_for_faults():
+        file = _storage().open(name, "rb")
+        fetched: IO[bytes] = file.file  # of S3 the file is fetched here, to memory and beyond a megabyte to disk
+        fetched.seek(0)
+        return fetched
+
+
+@contextmanager
+def at_hand(name: str, folder: Path, sha256: str = "") -> Iterator[Path]:
+    """Where the file can be read by path: on disk where it lies, else a copy in ``folder`` for as long as it is needed,
+    held against ``sha256``. Raises ``FileNotFoundError``, ``StorageAway``, ``NotWhole``."""
+    if lies_on_disk():
+        path = Path(_storage().path(name))
+        path.open("rb").close()  # raises what is wrong with it here, not in the middle
+        yield path
+        return
+    descriptor, copy = tempfile.mkstemp(dir=folder)
+    try:
+        with os.fdopen(descriptor, "wb") as target:
+            digest = copied(name, target)
+        if sha256 and digest != sha256:
+            raise NotWhole(f"the storage's {name} is not what was put there")
+        yield Path(copy)
+    finally:
+        Path(copy).unlink(missing_ok=True)
+
+
+def copied(name: str, target: IO[bytes]) -> str:
+    """Writes the file to ``target``; its SHA-256. Raises ``FileNotFoundError``, ``StorageAway``."""
+    digest = hashlib.sha256()
+    with opened(name) as source:
+        while chunk := source.read(1 << 20):
+            digest.update(chunk)
+            target.write(chunk)
+    return digest.hexdigest()
+
+
+def remove(name: str) -> None:
+    """What is not there is removed already. Raises ``StorageAway``."""
+    with _words_for_faults(), suppress(FileNotFoundError):
+        _storage().delete(name)
+
+
+def is_there(name: str) -> bool:
+    with _words_for_faults():
+        return bool(_storage().exists(name))
+
+
+def changed_before(folder: str, moment: float) -> list[str]:
+    """Names (without the folder) of files that were last written before ``moment``, in seconds since 1970."""
+    return [name for name, written in _listed(folder) if written < moment]
+
+
+def names_in(folder: str) -> list[str]:
+    """Names of files below the folder, as ``name`` or ``below/name``."""
+    return [name for name, _ in _listed(folder)]
+
+
+def _listed(folder: str) -> Iterator[tuple[str, float]]:
+    if lies_on_disk():
+        root = Path(_storage().path(folder))
+        for path in root.rglob("*") if root.is_dir() else ():
+            with suppress(OSError):
+                if path.is_file():
+                    yield path.relative_to(root).as_posix(), path.stat().st_mtime
+        return
+    storage: Any = _storage()
+    prefix = "/".join(part for part in (storage.location.strip("/"), folder) if part) + "/"
+    with _words_for_faults():
+        for found in storage.bucket.objects.filter(Prefix=prefix):
+            written: datetime = found.last_modified
+            yield found.key.removeprefix(prefix), written.timestamp()
+
+
+def storage_fault() -> str:
+    """Why no file can be put here now, in words without secrets; "" where one can."""
+    name = f"answers/{token_hex(8)}"
+    try:
+        if lies_on_disk():
+            place = Path(_storage().path(name))
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.write_bytes(b"?")
+        else:
+            with _words_for_faults():
+                _storage().save(name, ContentFile(b"?"))
+        remove(name)
+    except OSError as fault:
+        return str(fault.strerror or fault)
+    return ""
+
+
+def _storage() -> Any:
+    return storages["default"]
+
+
+@contextmanager
+def _words_for_faults() -> Iterator[None]:
+    """What is raised by whoever speaks with a storage elsewhere, as one kind. ``FileNotFoundError`` stays."""
+    if lies_on_disk():
+        yield
+        return
+    try:
+        yield
+    except _faults() as fault:
+        log.warning("the storage of files: %s", fault)
+        raise StorageAway("the storage of files does not answer, or refuses") from fault
+
+
+@cache
+def _faults() -> tuple[type[Exception], ...]:
+    from boto3.exceptions import Boto3Error  # a tenth of a second that a site without S3 does not spend
+    from botocore.exceptions import BotoCoreError, ClientError
+
+    return (Boto3Error, BotoCoreError, ClientError)
