@@ -30,6 +30,10 @@ from annotations.records import (
 DIALOGUES_A_BATCH = 20
 
 
+class CorpusExists(Exception):
+    """A corpus of this slug is there, with other content, and the import was to make a new one."""
+
+
 class CorpusHasResults(Exception):
     """The corpus has metric runs, which would be deleted with it, or rating campaigns, which keep it."""
 
@@ -42,19 +46,26 @@ class ImportOutcome:
 
 
 def import_corpus(
-    importer: Importer, path: Path, slug: str, name: str = "", is_public: bool = True, by: Any = None
+    importer: Importer,
+    path: Path,
+    slug: str,
+    name: str = "",
+    is_public: bool = True,
+    by: Any = None,
+    may_exist: bool = True,
 ) -> list[ImportOutcome]:
     """Store what a file holds: a new version where its content is new, nothing where it is known.
 
     The whole file is checked before the database is touched, so a file with a problem stores nothing and no other
-    writer waits while a long file is read. Raises ``ImportFailed`` with up to 100 problems.
+    writer waits while a long file is read. Raises ``ImportFailed`` with up to 100 problems, and, unless the corpus
+    ``may_exist``, ``CorpusExists`` where it does and the content is new.
     """
     _refuse_oversize(path)
     surveys = survey(importer, path)
     if problems := [problem for part in surveys for problem in _naming_problems(path, slug, name, part)]:
         raise ImportFailed(problems)
     with transaction.atomic():
-        outcomes = [_store_part(importer, path, slug, name, is_public, part) for part in surveys]
+        outcomes = [_store_part(importer, path, slug, name, is_public, part, may_exist) for part in surveys]
         for version in (outcome.version for outcome in outcomes if outcome.created):
             audit.record(by, "corpus.imported", version.corpus, version=version.label, format=version.format)
         return outcomes
@@ -74,6 +85,8 @@ def _naming_problems(path: Path, slug: str, name: str, part: PartSurvey) -> list
     if not slug_re.match(part_slug) or len(part_slug) > most_slug:
         rule = f"letters, figures, hyphens and underscores only, at most {most_slug}"
         found.append(f"the corpus cannot have the slug {part_slug!r}: {rule}")
+    if part_slug == "new":
+        found.append("the corpus cannot have the slug 'new': the page that adds corpora has this address")
     if fault := text_fault(part_name, most_name):
         found.append(f"the corpus's name {fault}")
     return [Problem(path.name, "", "", message) for message in found]
@@ -90,7 +103,7 @@ def _name_of(slug: str, name: str, part: PartSurvey) -> str:
 
 
 def _store_part(
-    importer: Importer, path: Path, slug: str, name: str, is_public: bool, part: PartSurvey
+    importer: Importer, path: Path, slug: str, name: str, is_public: bool, part: PartSurvey, may_exist: bool
 ) -> ImportOutcome:
     part_slug, part_name = _slug_of(slug, part), _name_of(slug, name, part)
     Corpus.objects.get_or_create(slug=part_slug, defaults={"name": part_name, "is_public": is_public})
@@ -98,6 +111,8 @@ def _store_part(
     known = corpus.versions.filter(digest=part.digest).first()
     if known is not None:
         return ImportOutcome(known, created=False, survey=part)
+    if not may_exist and corpus.versions.exists():
+        raise CorpusExists(part_slug)
     version = CorpusVersion.objects.create(
         corpus=corpus,
         number=(corpus.versions.aggregate(last=Max("number"))["last"] or 0) + 1,
@@ -217,6 +232,19 @@ class _RecordStore:
         else:
             rating.response = responses[given.dialogue_id, given.turn, given.system]
         return rating
+
+
+def show_to(corpus: Corpus, everybody: bool, by: Any = None) -> bool:
+    """Let everybody see a corpus, or organisers only. Returns whether that is a change."""
+    with transaction.atomic():
+        corpus = Corpus.objects.select_for_update().get(pk=corpus.pk)
+        if corpus.is_public == everybody:
+            return False
+        changes = {"is_public": [corpus.is_public, everybody]}
+        corpus.is_public = everybody
+        corpus.save(update_fields=["is_public"])
+        audit.record(by, "corpus.changed", corpus, changes=changes)
+        return True
 
 
 def delete_corpus(corpus: Corpus, force: bool = False, by: Any = None) -> None:

@@ -39,6 +39,7 @@ def corpus(request: HttpRequest, slug: str) -> HttpResponse:
         "scales": [(aspect, version.scales.get(aspect)) for aspect in version.aspects],
         "first_dialogue": queries.dialogue_at(version, 0),
         "table": table,
+        "hidden_by_a_round": queries.corpora_with_hidden_references().filter(pk=version.corpus_id).exists(),
     }
     return page(request, "annotations/corpus.html", context, [table])
 

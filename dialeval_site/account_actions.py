@@ -8,7 +8,8 @@ from django.contrib.auth import get_user_model
 from django.contrib.auth.models import Group
 from django.db import IntegrityError, transaction
 
-from annotations.roles import PARTICIPANT
+from annotations import audit
+from annotations.roles import ORGANISER, PARTICIPANT
 
 
 class NameTaken(Exception):
@@ -37,3 +38,13 @@ def change_email(user: Any, email: str) -> None:
     """ "" takes the address away."""
     get_user_model().objects.filter(pk=user.pk).update(email=email)
     user.email = email
+
+
+def make_organiser(user: Any, by: Any = None) -> bool:
+    """Give an account the organisers' role. Returns whether it had it not before."""
+    with transaction.atomic():
+        if user.groups.filter(name=ORGANISER).exists():
+            return False
+        user.groups.add(Group.objects.get(name=ORGANISER))
+        audit.record(by, "account.organiser", user.get_username())
+        return True

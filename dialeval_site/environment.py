@@ -109,6 +109,11 @@ SETTINGS: tuple[Setting, ...] = (
         "Where metrics with a model are computed: `auto` (CUDA, else MPS, else CPU), or a device as PyTorch names it.",
     ),
     Setting(
+    Setting(
+        "DIALEVAL_MAX_CORPUS_UPLOAD_MB",
+        "20",
+        "Largest corpus that an organiser may add in the browser, in megabytes; it is read while the browser waits.",
+    ),
         "DIALEVAL_THREADS",
         "0",
         "PyTorch's threads in each worker process. 0: half of the cores, shared among the worker's processes.",

@@ -214,6 +214,7 @@ if CELERY_BROKER_URL.startswith("redis"):
     }
 else:  # each process counts for itself: with n web processes a rate may be n times as high
     CACHES = {"default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}}
+MAX_CORPUS_UPLOAD_BYTES = environment.whole("DIALEVAL_MAX_CORPUS_UPLOAD_MB") * 1_000_000
 SITE_URL = environment.site_url(SECURE)
 MAIL = mail_settings(environment.text("DIALEVAL_EMAIL_URL"))
 SENDS_EMAIL = MAIL["SENDS_EMAIL"]

@@ -55,6 +55,8 @@ MATRIX = {
     "logout": Address("POST", "done done done done done"),
     "corpus": Address("GET", EVERYBODY, WHO_MAY_SEE),
     "dialogues": Address("GET", EVERYBODY, WHO_MAY_SEE),
+    "corpus-new": Address("GET", ORGANISERS),
+    "corpus-seen-by": Address("POST", ORGANISERS_DO, ORGANISERS_DO, data=(("seen_by", "nobody"),)),
     "dialogue": Address("GET", EVERYBODY, WHO_MAY_SEE, position=0),
     "metric-leaderboard": Address("GET", EVERYBODY, WHO_MAY_SEE),
     "metric-heat-map": Address("GET", EVERYBODY, WHO_MAY_SEE),

@@ -1,0 +1,229 @@
+"""The page on which organisers add a corpus: what it stores, what it refuses and how it says so; and who sees one."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from html import unescape
+from typing import Any
+
+import pytest
+from django.contrib.auth import get_user_model
+from django.contrib.auth.models import Group
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+
+from annotations.models import AuditEntry, Corpus, CorpusVersion, Dialogue
+from annotations.roles import ORGANISER
+from leaderboard.challenges.uploads import incoming_folder
+from tests.at_once import at_once
+
+pytestmark = pytest.mark.django_db
+
+PAGE = "/corpora/new/"
+
+
+@pytest.fixture
+def organiser() -> Iterator[Client]:
+    user = get_user_model().objects.create_user("mara")
+    user.groups.add(Group.objects.get(name=ORGANISER))
+    client = Client(raise_request_exception=False)
+    client.force_login(user)
+    yield client
+    assert list(incoming_folder().iterdir()) == []  # whatever became of the file, it is not kept
+
+
+def lines(*records: dict[str, Any]) -> bytes:
+    return "".join(json.dumps(record) + "\n" for record in records).encode()
+
+
+def dialogue(name: str = "soup") -> dict[str, Any]:
+    turn = {"number": 0, "context": [{"speaker": "A", "text": "What is in it?"}], "references": ["Leeks."]}
+    return {"type": "dialogue", "id": name, "persona": ["i cook."], "partner_persona": [], "turns": [turn]}
+
+
+COOKS = lines({"type": "corpus", "name": "Two cooks"}, dialogue())
+
+
+def send(client: Client, content: bytes = COOKS, file_name: str = "cooks.jsonl", **fields: str) -> Any:
+    file = SimpleUploadedFile(file_name, content)
+    asked = {"format": "jsonl", "slug": "", "name": "", "seen_by": "organisers", **fields}
+    return client.post(PAGE, {"file": file, **asked})
+
+
+def said(answer: Any) -> str:
+    return re.sub(r"\s+", " ", unescape(re.sub(r"<[^>]+>", " ", answer.content.decode())))
+
+
+# --- what is stored --------------------------------------------------------------------------------------------
+
+
+def test_a_file_becomes_a_private_corpus_and_leads_to_its_page(organiser: Client) -> None:
+    answer = send(organiser)
+    corpus = Corpus.objects.get()
+    assert (corpus.slug, corpus.name, corpus.is_public) == ("cooks", "Two cooks", False)
+    assert answer["Location"] == "/corpora/cooks/"
+    assert "Dialogues: 1, turns: 1, systems: 0" in said(organiser.get("/corpora/cooks/"))
+
+
+def test_the_address_is_made_from_the_name(organiser: Client) -> None:
+    send(organiser, name="Cooks of the North")
+    assert Corpus.objects.get().slug == "cooks-of-the-north"
+
+
+def test_the_log_says_who_added_it(organiser: Client) -> None:
+    send(organiser)
+    entry = AuditEntry.objects.get(action="corpus.imported")
+    assert (entry.actor, entry.subject, entry.details["format"]) == ("mara", "cooks", "jsonl")
+
+
+def test_a_corpus_that_is_there_gets_no_version_by_accident(organiser: Client) -> None:
+    send(organiser)
+    answer = send(organiser, lines({"type": "corpus"}, dialogue("bread")), slug="cooks")
+    assert answer.status_code == 422
+    assert "cooks is here already" in said(answer)
+    assert CorpusVersion.objects.count() == 1
+
+
+def test_a_new_version_is_asked_for(organiser: Client) -> None:
+    send(organiser)
+    more = lines({"type": "corpus"}, dialogue("bread"))
+    send(organiser, more, slug="cooks", is_new_version="on", seen_by="everybody")
+    assert sorted(CorpusVersion.objects.values_list("number", flat=True)) == [1, 2]
+    assert not Corpus.objects.get().is_public  # who sees it was said when it came
+
+
+def test_the_link_on_a_corpus_fills_in_the_form_for_a_version(organiser: Client) -> None:
+    send(organiser)
+    form = organiser.get(PAGE, {"corpus": "cooks"}).content.decode()
+    assert 'value="cooks"' in form
+    assert re.search(r'name="is_new_version"[^>]*checked', form)
+
+
+def test_the_same_file_again_changes_nothing_and_says_so(organiser: Client) -> None:
+    send(organiser)
+    send(organiser)
+    assert CorpusVersion.objects.count() == 1
+    assert "nothing is changed" in said(organiser.get("/corpora/cooks/"))
+
+
+@pytest.mark.django_db(transaction=True, serialized_rollback=True)
+def test_the_same_file_twice_at_once_is_stored_once(organiser: Client) -> None:
+    def once() -> int:
+        client = Client(raise_request_exception=False)
+        client.force_login(get_user_model().objects.get(username="mara"))
+        return int(send(client).status_code)
+
+    assert at_once(once, once) == [302, 302]
+    assert (CorpusVersion.objects.count(), Dialogue.objects.count()) == (1, 1)
+
+
+# --- what is refused -------------------------------------------------------------------------------------------
+
+WRONG = {
+    "an array": (b'[{"turn_0": {}}]', "wrong.jsonl:1"),
+    "half a record": (COOKS[:-9], "wrong.jsonl:2"),
+    "NUL": (COOKS.replace(b"Leeks", rb"Le\u0000ks"), "NUL character"),
+    "a NUL byte": (COOKS.replace(b"Leeks", b"Le\0ks"), "wrong.jsonl:2"),
+    "bytes": (bytes(range(256)), "is not UTF-8"),
+    "another encoding": (COOKS.decode().encode("utf-16"), "UTF-16"),
+    "nothing said": (lines({"type": "corpus"}), "wrong.jsonl"),
+    "an unknown field": (lines({"type": "corpus", "nam": "x"}, dialogue()), "nam"),
+}
+
+
+@pytest.mark.parametrize(("content", "told"), WRONG.values(), ids=WRONG)
+def test_a_wrong_file_is_told_with_its_place_and_nothing_is_stored(
+    organiser: Client, content: bytes, told: str
+) -> None:
+    answer = send(organiser, content, "wrong.jsonl", name="Kept")
+    assert answer.status_code == 422
+    assert "Nothing was stored" in said(answer)
+    assert told in said(answer)
+    assert 'value="Kept"' in answer.content.decode()
+    assert not Corpus.objects.exists()
+
+
+def test_an_empty_file_and_none_are_told_apart(organiser: Client) -> None:
+    assert "The file is empty." in said(send(organiser, b""))
+    assert "Choose a file." in said(organiser.post(PAGE, {"format": "jsonl", "seen_by": "organisers"}))
+
+
+def test_a_file_above_the_limit_is_refused_with_the_way_out(organiser: Client, settings: Any) -> None:
+    settings.MAX_CORPUS_UPLOAD_BYTES = len(COOKS) - 1
+    answer = send(organiser)
+    assert answer.status_code == 422
+    assert "manage.py import_corpus" in said(answer)
+    assert not Corpus.objects.exists()
+
+
+@pytest.mark.parametrize("name", ["../../etc/passwd", "<script>alert(1)</script>.jsonl", "\u202egnp.jsonl", "a" * 300])
+def test_a_hostile_file_name_does_no_harm(organiser: Client, name: str) -> None:
+    answer = send(organiser, b"{", name)
+    assert answer.status_code == 422
+    assert "<script>alert" not in answer.content.decode()
+    send(organiser, COOKS, name, slug="fine")
+    assert Corpus.objects.get().slug == "fine"
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("slug", "a/b"),
+        ("slug", "new"),
+        ("slug", "x" * 81),
+        ("slug", "\0"),
+        ("name", "x" * 201),
+        ("name", "a\0b"),
+        ("name", "\ud800"),
+        ("format", "exe"),
+        ("format", ""),
+        ("seen_by", "nobody"),
+    ],
+)
+def test_a_wrong_field_stores_nothing(organiser: Client, field: str, value: str) -> None:
+    answer = send(organiser, **{field: value.encode("utf-8", "surrogatepass").decode("utf-8", "replace")})
+    expected = 302 if value == "\ud800" else 422  # half a pair cannot come over HTTP: it arrives as U+FFFD
+    assert answer.status_code == expected
+    assert Corpus.objects.exists() == (expected == 302)
+
+
+def test_a_form_from_elsewhere_is_refused(organiser: Client) -> None:
+    strict = Client(enforce_csrf_checks=True)
+    strict.cookies = organiser.cookies
+    assert send(strict).status_code == 403
+    assert not Corpus.objects.exists()
+
+
+# --- who sees it -----------------------------------------------------------------------------------------------
+
+
+def test_an_organiser_shows_a_corpus_and_hides_it_again(organiser: Client) -> None:
+    send(organiser)
+    assert Client().get("/corpora/cooks/").status_code == 404
+    organiser.post("/corpora/cooks/seen-by/", {"seen_by": "everybody"})
+    assert Client().get("/corpora/cooks/").status_code == 200
+    organiser.post("/corpora/cooks/seen-by/", {"seen_by": "organisers"})
+    assert Client().get("/corpora/cooks/").status_code == 404
+    changes = AuditEntry.objects.filter(action="corpus.changed").order_by("pk").values_list("details", flat=True)
+    assert [one["changes"]["is_public"] for one in changes] == [[False, True], [True, False]]
+
+
+def test_a_choice_that_is_none_changes_nothing(organiser: Client) -> None:
+    send(organiser)
+    organiser.post("/corpora/cooks/seen-by/", {"seen_by": "cats"})
+    assert not Corpus.objects.get().is_public
+    assert not AuditEntry.objects.filter(action="corpus.changed").exists()
+    assert organiser.post("/corpora/none/seen-by/", {"seen_by": "everybody"}).status_code == 404
+
+
+# --- empty pages tell the first step ---------------------------------------------------------------------------
+
+
+def test_an_empty_site_tells_an_organiser_to_add_a_corpus(organiser: Client) -> None:
+    assert f'href="{PAGE}"' in organiser.get("/").content.decode()
+
+
+def test_an_empty_site_tells_a_visitor_how_there_is_an_organiser() -> None:
+    assert "manage.py create_organiser NAME" in said(Client().get("/"))
