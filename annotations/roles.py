@@ -4,14 +4,28 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.conf import settings
+from django_otp import user_has_device
+
 ORGANISER, RATER, PARTICIPANT = "organiser", "rater", "participant"
 ROLES = (ORGANISER, RATER, PARTICIPANT)
 
 
 def is_organiser(user: Any) -> bool:
+    """Where the site wants two-factor log-in of organisers, who has not set it up is none, by whatever way one asks."""
+    return has_organisers_role(user) and (not settings.ORGANISERS_NEED_TWO_FACTOR or _has_second_factor(user))
+
+
+def has_organisers_role(user: Any) -> bool:
     if not user.is_authenticated:
         return False
     return user.is_superuser or ORGANISER in _group_names(user)
+
+
+def _has_second_factor(user: Any) -> bool:
+    if not hasattr(user, "_second_factor"):
+        user._second_factor = user_has_device(user)
+    return user._second_factor
 
 
 def _group_names(user: Any) -> set[str]:

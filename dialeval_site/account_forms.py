@@ -6,6 +6,7 @@ from typing import Any
 
 from django import forms
 from django.contrib.auth.forms import PasswordChangeForm as DjangoPasswordChangeForm
+from django.contrib.auth.forms import SetPasswordForm
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
@@ -48,6 +49,11 @@ class EmailForm(forms.Form):
 
 
 class PasswordChangeForm(DjangoPasswordChangeForm):
+    def clean_new_password1(self) -> str:
+        return refuse_demo_password(self.cleaned_data["new_password1"])
+
+
+class NewPasswordForm(SetPasswordForm):
     def clean_new_password1(self) -> str:
         return refuse_demo_password(self.cleaned_data["new_password1"])
 

@@ -11,7 +11,7 @@ from django.contrib.auth.decorators import login_required
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import redirect, render
-from django.urls import reverse, reverse_lazy
+from django.urls import reverse
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
@@ -19,11 +19,12 @@ from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods
 
 from annotations.roles import is_organiser
-from dialeval_site import rates
+from dialeval_site import rates, two_factor
 from dialeval_site.account_actions import NameTaken, change_email, open_account
-from dialeval_site.account_forms import EmailForm, PasswordChangeForm, SignUpForm
+from dialeval_site.account_forms import EmailForm, SignUpForm
 from dialeval_site.backends import GUESS_SECONDS
 from dialeval_site.demo import accounts_on_this_site, is_demo_account
+from dialeval_site.two_factor_views import log_in_with_code
 from leaderboard.challenges.queries.challenges import memberships_of
 
 AN_HOUR = 3600
@@ -40,6 +41,8 @@ class LoginView(views.LoginView):
         )
 
     def form_invalid(self, form: Any) -> HttpResponse:
+        if getattr(self.request, "waits_for_code", None) is not None:
+            return log_in_with_code(self.request, self.get_redirect_url())
         if not getattr(self.request, "guessed_too_often", False):
             return super().form_invalid(form)
         response = self.render_to_response(self.get_context_data(form=form, guessed_too_often=True), status=429)
@@ -111,25 +114,8 @@ def account(request: HttpRequest) -> HttpResponse:
         "section": "account",
         "form": form,
         "is_shared": is_shared,
+        "two_factor_is_on": two_factor.is_on(request.user),
         "roles": [_("organiser")] if is_organiser(request.user) else [],
         "memberships": memberships_of(request.user),
     }
     return render(request, "registration/account.html", context, status=422 if form.is_bound else 200)
-
-
-class PasswordChangeView(views.PasswordChangeView):
-    form_class = PasswordChangeForm
-    success_url = reverse_lazy("account")
-    extra_context = {"section": "account"}
-
-    def dispatch(self, *args: Any, **kwargs: Any) -> HttpResponse:
-        if is_demo_account(self.request.user):
-            raise PermissionDenied(_("this log-in is shared by all visitors of the demo and cannot be changed"))
-        return super().dispatch(*args, **kwargs)
-
-    def form_valid(self, form: Any) -> HttpResponse:
-        messages.success(self.request, _("The password is changed. Other browsers are logged out."))
-        return super().form_valid(form)
-
-    def form_invalid(self, form: Any) -> HttpResponse:
-        return self.render_to_response(self.get_context_data(form=form), status=422)

@@ -16,7 +16,7 @@ from annotations.rest.document import refusals
 from annotations.rest.problems import Refused
 from annotations.rest.texts import Given, Text
 from annotations.roles import ROLES
-from dialeval_site import rates, tokens
+from dialeval_site import rates, tokens, two_factor
 from dialeval_site.models import ApiToken
 
 router = Router(tags=["tokens"])
@@ -43,6 +43,11 @@ class TokenIn(Given):
     }
     username: Text = Field(min_length=1, max_length=150, description="Your log-in name.")
     password: Text = Field(min_length=1, max_length=1000, description="Your password.")
+    code: Text = Field(
+        "",
+        max_length=40,
+        description="Of an account with two-factor log-in: the app's six figures, or a recovery code.",
+    )
     name: Text = Field("API", min_length=1, max_length=80, description="What you will know the token by.")
     scopes: list[ScopeName] = Field(
         ["read", "submit"], min_length=1, max_length=4, description="What the token may be used for."
@@ -89,6 +94,8 @@ def make_token(request: HttpRequest, wish: TokenIn) -> Status[Any]:
             429, _("Too many wrong passwords. Try again in ten minutes."), code="guesses", retry=GUESS_SECONDS
         )
     user = authenticate(request, username=wish.username, password=wish.password)
+    if user is None and (waiting := getattr(request, "waits_for_code", None)) is not None:
+        user = _with_code(waiting, wish.code)
     if user is None:
         rates.counted("guess", name_here, GUESS_SECONDS)
         rates.counted("guesses", address, GUESS_SECONDS)
@@ -99,6 +106,19 @@ def make_token(request: HttpRequest, wish: TokenIn) -> Status[Any]:
         errors = [{"field": f"body.{refusal.field}", "message": refusal.message}]
         raise Refused(422, refusal.message, code=refusal.field, errors=errors) from None
     return Status(201, {**_token(row), "token": token})
+
+
+def _with_code(user: Any, code: str) -> Any:
+    """The user, whose password was right, where the code is, too."""
+    if not code.strip():
+        raise Refused(401, _("This account has two-factor log-in. Send the code, too."), code="two_factor")
+    try:
+        two_factor.verify(user, code)
+    except two_factor.TooManyCodes as refusal:
+        raise Refused(429, _("Too many wrong codes. Try again later."), code="codes", retry=refusal.seconds) from None
+    except two_factor.WrongCode:
+        raise Refused(401, _("The code does not fit."), code="wrong_code") from None
+    return user
 
 
 @router.get("/me", auth=Token("read"), response=Me, operation_id="get_me", summary="Who you are")

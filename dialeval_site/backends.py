@@ -2,7 +2,8 @@
 
 A site that began as a demo and went into production keeps the demo's users; their pass words are printed in the README,
 so there they open nothing. And nobody guesses: after some wrong passwords for a name no further one is looked at from
-the same address for a while.
+the same address for a while. Who has turned two-factor log-in on is let in by no password alone: so a way in that
+nobody thought of is closed to them, not open.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from django.contrib.auth.backends import ModelBackend
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest
 
-from dialeval_site import rates
+from dialeval_site import rates, two_factor
 from dialeval_site.demo import DEMO_ACCOUNTS
 
 GUESS_SECONDS = 600
@@ -28,19 +29,34 @@ class NoDemoLogInsInProduction(ModelBackend):
         self, request: HttpRequest | None, username: str | None = None, password: str | None = None, **kwargs: Any
     ) -> Any:
         """Raises ``PermissionDenied``, which Django takes for wrong, where there were too many guesses; then
-        ``request.guessed_too_often`` is set."""
+        ``request.guessed_too_often`` is set. Where the password is right and a code is wanted beside it, nobody is let
+        in either, and ``request.waits_for_code`` is the user."""
         is_public = any(password == account.password for account in DEMO_ACCOUNTS)
         if settings.PRODUCTION and is_public:
             return None
         if request is None or username is None:
-            return super().authenticate(request, username, password, **kwargs)
+            user = super().authenticate(request, username, password, **kwargs)
+            return None if user is not None and two_factor.is_on(user) else user
         _count_guess(request, username)
         user = super().authenticate(request, username, password, **kwargs)
         if user is None:
             rates.counted("log-ins", rates.address_of(request), GUESS_SECONDS)
-        else:
-            rates.forget("log-in", _name_here(request, username), GUESS_SECONDS)
+            return None
+        rates.forget("log-in", _name_here(request, username), GUESS_SECONDS)
+        if two_factor.is_on(user):
+            request.waits_for_code = user  # type: ignore[attr-defined]
+            return None
         return user
+
+
+def password_is(request: HttpRequest, user: Any, password: str) -> bool:
+    """Whether it is the password of who is logged in: somebody else may sit at the browser, and guess. Raises
+    ``PermissionDenied`` as above."""
+    _count_guess(request, user.get_username())
+    is_right = bool(user.check_password(password))
+    if is_right:
+        rates.forget("log-in", _name_here(request, user.get_username()), GUESS_SECONDS)
+    return is_right
 
 
 def _count_guess(request: HttpRequest, username: str) -> None:

@@ -251,6 +251,8 @@ def _names(made: Stage) -> dict[tuple[str, str], list[Any]]:
         ("judges", "slug"): [trial.prompt_version.prompt.slug],
         ("judges", "pk"): [trial.pk],
         ("analyses", "key"): [look(made.version, "correlations", aspect="overall").key],
+        ("accounts", "uidb64"): ["MQ"],
+        ("accounts", "token"): ["set-password"],
         ("accounts", "pk"): [made.users["participant"].api_tokens.get().pk, _webhook(made).pk],
     }
 

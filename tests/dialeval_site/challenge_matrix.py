@@ -135,6 +135,17 @@ MATRIX = [
     _of("sign-up", "POST", "422 done done done done done done done", ""),
     _of("password-change", "GET", LOGGED_IN, ""),
     _of("password-change", "POST", "login 422 422 422 422 422 422 422", ""),
+    _of("password-reset", "GET", EVERYBODY, ""),
+    _of("password-reset", "POST", "403 403 403 403 403 403 403 403", ""),  # the tests' site sends no e-mail
+    _of("password-reset-sent", "GET", EVERYBODY, ""),
+    _of("password-reset-link", "GET", EVERYBODY, "reset link"),
+    _of("password-reset-link", "POST", EVERYBODY, "reset link"),  # "this link opens nothing"
+    _of("two-factor", "GET", LOGGED_IN, ""),
+    _of("two-factor", "POST", "login 422 422 422 422 422 422 422", ""),
+    _of("two-factor-codes", "POST", "login 422 422 422 422 422 422 422", ""),
+    _of("two-factor-off", "POST", "login 422 422 422 422 422 422 422", ""),
+    _of("two-factor-log-in", "GET", "login done done done done done done done", ""),
+    _of("two-factor-log-in", "POST", "login done done done done done done done", ""),
     _of("tokens", "GET", LOGGED_IN, ""),
     _of("tokens", "POST", "login 422 422 422 422 422 422 422", ""),
     _of("token-revoke", "POST", MAY_DO, "token"),

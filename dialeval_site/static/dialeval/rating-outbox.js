@@ -135,8 +135,9 @@
 
   // Logging in again in another tab makes a new token: the cookie has the one that is true now.
   function token() {
-    const cookie = document.cookie.split("; ").find((one) => one.startsWith("csrftoken="));
-    if (cookie) return cookie.slice("csrftoken=".length);
+    // Over HTTPS its name begins with __Host-.
+    const cookie = document.cookie.split("; ").find((one) => /^(__Host-)?csrftoken=/.test(one));
+    if (cookie) return cookie.slice(cookie.indexOf("=") + 1);
     const field = document.querySelector("[name=csrfmiddlewaretoken]");
     return field ? field.value : "";
   }

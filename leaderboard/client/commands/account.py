@@ -11,7 +11,7 @@ import sys
 from leaderboard.client import credentials, terminal
 from leaderboard.client.commands.arguments import Subparsers, command
 from leaderboard.client.credentials import Credentials
-from leaderboard.client.errors import ClientError
+from leaderboard.client.errors import ClientError, Refused
 from leaderboard.client.server import Server
 from leaderboard.client.texts import one_line
 
@@ -26,7 +26,8 @@ def add(parsers: Subparsers) -> None:
         "log in and keep a token on this machine",
         _login,
         "Asks for a token (made on the site under Account, Tokens) or, with --username, for the password, with which a "
-        "token is made. It is kept in a file that only you can read.",
+        "token is made; for an account with two-factor log-in for a code, too. It is kept in a file that only you can "
+        "read.",
     )
     login.add_argument("server", metavar="ADDRESS", help="the site, such as https://dialeval.example.org")
     login.add_argument("--username", help="log in with a password instead of a token")
@@ -39,7 +40,11 @@ def add(parsers: Subparsers) -> None:
         choices=("read", "submit", "export", "organise"),
         help=f"with --username: what the token may do; may be given again (default: {', '.join(SCOPES)})",
     )
-    login.add_argument("--stdin", action="store_true", help="read the token or password from standard input, no prompt")
+    login.add_argument(
+        "--stdin",
+        action="store_true",
+        help="read token, or password and code, from standard input, no prompt",
+    )
     logout = command(parsers, "logout", "revoke the token and forget it", _logout)
     logout.add_argument("--keep-token", action="store_true", help="forget it here but leave it valid on the server")
 
@@ -67,7 +72,12 @@ def _token_for(server: str, options: argparse.Namespace) -> str:
         "days": options.days,
     }
     with Server(Credentials(server), terminal.waiting) as connection:
-        answer = connection.post("tokens", request)
+        try:
+            answer = connection.post("tokens", request)
+        except Refused as refusal:
+            if refusal.problem.get("code") != "two_factor":
+                raise
+            answer = connection.post("tokens", {**request, "code": _secret("Code: ", options.stdin)})
     return credentials.checked_token(str(answer.get("token", "")))
 
 

@@ -1,0 +1,102 @@
+"""Pages of passwords: changing one's own, and a new one where it is forgotten."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.conf import settings
+from django.contrib import messages
+from django.contrib.auth import views
+from django.contrib.auth.forms import PasswordResetForm
+from django.core.exceptions import PermissionDenied
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse_lazy
+from django.utils.decorators import method_decorator
+from django.utils.translation import gettext as _
+from django.views.decorators.cache import never_cache
+from django.views.decorators.debug import sensitive_post_parameters
+from django.views.decorators.http import require_http_methods
+
+from dialeval_site import password_reset, rates
+from dialeval_site.account_forms import NewPasswordForm, PasswordChangeForm
+from dialeval_site.backends import GUESS_SECONDS, password_is
+from dialeval_site.demo import is_demo_account
+
+METHODS = ["get", "head", "post", "options"]
+"""Django's own views take a PUT for a POST."""
+AN_HOUR = 3600
+ASKED_AN_HOUR = 20
+"""Links that one address asks for."""
+
+
+@method_decorator([sensitive_post_parameters(), never_cache], name="dispatch")
+class PasswordChangeView(views.PasswordChangeView):
+    http_method_names = METHODS
+    form_class = PasswordChangeForm
+    success_url = reverse_lazy("account")
+    extra_context = {"section": "account"}
+
+    def dispatch(self, *args: Any, **kwargs: Any) -> HttpResponse:
+        if is_demo_account(self.request.user):
+            raise PermissionDenied(_("this log-in is shared by all visitors of the demo and cannot be changed"))
+        return super().dispatch(*args, **kwargs)
+
+    def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        """Who sits at a browser that was left open does not guess at the old password without end."""
+        try:
+            password_is(request, request.user, request.POST.get("old_password", ""))
+        except PermissionDenied:
+            form = self.form_class(request.user)
+            response = self.render_to_response(self.get_context_data(form=form, guessed_too_often=True), status=429)
+            response["Retry-After"] = str(GUESS_SECONDS)
+            return response
+        return super().post(request, *args, **kwargs)
+
+    def form_valid(self, form: Any) -> HttpResponse:
+        messages.success(self.request, _("The password is changed. Other browsers are logged out."))
+        return super().form_valid(form)
+
+    def form_invalid(self, form: Any) -> HttpResponse:
+        return self.render_to_response(self.get_context_data(form=form), status=422)
+
+
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
+def forgotten_password(request: HttpRequest) -> HttpResponse:
+    """Without a mail server it says whom to ask."""
+    template = "registration/password_reset_form.html"
+    if not settings.SENDS_EMAIL:
+        return render(request, template, {"sends_no_email": True}, status=200 if request.method != "POST" else 403)
+    form = PasswordResetForm(request.POST if request.method == "POST" else None)
+    if not form.is_valid():
+        return render(request, template, {"form": form}, status=422 if form.is_bound else 200)
+    if rates.counted("password-resets", rates.address_of(request), AN_HOUR) > ASKED_AN_HOUR:
+        response = render(request, template, {"form": form, "too_often": True}, status=429)
+        response["Retry-After"] = str(AN_HOUR)
+        return response
+    password_reset.ask_for(form.cleaned_data["email"])
+    return redirect("password-reset-sent")
+
+
+@never_cache
+@require_http_methods(["GET", "HEAD"])
+def password_reset_sent(request: HttpRequest) -> HttpResponse:
+    return render(request, "registration/password_reset_done.html")
+
+
+@method_decorator([sensitive_post_parameters(), never_cache], name="dispatch")
+class NewPasswordView(views.PasswordResetConfirmView):
+    """Where the link leads. Django takes the token out of the address before the page is shown, so that no Referer
+    carries it; a new password ends all sessions, and logs nobody in: who has a second factor is asked for it."""
+
+    http_method_names = METHODS
+    form_class = NewPasswordForm
+    success_url = reverse_lazy("login")
+
+    def form_valid(self, form: Any) -> HttpResponse:
+        messages.success(self.request, _("The new password is stored. Log in with it."))
+        return super().form_valid(form)
+
+    def form_invalid(self, form: Any) -> HttpResponse:
+        return self.render_to_response(self.get_context_data(form=form), status=422)
