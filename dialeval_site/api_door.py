@@ -13,7 +13,7 @@ from django.http.response import HttpResponseBase
 from django.utils.translation import gettext as _
 
 from annotations.rest.problems import MEDIA_TYPE, problem_response
-from dialeval_site import rates, tokens
+from dialeval_site import log_context, rates, tokens
 
 log = logging.getLogger(__name__)
 
@@ -25,7 +25,8 @@ WORDS = {
     404: "There is nothing at this address.",
     405: "This address does not know that method.",
     413: "The request is too large.",
-    500: "Something went wrong on the server. It was noted. Nothing of the request was kept.",
+    500: "Something went wrong on the server. It was noted. Nothing of the request was kept. Tell the organiser the "
+    "number in request_id.",
 }
 
 
@@ -77,7 +78,8 @@ def _in_one_form(response: HttpResponseBase) -> HttpResponseBase:
     said = ""
     if isinstance(response, HttpResponse) and response.get("Content-Type", "").startswith("text/plain"):
         said = response.content.decode("utf-8", "replace").strip()[:500]
-    problem = problem_response(status, said or _(WORDS.get(status, "The request was refused.")))
+    more = {"request_id": log_context.request_id()} if status >= 500 else {}
+    problem = problem_response(status, said or _(WORDS.get(status, "The request was refused.")), **more)
     for header in ("Allow", "Retry-After", "Connection"):
         if header in response:
             problem[header] = response[header]

@@ -9,6 +9,7 @@ from typing import Any
 from celery import Celery
 from celery.signals import worker_init
 
+from dialeval_site import task_context  # noqa: F401  its receivers of signals
 from dialeval_site.folder_broker import SCHEME
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "dialeval_site.settings")

@@ -6,10 +6,12 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
+from urllib.parse import unquote, urlsplit
 
 from django.core.exceptions import ImproperlyConfigured
 
@@ -165,6 +167,20 @@ SETTINGS: tuple[Setting, ...] = (
 _DECLARED = {setting.name: setting for setting in SETTINGS}
 
 
+    Setting(
+        "DIALEVAL_LOG_FORMAT",
+        "line",
+        "`line`: for people. `json`: a document a line, and one for each request, for programs.",
+    ),
+    Setting(
+        "DIALEVAL_MONITORING_TOKEN",
+        "",
+        "Whoever sends it reads `/monitoring/`, as Prometheus does. Empty: that address does not exist.",
+    ),
+    Setting(
+        "DIALEVAL_SENTRY_DSN", "", "Where reports of errors are sent, as Sentry names it. Empty: they stay in the log."
+    ),
+    Setting("DIALEVAL_SENTRY_ENVIRONMENT", "production", "What reports of errors call this site."),
 def text(name: str, environ: Mapping[str, str] = os.environ) -> str:
     """The setting as text; a name that is not declared above is a programming error."""
     return environ.get(name, "").strip() or _DECLARED[name].default
@@ -238,6 +254,32 @@ def production(environ: Mapping[str, str] = os.environ) -> bool:
     if mode not in ("development", "production"):
         raise ImproperlyConfigured(f"DIALEVAL_MODE must be development or production, not {mode!r}")
     return mode == "production"
+
+def log_format(environ: Mapping[str, str] = os.environ) -> str:
+    wish = text("DIALEVAL_LOG_FORMAT", environ)
+    if wish not in ("line", "json"):
+        raise ImproperlyConfigured(f"DIALEVAL_LOG_FORMAT must be line or json, not {wish!r}")
+    return wish
+
+
+_NAMES_OF_SECRETS = re.compile(r"(?:.*_)?(?:KEY|SECRET|TOKEN|PASSWORD|DSN)|DIALEVAL_CHAT_KEY_.*")
+
+
+def secrets(environ: Mapping[str, str] = os.environ) -> tuple[str, ...]:
+    """What must stand in no line of the log: keys and passwords, by the names of their variables, ours and others'."""
+    found = {value.strip() for name, value in environ.items() if _NAMES_OF_SECRETS.fullmatch(name)}
+    for name, value in environ.items():
+        if name.endswith("_URL") and (password := _password_in(value)):
+            found |= {password, unquote(password)}
+    return tuple(sorted(found - {""}))
+
+
+def _password_in(address: str) -> str:
+    try:
+        return urlsplit(address.strip()).password or ""
+    except ValueError:
+        return ""
+
 
 
 def sign_up_is_open(environ: Mapping[str, str] = os.environ) -> bool:

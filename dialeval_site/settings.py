@@ -9,7 +9,7 @@ import plotly
 from csp.constants import NONE, SELF
 
 from annotations.version import VERSION as VERSION
-from dialeval_site import environment
+from dialeval_site import environment, logs
 from dialeval_site.mail_settings import mail_settings
 from dialeval_site.storage import file_storage
 
@@ -44,6 +44,10 @@ INSTALLED_APPS = [
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
+    "dialeval_site.request_ids.RequestIds",
+    "dialeval_site.request_ids.AccessLines",
+    "dialeval_site.monitoring.requests.CountRequests",
+    "dialeval_site.security_headers.SecurityHeaders",
     "csp.middleware.CSPMiddleware",
     "dialeval_site.compression.QuickGZip",
     "dialeval_site.api_door.ApiDoor",
@@ -166,6 +170,7 @@ if CELERY_BROKER_URL.startswith("folder:"):
         "data_folder_out": str(BROKER_FOLDER / "queue"),
         "control_folder": str(BROKER_FOLDER / "control"),
         "polling_interval": environment.seconds("DIALEVAL_POLL_SECONDS"),
+SECURE_REDIRECT_EXEMPT = [r"^(health|ready|monitoring)/$"]  # asked from within, past the proxy that ends HTTPS
     }
 elif CELERY_BROKER_URL.startswith("redis"):
     # A hint that cannot be sent now is sent by the sweeper later: do not hold a request for it.
@@ -222,12 +227,12 @@ globals().update(MAIL)
 DEFAULT_FROM_EMAIL = environment.text("DIALEVAL_EMAIL_FROM")
 WEBHOOK_PRIVATE = environment.text("DIALEVAL_WEBHOOK_PRIVATE").lower() == "true"
 
-LOGGING = {
-    "version": 1,
-    "disable_existing_loggers": False,
-    "formatters": {"line": {"format": "{asctime} {levelname} {name} {message}", "style": "{"}},
-    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
-    "root": {"handlers": ["stderr"], "level": environment.text("DIALEVAL_LOG_LEVEL").upper()},
-    # A line for every call of a judge would bury everything else; what goes wrong with one is said by its run.
-    "loggers": {name: {"level": "WARNING"} for name in ("httpx", "httpx2")},
-}
+LOG_FORMAT = environment.log_format()
+LOGGING = logs.configuration(LOG_FORMAT, environment.text("DIALEVAL_LOG_LEVEL").upper())
+
+# --- watching over it -----------------------------------------------------------------------------------------
+MONITORING_TOKEN = environment.text("DIALEVAL_MONITORING_TOKEN")
+if SENTRY_DSN := environment.text("DIALEVAL_SENTRY_DSN"):
+    from dialeval_site import error_reports  # sentry_sdk takes a third of a second to load
+
+    error_reports.begin(SENTRY_DSN, environment.text("DIALEVAL_SENTRY_ENVIRONMENT"), VERSION)

@@ -4,10 +4,14 @@ from django.views.decorators.csrf import csrf_exempt
 
 from dialeval_site import token_views
 from dialeval_site.api import api, no_such_address
-from dialeval_site.health import health
+from dialeval_site.health import health, ready
+from dialeval_site.monitoring.page import monitoring
 
+handler500 = "dialeval_site.error_pages.server_error"
 urlpatterns = [
     path("health/", health, name="health"),
+    path("ready/", ready, name="ready"),
+    path("monitoring/", monitoring, name="monitoring"),
     path("", include("annotations.urls")),
     path("", include("workers.urls")),
     path("", include("leaderboard.urls")),

@@ -87,3 +87,13 @@ class MetricRun(models.Model):
 
     def __str__(self) -> str:
         return f"{self.configuration} on {self.system_id}"
+
+
+class QueueSeen(models.Model):
+    """When a worker that takes from this queue last said so (``workers.presence``)."""
+
+    queue = models.CharField(max_length=10, unique=True)
+    seen_at = models.DateTimeField()
+
+    def __str__(self) -> str:
+        return self.queue

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from workers import answering, execution, replies, runs
+from workers import answering, execution, presence, replies, runs
 from workers.celery_rules import row_task
 from workers.judges import trials
 from workers.models import MetricRun
@@ -29,6 +29,7 @@ def reply(message_id: int) -> None:
 
 @row_task
 def sweep() -> None:
+    presence.note_own_queues()
     runs.sweep()
     replies.sweep()
     trials.sweep()

@@ -429,6 +429,8 @@ def who(name: str) -> str:
     if name not in MATRIX:
         return next(OF_CAMPAIGNS[address.who] for address in campaign_matrix.MATRIX if address.name == name)
     address = MATRIX[name]
+    if name == "monitoring":
+        return "who has the monitoring token"
     if "403" in address.public:
         return "organisers"
     return "who may see the corpus" if address.private else "everybody"

@@ -47,6 +47,8 @@ ORGANISERS_DO = "login 403 403 done done"
 
 MATRIX = {
     "health": Address("GET", EVERYBODY),
+    "ready": Address("GET", EVERYBODY),
+    "monitoring": Address("GET", "404 404 404 404 404"),
     "home": Address("GET", EVERYBODY),
     "metrics": Address("GET", EVERYBODY),
     "metric": Address("GET", EVERYBODY, name="word_f1"),

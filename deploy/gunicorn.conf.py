@@ -1,0 +1,54 @@
+"""The web server's own settings: ``gunicorn dialeval_site.wsgi --config deploy/gunicorn.conf.py``.
+
+What differs from machine to machine comes from the environment: WEB_CONCURRENCY (gunicorn's own) and PORT or
+GUNICORN_CMD_ARGS (``--bind …``).
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from pathlib import Path
+
+bind = f"{os.environ.get('WEB_ADDRESS') or '127.0.0.1'}:{os.environ.get('PORT') or 8000}"
+
+# A page is work of the processor: a process for each core and one more, two threads each, served 50 raters best
+# (bench/README.md). More threads help only where pages wait for something else.
+workers = int(os.environ.get("WEB_CONCURRENCY") or len(os.sched_getaffinity(0)) + 1)
+threads = 2
+worker_class = "gthread"
+
+# Opening a campaign of a million slots is one request of up to a minute.
+timeout = 120
+# After SIGTERM and SIGHUP: requests under way are answered, for so many seconds; uploads take longest.
+graceful_timeout = 60
+keepalive = 5
+# Each process says again and again that it lives, by a file: in memory, since a slow disk would look like a death.
+worker_tmp_dir = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None  # noqa: S108  gunicorn's own advice
+
+# No max_requests: processes do not grow (docs/performance.md), and each new one loads SciPy for half a second.
+
+logger_class = "dialeval_site.gunicorn_log.Log"
+accesslog = None  # the site writes a line for each request itself, with route and user, where DIALEVAL_LOG_FORMAT=json
+
+_MADE_HERE = "dialeval-monitoring-"
+
+
+def on_starting(_server: object) -> None:
+    """Each process counts requests in a file of its own, and any of them adds them up. A new folder for each start, so
+    that counts begin at 0 together; SIGHUP keeps it."""
+    if not os.environ.get("PROMETHEUS_MULTIPROC_DIR"):
+        os.environ["PROMETHEUS_MULTIPROC_DIR"] = tempfile.mkdtemp(prefix=_MADE_HERE)
+
+
+def child_exit(_server: object, worker: object) -> None:
+    from prometheus_client import multiprocess
+
+    multiprocess.mark_process_dead(worker.pid)  # type: ignore[attr-defined]
+
+
+def on_exit(_server: object) -> None:
+    folder = Path(os.environ.get("PROMETHEUS_MULTIPROC_DIR", ""))
+    if folder.name.startswith(_MADE_HERE):
+        shutil.rmtree(folder, ignore_errors=True)

@@ -1,0 +1,44 @@
+"""Reports of errors to Sentry, or to what speaks as it does, where a DSN is set. Nothing of a visitor goes with them:
+no body, no cookie, no header, no address, no variable of the program, and no secret in what is left."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dialeval_site import environment, log_context
+from dialeval_site.scrubbing import Scrubber
+
+_OF_A_REQUEST = ("url", "method")
+
+
+def begin(dsn: str, site: str, release: str) -> None:
+    """From now on every line of the log from ERROR up, and every exception that nobody caught, is sent, once."""
+    import sentry_sdk
+
+    sentry_sdk.init(
+        dsn=dsn,
+        environment=site,
+        release=f"dialeval@{release}",
+        send_default_pii=False,
+        max_request_body_size="never",
+        include_local_variables=False,
+        auto_session_tracking=False,
+        before_send=Scrubbed(environment.secrets()),
+        shutdown_timeout=2,
+    )
+
+
+class Scrubbed:
+    """The last that sees a report before it is sent."""
+
+    def __init__(self, secrets: tuple[str, ...]) -> None:
+        self.scrubber = Scrubber(secrets)
+
+    def __call__(self, event: dict[str, Any], _hint: dict[str, Any]) -> dict[str, Any]:
+        asked = event.get("request")
+        if asked:
+            event["request"] = {name: asked[name] for name in _OF_A_REQUEST if name in asked}
+        event.pop("user", None)
+        event.get("extra", {}).pop("sys.argv", None)
+        event.setdefault("tags", {}).update({name: str(value) for name, value in log_context.fields().items()})
+        return dict(self.scrubber.all_of(event))

@@ -1,0 +1,21 @@
+"""What gunicorn itself has to say, in the log's own form: its main process loads no site, and so no settings."""
+
+from __future__ import annotations
+
+import logging.config
+
+from gunicorn.glogging import Logger
+
+from dialeval_site import environment, logs
+
+
+class Log(Logger):
+    """For ``logger_class`` of ``deploy/gunicorn.conf.py``."""
+
+    def setup(self, cfg: object) -> None:
+        super().setup(cfg)
+        logging.config.dictConfig(
+            logs.configuration(environment.log_format(), environment.text("DIALEVAL_LOG_LEVEL").upper())
+        )
+        self.error_log.handlers.clear()
+        self.error_log.propagate = True

@@ -1,0 +1,68 @@
+"""Lines of the log: for people or as JSON, each with what it belongs to, none with a secret.
+
+Works without a site around it: gunicorn's main process writes lines, and never loads one.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from typing import Any
+
+from pythonjsonlogger.json import JsonFormatter
+
+from dialeval_site import environment, log_context
+from dialeval_site.scrubbing import Scrubber
+
+QUIET = ("httpx", "httpx2")
+"""A line for every call of a judge would bury everything else; what goes wrong with one is said by its run."""
+
+
+class Line(logging.Formatter):
+    """``2026-11-20 09:30:00,000 INFO workers.execution metric run 17 failed [request_id=… row=run 17]``"""
+
+    def __init__(self) -> None:
+        super().__init__("{asctime} {levelname} {name} {message}", style="{")
+        self.scrubber = Scrubber(environment.secrets())
+
+    def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802  logging's name
+        belongs = " ".join(f"{name}={value}" for name, value in log_context.fields().items())
+        return super().formatMessage(record) + (f" [{belongs}]" if belongs else "")
+
+    def format(self, record: logging.LogRecord) -> str:
+        return self.scrubber.text(super().format(record))
+
+
+class Json(JsonFormatter):
+    """One document a line: ``time``, ``level``, ``logger``, ``message``, what the line belongs to, and what it adds."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            ["asctime", "levelname", "name", "message"],
+            rename_fields={"asctime": "time", "levelname": "level", "name": "logger", "exc_info": "exception"},
+            json_ensure_ascii=False,
+        )
+        self.default_msec_format = "%s.%03dZ"
+        self.default_time_format = "%Y-%m-%dT%H:%M:%S"
+        self.converter = time.gmtime
+        self.scrubber = Scrubber(environment.secrets())
+
+    def process_log_record(self, log_data: dict[str, Any]) -> dict[str, Any]:
+        log_data.pop("request", None)  # Django's: an object, and its address would be written whole
+        log_data.pop("status_code", None)
+        log_data.pop("taskName", None)
+        log_data.update(log_context.fields())
+        return {name: self.scrubber.all_of(value) for name, value in super().process_log_record(log_data).items()}
+
+
+def configuration(log_format: str, level: str) -> dict[str, Any]:
+    """For ``logging.config.dictConfig`` and Django's ``LOGGING``: everything goes to standard error."""
+    kind = {"line": Line, "json": Json}[log_format]
+    return {
+        "version": 1,
+        "disable_existing_loggers": False,
+        "formatters": {"chosen": {"()": f"{kind.__module__}.{kind.__name__}"}},
+        "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "chosen"}},
+        "root": {"handlers": ["stderr"], "level": level},
+        "loggers": {name: {"level": "WARNING"} for name in QUIET},
+    }

@@ -1,0 +1,158 @@
+"""What a site needs to work, each looked at for two seconds at most: database, migrations, broker, folder of uploads.
+
+Reasons are our own words and the kind of an error, never its text: a driver's may name hosts and users.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from celery import current_app
+from django.conf import settings
+from django.core.files.storage import default_storage
+from django.db import connections
+from django.db.migrations.executor import MigrationExecutor
+from django.utils import timezone
+
+from dialeval_site.folder_broker import SCHEME
+from workers import presence
+
+log = logging.getLogger(__name__)
+
+LONGEST_SECONDS = 2.0
+SEEN_LATELY_SECONDS = 60
+
+
+class NotReady(Exception):
+    """What is missing, in words for everybody."""
+
+
+@dataclass
+class _Look:
+    """One check under way, in a thread of its own: a database that does not answer holds up nobody who asks."""
+
+    check: Callable[[], Any]
+    begun: float = field(default_factory=time.monotonic)
+    done: threading.Event = field(default_factory=threading.Event)
+    ms: float = 0.0
+    found: Any = None
+    reason: str = ""
+
+    def run(self) -> None:
+        try:
+            self.found = self.check()
+        except NotReady as problem:
+            self.reason = str(problem)
+        except Exception as problem:  # drivers have errors of their own
+            log.warning("not ready: %s (%s)", type(problem).__name__, problem)
+            self.reason = f"it does not answer ({type(problem).__name__})"
+        finally:
+            self.ms = (time.monotonic() - self.begun) * 1000
+            connections.close_all()
+            self.done.set()
+
+
+_under_way: dict[str, _Look] = {}
+_lock = threading.Lock()
+
+
+def checked() -> dict[str, Any]:
+    """``{"status": "ready" | "not ready", "checks": {name: {"ok", "ms", "reason"}}, "workers": {queue: …}}``"""
+    looks = {name: _begun(name, check) for name, check in {**CHECKS, "workers": _workers}.items()}
+    deadline = time.monotonic() + LONGEST_SECONDS
+    for look in looks.values():
+        look.done.wait(max(0.0, deadline - time.monotonic()))
+    checks = {name: _told(looks[name]) for name in CHECKS}
+    return {
+        "status": "ready" if all(one["ok"] for one in checks.values()) else "not ready",
+        "version": settings.VERSION,
+        "checks": checks,
+        "workers": looks["workers"].found or {},
+    }
+
+
+def _begun(name: str, check: Callable[[], Any]) -> _Look:
+    """A look that still waits is waited for, not begun beside it: a dead database gets one thread, not one a second."""
+    with _lock:
+        look = _under_way.get(name)
+        if look is None or look.done.is_set():
+            look = _under_way[name] = _Look(check)
+            threading.Thread(target=look.run, name=f"ready: {name}", daemon=True).start()
+        return look
+
+
+def _told(look: _Look) -> dict[str, Any]:
+    if look.done.is_set():
+        return {"ok": not look.reason, "ms": round(look.ms, 1), "reason": look.reason}
+    waited = time.monotonic() - look.begun
+    return {"ok": False, "ms": round(waited * 1000, 1), "reason": f"no answer for {waited:.0f} s"}
+
+
+def _database() -> None:
+    with connections["default"].cursor() as cursor:
+        cursor.execute("SELECT 1")
+
+
+def _migrations() -> None:
+    """What ``manage.py migrate --check`` asks."""
+    executor = MigrationExecutor(connections["default"])
+    waiting = executor.migration_plan(executor.loader.graph.leaf_nodes())
+    if waiting:
+        first = waiting[0][0]
+        raise NotReady(f"{len(waiting)} migrations are to be applied, first {first.app_label}.{first.name}")
+
+
+def _broker() -> None:
+    """The folder of one machine is made when it is first needed."""
+    if settings.CELERY_BROKER_URL.startswith(f"{SCHEME}:"):
+        settings.BROKER_FOLDER.mkdir(parents=True, exist_ok=True)
+        return
+    with current_app.connection_for_write(connect_timeout=LONGEST_SECONDS) as connection:
+        connection.ensure_connection(max_retries=1, interval_start=0, timeout=LONGEST_SECONDS)
+
+
+def _uploads() -> None:
+    """Web servers write what comes, workers read it: a folder, or a bucket that answers."""
+    if hasattr(default_storage, "bucket_name"):
+        default_storage.exists("readiness")
+        return
+    folder = settings.UPLOAD_FOLDER / "incoming"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        probe = folder / f"readiness-{threading.get_ident()}"
+        probe.write_bytes(b"1")
+        probe.unlink()
+    except OSError as problem:
+        raise NotReady(f"the folder of uploads cannot be written ({problem.strerror})") from problem
+
+
+CHECKS: Mapping[str, Callable[[], Any]] = {
+    "database": _database,
+    "migrations": _migrations,
+    "broker": _broker,
+    "uploads": _uploads,
+}
+
+
+def _workers() -> dict[str, Any]:
+    """When a worker of each queue was last seen. No reason to send visitors away: pages work without one."""
+    now = timezone.now()
+    return {
+        queue: {
+            "seen_seconds_ago": None if seen is None else round((now - seen).total_seconds()),
+            "reason": _said_of_worker(seen, now),
+        }
+        for queue, seen in presence.last_seen().items()
+    }
+
+
+def _said_of_worker(seen: Any, now: Any) -> str:
+    if seen is None:
+        return "no worker was ever seen"
+    silent = (now - seen).total_seconds()
+    return "" if silent < SEEN_LATELY_SECONDS else f"no worker for {silent:.0f} s"
