@@ -102,26 +102,19 @@ SETTINGS: tuple[Setting, ...] = (
         "open",
         "`open`: anybody may make an account. `closed`: accounts come from the admin and from invitations to rate.",
     ),
-    Setting("DIALEVAL_MAX_IMPORT_MB", "200", "Largest file that is imported, in megabytes."),
-    Setting("DIALEVAL_MAX_UPLOAD_MB", "200", "Largest file that a team may hand in, in megabytes."),
-    Setting("DIALEVAL_SCORE_FILES_PER_DAY", "20", "Files of metric scores that one user may hand in on a day (UTC)."),
     Setting(
-        "DIALEVAL_DEVICE",
-        "auto",
-        "Where metrics with a model are computed: `auto` (CUDA, else MPS, else CPU), or a device as PyTorch names it.",
+        "DIALEVAL_TWO_FACTOR",
+        "optional",
+        "`optional`: whoever wants to logs in with two factors. `organisers`: organisers and who may use the admin "
+        "must, before anything of theirs works.",
     ),
-    Setting(
+    Setting("DIALEVAL_MAX_IMPORT_MB", "200", "Largest file that is imported, in megabytes."),
     Setting(
         "DIALEVAL_MAX_CORPUS_UPLOAD_MB",
         "20",
         "Largest corpus that an organiser may add in the browser, in megabytes; it is read while the browser waits.",
     ),
-        "DIALEVAL_THREADS",
-        "0",
-        "PyTorch's threads in each worker process. 0: half of the cores, shared among the worker's processes.",
-    ),
-    Setting(
-        "DIALEVAL_FEATURE_CACHE_MB",
+    Setting("DIALEVAL_MAX_UPLOAD_MB", "200", "Largest file that a team may hand in, in megabytes."),
     Setting(
         "DIALEVAL_STORAGE_URL",
         "",
@@ -130,6 +123,19 @@ SETTINGS: tuple[Setting, ...] = (
     ),
     Setting("AWS_ACCESS_KEY_ID", "", "The key of DIALEVAL_STORAGE_URL. Empty: what the machine has, such as a role."),
     Setting("AWS_SECRET_ACCESS_KEY", "", "The secret of that key."),
+    Setting("DIALEVAL_SCORE_FILES_PER_DAY", "20", "Files of metric scores that one user may hand in on a day (UTC)."),
+    Setting(
+        "DIALEVAL_DEVICE",
+        "auto",
+        "Where metrics with a model are computed: `auto` (CUDA, else MPS, else CPU), or a device as PyTorch names it.",
+    ),
+    Setting(
+        "DIALEVAL_THREADS",
+        "0",
+        "PyTorch's threads in each worker process. 0: half of the cores, shared among the worker's processes.",
+    ),
+    Setting(
+        "DIALEVAL_FEATURE_CACHE_MB",
         "1000",
         "Most space that remembered features of texts take in DIALEVAL_HOME, in megabytes. 0: none are kept there.",
     ),
@@ -161,12 +167,6 @@ SETTINGS: tuple[Setting, ...] = (
         "`true` lets webhooks lead to loopback and private addresses, and to http://. For tests and closed networks.",
     ),
     Setting("DIALEVAL_LOG_LEVEL", "INFO", "Least level that is logged, to standard error."),
-    Setting("DIALEVAL_SECURE", "", "`false` lets production run without HTTPS (behind nothing, on a private network)."),
-)
-
-_DECLARED = {setting.name: setting for setting in SETTINGS}
-
-
     Setting(
         "DIALEVAL_LOG_FORMAT",
         "line",
@@ -181,6 +181,12 @@ _DECLARED = {setting.name: setting for setting in SETTINGS}
         "DIALEVAL_SENTRY_DSN", "", "Where reports of errors are sent, as Sentry names it. Empty: they stay in the log."
     ),
     Setting("DIALEVAL_SENTRY_ENVIRONMENT", "production", "What reports of errors call this site."),
+    Setting("DIALEVAL_SECURE", "", "`false` lets production run without HTTPS (behind nothing, on a private network)."),
+)
+
+_DECLARED = {setting.name: setting for setting in SETTINGS}
+
+
 def text(name: str, environ: Mapping[str, str] = os.environ) -> str:
     """The setting as text; a name that is not declared above is a programming error."""
     return environ.get(name, "").strip() or _DECLARED[name].default
@@ -249,12 +255,6 @@ def names(name: str, environ: Mapping[str, str] = os.environ) -> list[str]:
     return [part.strip() for part in text(name, environ).split(",") if part.strip()]
 
 
-def production(environ: Mapping[str, str] = os.environ) -> bool:
-    mode = text("DIALEVAL_MODE", environ)
-    if mode not in ("development", "production"):
-        raise ImproperlyConfigured(f"DIALEVAL_MODE must be development or production, not {mode!r}")
-    return mode == "production"
-
 def log_format(environ: Mapping[str, str] = os.environ) -> str:
     wish = text("DIALEVAL_LOG_FORMAT", environ)
     if wish not in ("line", "json"):
@@ -281,12 +281,25 @@ def _password_in(address: str) -> str:
         return ""
 
 
+def production(environ: Mapping[str, str] = os.environ) -> bool:
+    mode = text("DIALEVAL_MODE", environ)
+    if mode not in ("development", "production"):
+        raise ImproperlyConfigured(f"DIALEVAL_MODE must be development or production, not {mode!r}")
+    return mode == "production"
+
 
 def sign_up_is_open(environ: Mapping[str, str] = os.environ) -> bool:
     wish = text("DIALEVAL_SIGN_UP", environ)
     if wish not in ("open", "closed"):
         raise ImproperlyConfigured(f"DIALEVAL_SIGN_UP must be open or closed, not {wish!r}")
     return wish == "open"
+
+
+def organisers_need_two_factor(environ: Mapping[str, str] = os.environ) -> bool:
+    wish = text("DIALEVAL_TWO_FACTOR", environ)
+    if wish not in ("optional", "organisers"):
+        raise ImproperlyConfigured(f"DIALEVAL_TWO_FACTOR must be optional or organisers, not {wish!r}")
+    return wish == "organisers"
 
 
 def site_url(secure: bool, environ: Mapping[str, str] = os.environ) -> str:

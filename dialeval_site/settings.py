@@ -23,6 +23,8 @@ ALLOWED_HOSTS = environment.allowed_hosts()
 CSRF_TRUSTED_ORIGINS = environment.names("CSRF_TRUSTED_ORIGINS")
 
 INSTALLED_APPS = [
+    "django_otp.plugins.otp_totp",
+    "django_otp.plugins.otp_static",
     "dialeval_site",
     "leaderboard.challenges",
     "leaderboard",
@@ -31,7 +33,7 @@ INSTALLED_APPS = [
     "workers",
     "annotations.campaigns",
     "annotations",
-    "django.contrib.admin",
+    "dialeval_site.admin_site.Config",
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.sessions",
@@ -42,13 +44,14 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
-    "django.middleware.security.SecurityMiddleware",
-    "whitenoise.middleware.WhiteNoiseMiddleware",
     "dialeval_site.request_ids.RequestIds",
     "dialeval_site.request_ids.AccessLines",
     "dialeval_site.monitoring.requests.CountRequests",
     "dialeval_site.security_headers.SecurityHeaders",
+    "django.middleware.security.SecurityMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "csp.middleware.CSPMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
     "dialeval_site.compression.QuickGZip",
     "dialeval_site.api_door.ApiDoor",
     "dialeval_site.body_limit.BodyLimit",
@@ -56,8 +59,8 @@ MIDDLEWARE = [
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "dialeval_site.two_factor_rule.LeadToSetUp",
     "django.contrib.messages.middleware.MessageMiddleware",
-    "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
 ]
 
@@ -104,15 +107,17 @@ else:
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 AUTHENTICATION_BACKENDS = ["dialeval_site.backends.NoDemoLogInsInProduction"]
+# NIST SP 800-63B: length and a list of common passwords, no rules about kinds of characters, which make people write
+# "Password1!". Ten, where eight is its least: most accounts here have no second factor.
 AUTH_PASSWORD_VALIDATORS = [
-    {"NAME": f"django.contrib.auth.password_validation.{name}"}
-    for name in (
-        "UserAttributeSimilarityValidator",
-        "MinimumLengthValidator",
-        "CommonPasswordValidator",
-        "NumericPasswordValidator",
-    )
+    {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
+    {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator", "OPTIONS": {"min_length": 10}},
+    {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
+    {"NAME": "django.contrib.auth.password_validation.NumericPasswordValidator"},
 ]
+PASSWORD_RESET_TIMEOUT = 3600
+ORGANISERS_NEED_TWO_FACTOR = environment.organisers_need_two_factor()
+OTP_TOTP_ISSUER = "dialeval"
 SIGN_UP_IS_OPEN = environment.sign_up_is_open()
 LOGIN_URL = "login"
 LOGIN_REDIRECT_URL = "home"
@@ -139,21 +144,33 @@ STORAGES = {
 WHITENOISE_USE_FINDERS = not PRODUCTION  # development serves assets where they lie; production collects them
 
 # --- security -------------------------------------------------------------------------------------------------
+SECURE = PRODUCTION and environment.text("DIALEVAL_SECURE").lower() != "false"
+# Nothing but what is named. Trusted types are not asked for: htmx writes fragments of this site's own into the page.
 CONTENT_SECURITY_POLICY = {
     "DIRECTIVES": {
-        "default-src": [SELF],
+        "default-src": [NONE],
+        "script-src": [SELF],
+        "style-src": [SELF],
         "img-src": [SELF, "data:", "blob:"],
+        "font-src": [SELF],
+        "connect-src": [SELF],
+        "manifest-src": [SELF],
         "object-src": [NONE],
         "base-uri": [NONE],
         "form-action": [SELF],
         "frame-ancestors": [NONE],
+        "upgrade-insecure-requests": SECURE,
     }
 }
-SECURE = PRODUCTION and environment.text("DIALEVAL_SECURE").lower() != "false"
 SESSION_COOKIE_HTTPONLY = True
-SESSION_COOKIE_SAMESITE = "Lax"
+SESSION_COOKIE_SAMESITE = CSRF_COOKIE_SAMESITE = "Lax"
+SESSION_COOKIE_AGE = 14 * 86_400
+if SECURE:
+    # A browser takes such a cookie from this host alone, over HTTPS: a neighbour of the same domain cannot plant one.
+    SESSION_COOKIE_NAME, CSRF_COOKIE_NAME = "__Host-sessionid", "__Host-csrftoken"
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = SECURE
 SECURE_SSL_REDIRECT = SECURE
+SECURE_REDIRECT_EXEMPT = [r"^(health|ready|monitoring)/$"]  # asked from within, past the proxy that ends HTTPS
 SECURE_HSTS_SECONDS = 31_536_000 if SECURE else 0
 SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = SECURE
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if SECURE else None
@@ -170,7 +187,6 @@ if CELERY_BROKER_URL.startswith("folder:"):
         "data_folder_out": str(BROKER_FOLDER / "queue"),
         "control_folder": str(BROKER_FOLDER / "control"),
         "polling_interval": environment.seconds("DIALEVAL_POLL_SECONDS"),
-SECURE_REDIRECT_EXEMPT = [r"^(health|ready|monitoring)/$"]  # asked from within, past the proxy that ends HTTPS
     }
 elif CELERY_BROKER_URL.startswith("redis"):
     # A hint that cannot be sent now is sent by the sweeper later: do not hold a request for it.
@@ -198,6 +214,7 @@ JUDGE_TOKENS = environment.count("DIALEVAL_JUDGE_TOKENS")
 JUDGE_USD = environment.amount("DIALEVAL_JUDGE_USD")
 
 MAX_IMPORT_BYTES = environment.whole("DIALEVAL_MAX_IMPORT_MB") * 1_000_000
+MAX_CORPUS_UPLOAD_BYTES = environment.whole("DIALEVAL_MAX_CORPUS_UPLOAD_MB") * 1_000_000
 
 # --- uploads --------------------------------------------------------------------------------------------------
 MAX_UPLOAD_BYTES = environment.whole("DIALEVAL_MAX_UPLOAD_MB") * 1_000_000
@@ -219,7 +236,6 @@ if CELERY_BROKER_URL.startswith("redis"):
     }
 else:  # each process counts for itself: with n web processes a rate may be n times as high
     CACHES = {"default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}}
-MAX_CORPUS_UPLOAD_BYTES = environment.whole("DIALEVAL_MAX_CORPUS_UPLOAD_MB") * 1_000_000
 SITE_URL = environment.site_url(SECURE)
 MAIL = mail_settings(environment.text("DIALEVAL_EMAIL_URL"))
 SENDS_EMAIL = MAIL["SENDS_EMAIL"]

@@ -76,7 +76,13 @@ def test_every_page_has_the_strict_content_policy(pages: dict[str, Any]) -> None
     for name, page in of_the_site(pages):
         policy = directives(page["headers"]["Content-Security-Policy"])
         assert policy == {
-            "default-src": {"'self'"},
+            "default-src": {"'none'"},
+            "script-src": {"'self'"},
+            "style-src": {"'self'"},
+            "font-src": {"'self'"},
+            "connect-src": {"'self'"},
+            "manifest-src": {"'self'"},
+            "upgrade-insecure-requests": set(),
             "img-src": {"'self'", "data:", "blob:"},
             "object-src": {"'none'"},
             "base-uri": {"'none'"},
@@ -128,7 +134,9 @@ class Refused(HTMLParser):
 
 def test_cookies_travel_over_https_only(pages: dict[str, Any]) -> None:
     (csrf,) = pages["login"]["cookies"]
-    assert csrf.startswith("csrftoken=")
+    assert csrf.startswith("__Host-csrftoken=")
+    assert "Path=/;" in csrf
+    assert "Domain" not in csrf
     assert "Secure" in csrf
     assert "SameSite=Lax" in csrf
 
