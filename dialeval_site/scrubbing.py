@@ -23,7 +23,7 @@ _FORMS: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r"\bdial_[\w-]{8,}"), f"dial_{HIDDEN}"),
     (re.compile(r"\b(bearer|basic)\s+[^\s\"',;]+", re.IGNORECASE), rf"\1 {HIDDEN}"),
     (re.compile(r"(?<=://)([^/\s:@\"']*):[^\s@\"']+@"), rf"\1:{HIDDEN}@"),
-    (re.compile(r"(/join/)[^/\s\"'?#<>]+"), rf"\1{HIDDEN}"),
+    (re.compile(r"(/join/|/password/new/[^/\s]+/)(?!set-password)[^/\s\"'?#<>]+"), rf"\1{HIDDEN}"),
     (
         re.compile(
             rf"((?:\b|_|-)(?:{_NAMES})\\?[\"']?\s*[:=]\s*)(\\?\"[^\"\r\n]*\"|\\?'[^'\r\n]*'|[^\s&;,\"'<>)}}\]]+)",

@@ -246,7 +246,45 @@ CHECKS = {
     "gunicorn": check_gunicorn,
     "dialeval": check_dialeval,
     "for": lambda arguments: None,
+def check_baselines(arguments: list[str]) -> None:
+    from workers.baselines.__main__ import _parser
+
+    _parser().parse_args(arguments)
+
+
+def check_pytest(arguments: list[str]) -> None:
+    """A path of an example is there; pytest's own options are pytest's affair."""
+    for path in arguments:
+        assert not path.startswith("tests/") or (PROJECT / path).exists(), path
+
+
+PARSERS_OF_MODULES = {
+    "workers.baselines": check_baselines,
+    "pytest": check_pytest,
+    "tests.services": lambda arguments: check_pytest(arguments[1:]),
+}
+
+
+def check_copy(arguments: list[str]) -> None:
+    *sources, _ = arguments
+    assert all(list(PROJECT.glob(source)) for source in sources), sources
+
+
+def check_compose(arguments: list[str]) -> None:
+    assert arguments[0] == "compose"
+    assert (PROJECT / arguments[arguments.index("-f") + 1]).exists()
+
+
+def check_systemctl(arguments: list[str]) -> None:
+    units = [one for one in arguments[1:] if not one.startswith("-")]
+    for unit in units:
+        assert list((PROJECT / "deploy" / "systemd").glob(f"{unit.removesuffix('.service')}*")), unit
+
+
     "done": lambda arguments: None,
+    "cp": check_copy,
+    "docker": check_compose,
+    "systemctl": check_systemctl,
     "export": lambda arguments: None,  # settings: test_documents_name_only_settings_that_exist
     "curl": lambda arguments: None,  # an example of the API: test_documents_challenges
 }

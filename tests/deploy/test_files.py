@@ -1,0 +1,222 @@
+"""The files of deploy/ start the same processes with settings that exist. Whether these work is seen by
+``tests/faults/test_deployment.py``, which starts them."""
+
+from __future__ import annotations
+
+import configparser
+import re
+from typing import Any
+
+import pytest
+import yaml
+
+from dialeval_site.environment import SETTINGS
+from tests.site import PROJECT
+
+DEPLOY = PROJECT / "deploy"
+FOREIGN = {
+    "WEB_CONCURRENCY",  # gunicorn's
+    "PORT", "WEB_ADDRESS", "CPU_PROCESSES", "LLM_PROCESSES",  # of the files themselves
+    "POSTGRES_PASSWORD", "POSTGRES_USER", "POSTGRES_DB",  # the image's of PostgreSQL
+    "SITE_NAME", "TORCH",  # of the proxy, and of the image's build
+    "PROMETHEUS_MULTIPROC_DIR", "GUNICORN_CMD_ARGS", "OMP_NUM_THREADS", "NLTK_DATA", "PATH",
+    "PIP_NO_CACHE_DIR", "PIP_DISABLE_PIP_VERSION_CHECK", "PYTHONUNBUFFERED", "PYTHONDONTWRITEBYTECODE",
+}  # fmt: skip
+KNOWN = {setting.name for setting in SETTINGS} | FOREIGN
+
+
+def procfile() -> dict[str, str]:
+    lines = (DEPLOY / "Procfile").read_text(encoding="utf-8").splitlines()
+    return dict(line.split(": ", 1) for line in lines if line and not line.startswith("#"))
+
+
+def compose() -> dict[str, Any]:
+    return yaml.safe_load((DEPLOY / "compose.yaml").read_text(encoding="utf-8"))
+
+
+def plain(command: str) -> str:
+    """As the Procfile writes it: without a shell's ``exec`` and folder, and with its number of processes."""
+    command = command.replace("/opt/dialeval/.venv/bin/", "").replace("%%", "%").replace("$$", "$")
+    return re.sub(r"\$\{(\w+)(:-\d+)?\}", r"${\1}", command.removeprefix("exec "))
+
+
+PROCESSES = {name: plain(command) for name, command in procfile().items()}
+
+
+def test_the_procfile_has_a_web_server_and_a_worker_of_each_queue() -> None:
+    assert set(PROCESSES) == {"release", "web", "worker-cpu", "worker-llm", "worker-gpu"}
+    queues = [re.findall(r"--queues (\w+)", command) for command in PROCESSES.values()]
+    assert sorted(sum(queues, [])) == ["cpu", "gpu", "llm"]
+
+
+# --- compose ------------------------------------------------------------------------------------------------------
+
+
+def command_of(service: dict[str, Any]) -> str:
+    command = service["command"]
+    return plain(command[2] if command[:2] == ["sh", "-c"] else " ".join(command))
+
+
+def test_compose_starts_the_procfile_s_processes_and_no_others() -> None:
+    ours = {name: one for name, one in compose()["services"].items() if one.get("image") == "dialeval"}
+    assert {("release" if name == "migrate" else name): command_of(one) for name, one in ours.items()} == PROCESSES
+
+
+def test_compose_has_database_broker_and_proxy() -> None:
+    assert set(compose()["services"]) == {
+        "postgres", "redis", "migrate", "web", "worker-cpu", "worker-llm", "worker-gpu", "proxy"
+    }  # fmt: skip
+
+
+def test_nothing_begins_before_the_schema_is_there() -> None:
+    for name, service in compose()["services"].items():
+        if service.get("image") == "dialeval" and name != "migrate":
+            assert service["depends_on"]["migrate"] == {"condition": "service_completed_successfully"}, name
+            assert service["depends_on"]["postgres"] == {"condition": "service_healthy"}, name
+
+
+def test_only_the_worker_for_models_waits_for_its_profile() -> None:
+    with_profile = {name: one["profiles"] for name, one in compose()["services"].items() if "profiles" in one}
+    assert with_profile == {"worker-gpu": ["gpu"]}
+
+
+def test_only_the_proxy_can_be_reached_from_outside() -> None:
+    assert [name for name, one in compose()["services"].items() if "ports" in one] == ["proxy"]
+
+
+def test_every_volume_is_declared() -> None:
+    used = {one.split(":")[0] for service in compose()["services"].values() for one in service.get("volumes", [])}
+    assert {name for name in used if not name.startswith(".")} == set(compose()["volumes"])
+
+
+def test_containers_may_do_little() -> None:
+    for name, service in compose()["services"].items():
+        if service.get("image") == "dialeval":
+            assert service["read_only"], name
+            assert service["cap_drop"] == ["ALL"], name
+            assert service["security_opt"] == ["no-new-privileges:true"], name
+
+
+def test_the_image_has_no_root_and_says_whether_it_lives() -> None:
+    lines = (DEPLOY / "Dockerfile").read_text(encoding="utf-8")
+    last_stage = lines[lines.rindex("\nFROM ") :]
+    assert "\nUSER dialeval\n" in last_stage
+    assert "\nHEALTHCHECK " in last_stage
+    assert re.search(r'^CMD \["gunicorn", .*\]$', last_stage, flags=re.MULTILINE)
+    copied = re.findall(r"^COPY (?!--from)(.+) \S+$", lines, flags=re.MULTILINE)
+    for source in " ".join(copied).split():
+        assert (PROJECT / source).exists(), source
+
+
+def test_neither_state_nor_secrets_come_into_the_image() -> None:
+    ignored = (DEPLOY / "Dockerfile.dockerignore").read_text(encoding="utf-8").split()
+    assert "*" in ignored
+    assert not {"!var", "!.git", "!tests", "!.venv"} & set(ignored)
+    assert "deploy/environment" in ignored
+    for kept in (one[1:] for one in ignored if one.startswith("!") and one != "!LICENSE"):
+        assert (PROJECT / kept).exists(), kept
+
+
+# --- systemd ------------------------------------------------------------------------------------------------------
+
+SERVICES = sorted((DEPLOY / "systemd").glob("*.service"), key=str)
+
+
+def unit(path: Any) -> configparser.RawConfigParser:
+    """Keys that may stand twice are joined by " && ", as the Procfile does."""
+    lines, seen = [], {}
+    for line in path.read_text(encoding="utf-8").splitlines():
+        key, equals, value = line.partition("=")
+        if key == "ExecStart" and key in seen:
+            lines[seen[key]] += f" && {value}"
+            continue
+        if key == "Environment" and key in seen:
+            lines[seen[key]] += f" {value}"
+            continue
+        if equals:
+            seen[key] = len(lines)
+        lines.append(line)
+    found = configparser.RawConfigParser(delimiters=("=",), interpolation=None)
+    found.optionxform = str  # type: ignore[assignment, method-assign]
+    found.read_string("\n".join(lines))
+    return found
+
+
+def test_systemd_starts_the_procfile_s_processes_and_no_others() -> None:
+    started = {
+        path.stem.removeprefix("dialeval-").replace("migrate", "release"): plain(unit(path)["Service"]["ExecStart"])
+        for path in SERVICES
+    }
+    assert started == PROCESSES
+
+
+@pytest.mark.parametrize("path", SERVICES, ids=lambda path: path.stem)
+def test_services_may_do_little(path: Any) -> None:
+    service = unit(path)["Service"]
+    assert service["User"] == "dialeval"
+    for name in ("NoNewPrivileges", "PrivateTmp", "ProtectHome", "ProtectKernelTunables", "RestrictSUIDSGID"):
+        assert service[name] == "true", name
+    assert (service["ProtectSystem"], service["ReadWritePaths"]) == ("strict", "/var/lib/dialeval")
+    assert service["CapabilityBoundingSet"] == ""
+    assert service["EnvironmentFile"] == "/etc/dialeval/environment"
+
+
+def test_reloading_the_web_server_is_gunicorn_s_hup() -> None:
+    assert unit(DEPLOY / "systemd" / "dialeval-web.service")["Service"]["ExecReload"] == "/bin/kill -HUP $MAINPID"
+
+
+# --- the environment ----------------------------------------------------------------------------------------------
+
+
+def test_every_variable_in_deploy_is_a_setting_or_another_program_s() -> None:
+    found: dict[str, set[str]] = {}
+    for path in [one for one in DEPLOY.rglob("*") if one.is_file() and "__pycache__" not in one.parts]:
+        text = path.read_text(encoding="utf-8")
+        names = set(re.findall(r"\bDIALEVAL_[A-Z_]+\b", text))
+        names |= set(re.findall(r"\$\$?\{(\w+)", text)) | set(re.findall(r"\{\$(\w+)\}", text))
+        names |= set(re.findall(r"environ\.get\([\"'](\w+)", text))
+        if path.name == "environment.example":
+            names |= set(re.findall(r"^#?([A-Z][A-Z0-9_]+)=", text, flags=re.MULTILINE))
+        if path.suffix == ".service":
+            names |= set(re.findall(r"^Environment=([A-Z_]+)=", text, flags=re.MULTILINE))
+        if path.name == "Dockerfile":
+            names |= set(re.findall(r"(?:ENV|ARG|\s)\s*([A-Z][A-Z_]+)=", text))
+        if unknown := {name for name in names if name.isupper()} - KNOWN:
+            found[path.name] = unknown
+    assert found == {}
+
+
+def test_every_line_of_the_example_is_explained() -> None:
+    lines = (DEPLOY / "environment.example").read_text(encoding="utf-8").splitlines()
+    for before, line in zip(["", *lines], lines, strict=False):
+        if re.match(r"#?[A-Z][A-Z0-9_]*=", line):
+            assert re.match(r"# \S", before), f"{line} has no line that says what it is"
+
+
+def test_the_example_s_values_are_understood(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each as the settings read it, but for those that an operator has to fill in."""
+    from dialeval_site import environment
+
+    text = (DEPLOY / "environment.example").read_text(encoding="utf-8")
+    given = dict(re.findall(r"^([A-Z][A-Z0-9_]*)=(.*)$", text, flags=re.MULTILINE))
+    assert environment.production(given)
+    assert environment.log_format(given) == "json"
+    assert environment.count("DIALEVAL_PROXIES", given) == 1
+    assert environment.allowed_hosts(given) == ["dialeval.example.org"]
+    assert environment.sign_up_is_open(given)
+    assert environment.whole("DATABASE_POOL_SIZE", given) == 4
+    assert given["SECRET_KEY"] == given["POSTGRES_PASSWORD"] == ""
+
+
+# --- proxies --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["nginx.conf", "Caddyfile"])
+def test_the_proxy_says_itself_where_a_visitor_comes_from(name: str) -> None:
+    """What a visitor sent in these headers must not reach the site, which believes them."""
+    text = (DEPLOY / name).read_text(encoding="utf-8")
+    for header in ("X-Forwarded-For", "X-Forwarded-Proto", "X-Request-ID"):
+        (value,) = re.findall(rf"(?:proxy_set_header|header_up) {header} (\S+?);?$", text, flags=re.MULTILINE)
+        assert value in {"$remote_addr", "$scheme", "$request_id", "{remote_host}", "{scheme}", "{http.request.uuid}"}
+    assert "/monitoring/" in text
+    assert re.search(r"max_body_size 201m|max_size 201MB", text)  # DIALEVAL_MAX_UPLOAD_MB and one more
