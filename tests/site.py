@@ -27,6 +27,7 @@ class Site:
     home: Path
     settings: dict[str, str] = field(default_factory=dict)
     processes: list[subprocess.Popen[bytes]] = field(default_factory=list)
+    interpreter: str = sys.executable
 
     @property
     def environment(self) -> dict[str, str]:
@@ -43,7 +44,7 @@ class Site:
     def manage(self, *arguments: str | Path, check: bool = True) -> subprocess.CompletedProcess[str]:
         """One ``manage.py`` command in a process of its own."""
         finished = subprocess.run(
-            [sys.executable, "manage.py", *map(str, arguments)],
+            [self.interpreter, "manage.py", *map(str, arguments)],
             cwd=PROJECT,
             env=self.environment,
             capture_output=True,
@@ -66,7 +67,7 @@ class Site:
     def start(self, name: str, *command: str, **settings: str) -> subprocess.Popen[bytes]:
         log = (self.home / f"{name}-{len(self.processes)}.log").open("wb")
         process = subprocess.Popen(
-            [sys.executable, *command],
+            [self.interpreter, *command],
             cwd=PROJECT,
             env={**self.environment, **settings},
             stdout=log,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
+import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +13,9 @@ from tests.site import PROJECT
 
 
 def documents() -> list[Path]:
-    return [PROJECT / "README.md", PROJECT / "CHANGELOG.md", *sorted((PROJECT / "docs").glob("*.md"))]
+    """Every Markdown file of the project: those at its top, ``docs/``, and beside benches and deployments."""
+    folders = (PROJECT, PROJECT / "docs", PROJECT / "bench", PROJECT / "deploy")
+    return [document for folder in folders for document in sorted(folder.glob("*.md"))]
 
 
 def text_of(name: str) -> str:
@@ -49,6 +52,47 @@ def code_words(cell: str) -> list[str]:
 
 
 @dataclass(frozen=True)
+class Block:
+    """A fenced block: its language, the comment on the line above (``example: usr``), and what stands in it."""
+
+    document: str
+    line: int
+    language: str
+    mark: str
+    text: str
+
+    @property
+    def first_line(self) -> str:
+        return self.text.split("\n", 1)[0].strip()
+
+    def __str__(self) -> str:
+        return f"{self.document}:{self.line} {self.language or 'plain'}"
+
+
+def blocks() -> Iterator[Block]:
+    """Every fenced block of every document."""
+    for document in documents():
+        lines = document.read_text(encoding="utf-8").splitlines()
+        opened: int | None = None
+        for number, line in enumerate(lines):
+            if not line.lstrip().startswith("```"):
+                continue
+            if opened is None:
+                opened = number
+                continue
+            above = re.fullmatch(r"<!-- (.+) -->", lines[opened - 1].strip()) if opened else None
+            yield Block(
+                document=str(document.relative_to(PROJECT)),
+                line=opened + 1,
+                language=lines[opened].strip().removeprefix("```"),
+                mark=above.group(1) if above else "",
+                text=textwrap.dedent("\n".join(lines[opened + 1 : number])) + "\n",
+            )
+            opened = None
+        assert opened is None, f"{document}:{opened}: a block that does not end"
+
+
+@dataclass(frozen=True)
 class ShellLine:
     """A command of an example, split as a shell would, without variables set before it."""
 
@@ -59,14 +103,16 @@ class ShellLine:
         return f"{self.document}: {' '.join(self.words)}"
 
 
+SHELL = ("sh", "shell", "bash", "console")
+
+
 def shell_lines() -> Iterator[ShellLine]:
     """Every command in a block of shell of every document."""
-    for document in documents():
-        text = document.read_text(encoding="utf-8")
-        for block in re.findall(r"^```(?:sh|shell|bash|console)\n(.*?)^```", text, flags=re.MULTILINE | re.DOTALL):
-            for line in block.replace("\\\n", " ").splitlines():
+    for block in blocks():
+        if block.language in SHELL:
+            for line in block.text.replace("\\\n", " ").splitlines():
                 words = shlex.split(line, comments=True)
                 while words and re.fullmatch(r"[A-Z_]+=.*", words[0]):
                     words = words[1:]
                 if words:
-                    yield ShellLine(document.name, tuple(words))
+                    yield ShellLine(Path(block.document).name, tuple(words))

@@ -190,6 +190,13 @@ def check_management(arguments: list[str]) -> None:
     parser_of(name).parse_args(rest)  # raises CommandError where it does not understand
 
 
+def check_pip(arguments: list[str]) -> None:
+    from pip._internal.commands import create_command
+
+    name, *rest = arguments
+    create_command(name).parse_args(rest)
+
+
 def check_make(arguments: list[str]) -> None:
     makefile = (PROJECT / "Makefile").read_text(encoding="utf-8")
     for target in arguments:
@@ -197,8 +204,11 @@ def check_make(arguments: list[str]) -> None:
 
 
 def check_module(arguments: list[str]) -> None:
+    _, module, *rest = arguments
     assert arguments[0] == "-m"
-    assert importlib.util.find_spec(arguments[1]), arguments[1]
+    assert importlib.util.find_spec(module), module
+    if module in PARSERS_OF_MODULES:
+        PARSERS_OF_MODULES[module](rest)
 
 
 def check_launcher(arguments: list[str]) -> None:
@@ -236,16 +246,6 @@ def check_dialeval(arguments: list[str]) -> None:
     assert callable(_parser().parse_args(arguments).run)
 
 
-CHECKS = {
-    "manage.py": check_management,
-    "make": check_make,
-    "python": check_module,
-    "celery": check_celery,
-    "accelerate": check_launcher,
-    "torchrun": check_launcher,
-    "gunicorn": check_gunicorn,
-    "dialeval": check_dialeval,
-    "for": lambda arguments: None,
 def check_baselines(arguments: list[str]) -> None:
     from workers.baselines.__main__ import _parser
 
@@ -281,10 +281,21 @@ def check_systemctl(arguments: list[str]) -> None:
         assert list((PROJECT / "deploy" / "systemd").glob(f"{unit.removesuffix('.service')}*")), unit
 
 
-    "done": lambda arguments: None,
+CHECKS = {
     "cp": check_copy,
     "docker": check_compose,
     "systemctl": check_systemctl,
+    "manage.py": check_management,
+    "make": check_make,
+    "pip": check_pip,
+    "python": check_module,
+    "celery": check_celery,
+    "accelerate": check_launcher,
+    "torchrun": check_launcher,
+    "gunicorn": check_gunicorn,
+    "dialeval": check_dialeval,
+    "for": lambda arguments: None,
+    "done": lambda arguments: None,
     "export": lambda arguments: None,  # settings: test_documents_name_only_settings_that_exist
     "curl": lambda arguments: None,  # an example of the API: test_documents_challenges
 }

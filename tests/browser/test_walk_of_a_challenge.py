@@ -1,4 +1,4 @@
-"""The README's "A challenge in ten minutes", followed to the letter: in Chromium, then with ``dialeval``."""
+"""docs/participant.md, "A challenge in ten minutes", followed to the letter: in Chromium, then with ``dialeval``."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from playwright.sync_api import expect
 
 from tests.browser.stage import Stage
 from tests.browser.visit import Visit
-from tests.dialeval_site.documents import sections
+from tests.dialeval_site.documents import sections, text_of
 from tests.site import PROJECT
 
-SECTION = sections((PROJECT / "README.md").read_text(encoding="utf-8"))["A challenge in ten minutes"]
-BY_CLICKING, BY_COMMAND = SECTION.split("### The same from the command line")
+SECTIONS = sections(text_of("participant.md"))
+BY_CLICKING, BY_COMMAND = SECTIONS["A challenge in ten minutes"], SECTIONS["The same from the command line"]
 PASSWORD = "a lamp in the forest"
 CLICKING, COMMANDING = "ten-minutes-clicking", "ten-minutes-commanding"
 
