@@ -467,7 +467,7 @@ OF_CAMPAIGNS = {
 
 def methods(name: str) -> str:
     if name in MATRIX:
-        return "GET, POST" if name == "login" else MATRIX[name].method
+        return "GET, POST" if name in ("login", "corpus-new") else MATRIX[name].method
     of_others = (*campaign_matrix.MATRIX, *OF_ORGANISERS)
     return ", ".join(address.method for address in of_others if address.name == name)
 
