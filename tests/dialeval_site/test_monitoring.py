@@ -1,4 +1,4 @@
-"""What Prometheus reads: who may, that each figure is what the database holds, and that the document names every series."""
+"""What Prometheus reads: who may, that each figure is what the database holds, that the document names all of it."""
 
 from __future__ import annotations
 
