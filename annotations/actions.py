@@ -288,5 +288,16 @@ def _why_kept(slug: str, keepers: Iterable[Model]) -> str:
 
 
 def data_changed(version_ids: Iterable[int]) -> None:
-    """Tell stored statistics of these versions that they are out of date. Call it in the write's transaction."""
+    """Tell stored statistics and counts of these versions that they are out of date. Call it in the transaction of the
+    write."""
+    CorpusVersion.objects.filter(pk__in=list(version_ids)).update(revision=F("revision") + 1, counted=None)
+
+
+def scores_changed(version_ids: Iterable[int]) -> None:
+    """The same where metrics' scores changed and nothing that is counted did: runs end by the thousand."""
     CorpusVersion.objects.filter(pk__in=list(version_ids)).update(revision=F("revision") + 1)
+
+
+def keep_counts(version: CorpusVersion, counted: dict[str, int]) -> None:
+    """Unless the data have changed since ``version`` was read: then they may be counts of before."""
+    CorpusVersion.objects.filter(pk=version.pk, revision=version.revision).update(counted=counted)

@@ -37,6 +37,11 @@ class CorpusVersion(models.Model):
     main_aspect = models.CharField(max_length=100)
     scales = models.JSONField(default=dict, help_text="Lowest and highest score per aspect.")
     revision = models.PositiveBigIntegerField(default=0)
+    counted = models.JSONField(
+        null=True,
+        blank=True,
+        help_text="How many dialogues, ratings and so on it holds; empty until somebody looks, and after a change.",
+    )
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:

@@ -7,11 +7,16 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import Any
 
-from annotations.models import CorpusVersion, Dialogue, Rating, Response, Turn
-from annotations.queries import dialogue_ratings_in, responses_at
+from django.core.paginator import Page, Paginator
+
+from annotations.models import CorpusVersion, Dialogue, Rating, Response, System, Turn
+from annotations.queries import dialogue_ratings_in, responses_at, shown_systems
 from annotations.records import TARGET_SPEAKER
 from leaderboard.judge_links import inspector_links
 from workers.queries import TurnScore, dialogue_scores_at, turn_scores_at
+
+SYSTEMS_A_PAGE = 50
+"""Each with every metric's score and every rater's: five hundred were a page of a second."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,12 +49,18 @@ class Card:
         return str(self.swatch)
 
 
-def dialogue_context(version: CorpusVersion, dialogue: Dialogue, wish: str, aspect: str) -> dict[str, Any]:
+def dialogue_context(
+    version: CorpusVersion, dialogue: Dialogue, wish: str, aspect: str, page: str = "", system: str = ""
+) -> dict[str, Any]:
+    """``wish`` is the turn asked for. Of many systems one page is shown: the one asked for by its number or, where
+    ``system`` (a position) is, the page which holds that system."""
     turns = list(dialogue.turns.order_by("number"))
     chosen = _chosen_turn(turns, wish)
-    scores = turn_scores_at(version, chosen) if chosen else {}
+    shown = _page_of_systems(version, page, system)
+    systems = [one.pk for one in shown]
+    scores = turn_scores_at(version, chosen, systems) if chosen else {}
     bubbles = _bubbles(turns, chosen)
-    of_whole = dialogue_scores_at(version, dialogue)
+    of_whole = dialogue_scores_at(version, dialogue, systems)
     judged_turn = {"turn": chosen.number} if chosen else {}
     return {
         "dialogue": dialogue,
@@ -59,16 +70,24 @@ def dialogue_context(version: CorpusVersion, dialogue: Dialogue, wish: str, aspe
         "has_gold_answer": any(bubble.is_chosen for bubble in bubbles),
         "cards": [
             _card(response, scores.get(response.system_id, []), aspect)
-            for response in (responses_at(chosen, aspect) if chosen else ())
+            for response in (responses_at(chosen, aspect).filter(system__in=systems) if chosen else ())
         ],
+        "page_of_systems": shown,
         "judges": inspector_links(version, _configurations(scores), aspect, dialogue=dialogue.position, **judged_turn),
         "dialogue_scores": _scores_of_whole(version, of_whole),
         "dialogue_judges": inspector_links(version, _configurations(of_whole), aspect, dialogue=dialogue.position),
-        "dialogue_ratings": _whole_dialogue(dialogue_ratings_in(dialogue).filter(aspect=aspect)),
+        "dialogue_ratings": _whole_dialogue(dialogue_ratings_in(dialogue).filter(aspect=aspect, system__in=systems)),
         "previous": dialogue.position - 1 if dialogue.position else None,
         "next": dialogue.position + 1 if version.dialogues.filter(position=dialogue.position + 1).exists() else None,
         "of": version.dialogues.count(),
     }
+
+
+def _page_of_systems(version: CorpusVersion, page: str, system: str) -> Page[System]:
+    systems = shown_systems(version).order_by("position")
+    if not page and system.isascii() and system.isdigit():
+        page = str(systems.filter(position__lt=system).count() // SYSTEMS_A_PAGE + 1)
+    return Paginator(systems, SYSTEMS_A_PAGE).get_page(page)
 
 
 def _configurations(scores: Mapping[int, Sequence[TurnScore]]) -> list[str]:

@@ -52,6 +52,11 @@ def dialogue(request: HttpRequest, slug: str, position: int) -> HttpResponse:
         raise Http404(f"{slug} has no dialogue at place {position}")
     context = {
         **corpus_context(version, "dialogues", aspect),
-        **dialogue_context(version, found, request.GET.get("turn", ""), aspect),
+        **dialogue_context(version, found, aspect=aspect, **_asked(request)),
     }
     return render(request, "leaderboard/dialogue.html", context)
+
+
+def _asked(request: HttpRequest) -> dict[str, str]:
+    asked = request.GET
+    return {"wish": asked.get("turn", ""), "page": asked.get("page", ""), "system": asked.get("system", "")}

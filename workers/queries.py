@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import NamedTuple
@@ -176,13 +176,15 @@ class TurnScore(NamedTuple):
     """What to know about the score: "the text was cut at 512 tokens"."""
 
 
-def turn_scores_at(version: CorpusVersion, turn: Turn) -> dict[int, list[TurnScore]]:
-    """For each system (pk) the scores at one turn, in the order of configurations.
+def turn_scores_at(
+    version: CorpusVersion, turn: Turn, systems: Collection[int] | None = None
+) -> dict[int, list[TurnScore]]:
+    """For each system (pk), or each of ``systems``, the scores at one turn, in the order of configurations.
 
     The database takes the one score out of each run's list: a page wants one of a hundred.
     """
     place = list(_turn_pks_of(version)).index(turn.pk)
-    finished = runs_of(version).filter(state=MetricRun.State.DONE).order_by("configuration")
+    finished = _of(runs_of(version), systems).filter(state=MetricRun.State.DONE).order_by("configuration")
     rows = list(finished.values_list("pk", "system_id", "configuration", KeyTransform(str(place), "turn_scores")))
     without = finished.filter(pk__in=[pk for pk, _, _, score in rows if score is None], dialogue_scores=[])
     reasons = _said_at(place, without, "undefined")
@@ -195,11 +197,14 @@ def turn_scores_at(version: CorpusVersion, turn: Turn) -> dict[int, list[TurnSco
     return scores
 
 
-def dialogue_scores_at(version: CorpusVersion, dialogue: Dialogue) -> dict[int, list[TurnScore]]:
+def dialogue_scores_at(
+    version: CorpusVersion, dialogue: Dialogue, systems: Collection[int] | None = None
+) -> dict[int, list[TurnScore]]:
     """The same of a whole dialogue: what metrics that score dialogues say of each system in it."""
     place = version.dialogues.filter(position__lt=dialogue.position).count()
     of_dialogues = [metric.name for metric in all_metrics().values() if "turn" not in metric.levels]
-    finished = runs_of(version).filter(state=MetricRun.State.DONE, metric__in=of_dialogues).exclude(dialogue_scores=[])
+    of_these = _of(runs_of(version), systems).filter(state=MetricRun.State.DONE, metric__in=of_dialogues)
+    finished = of_these.exclude(dialogue_scores=[])
     rows = finished.order_by("configuration").values_list(
         "system_id", "configuration", KeyTransform(str(place), "dialogue_scores"), "undefined", "remarks"
     )
@@ -208,6 +213,10 @@ def dialogue_scores_at(version: CorpusVersion, dialogue: Dialogue) -> dict[int, 
         said = TurnScore(configuration, score, undefined.get(str(place), ""), remarks.get(str(place), ""))
         scores.setdefault(system_id, []).append(said)
     return scores
+
+
+def _of(runs: QuerySet[MetricRun], systems: Collection[int] | None) -> QuerySet[MetricRun]:
+    return runs if systems is None else runs.filter(system__in=systems)
 
 
 def _turn_pks_of(version: CorpusVersion) -> QuerySet[Turn, int]:

@@ -18,7 +18,7 @@ from django.db.models import F, FloatField, PositiveIntegerField, Q, QuerySet
 from django.db.models.functions import Cast, Floor
 from django.utils import timezone
 
-from annotations.actions import data_changed
+from annotations.actions import scores_changed
 from annotations.models import CorpusVersion, System
 from workers import claims
 from workers.claims import NO_OWNER, WAITS_ANEW, Claim, Swept
@@ -214,7 +214,7 @@ def finish(claim: Claim, result: RunResult) -> bool:
             details=result.details,
         )
         if stored:
-            data_changed(_versions_whose_statistics_change([claim.row_id]))
+            scores_changed(_versions_whose_statistics_change([claim.row_id]))
             _say_on_commit([claim.row_id])
     return bool(stored)
 

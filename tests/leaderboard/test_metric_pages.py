@@ -226,7 +226,7 @@ def test_the_widest_gaps_stand_on_both_sides_with_what_was_said(client: Client, 
     said = page(client)
     assert "question about d1" in said
     assert "+0.89 sd" in said
-    assert "/corpora/small/dialogues/1/?version=1&turn=0&aspect=overall#system-0" in said
+    assert "/corpora/small/dialogues/1/?version=1&turn=0&system=0&aspect=overall#system-0" in said
 
 
 def test_where_nobody_rated_responses_whole_dialogues_are_compared(client: Client, rated: Rated) -> None:
