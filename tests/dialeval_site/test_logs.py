@@ -54,6 +54,14 @@ def test_a_line_for_programs_is_one_document(a_task: None) -> None:
     }  # fmt: skip
 
 
+def test_a_task_s_line_has_its_seconds_and_not_its_arguments() -> None:
+    """As Celery writes it at the end of a task; an argument may be an address of e-mail."""
+    data = {"name": "x", "args": "('ann@example.org',)", "runtime": 0.10527, "return_value": "None"}
+    said = Json().format(record("Task x succeeded", data=data))
+    assert json.loads(said)["seconds"] == 0.105
+    assert "ann@example.org" not in said
+
+
 def test_a_secret_in_an_exception_s_text_is_hidden_in_both_forms(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DIALEVAL_LLM_KEY", "sk-quiet-river")
     try:
@@ -163,7 +171,18 @@ def test_the_hint_carries_the_request_s_id_and_no_other(a_task: None) -> None:
 
 def test_the_document_names_every_field() -> None:
     chapter = sections(text_of("operators.md"))["Logs"]
-    for name in ("time", "level", "logger", "message", "exception", "request_id", "user_id", "task_id", "row"):
+    for name in (
+        "time",
+        "level",
+        "logger",
+        "message",
+        "exception",
+        "request_id",
+        "user_id",
+        "task_id",
+        "row",
+        "seconds",
+    ):
         assert f"`{name}`" in chapter, name
     for name in ("method", "route", "path", "status", "ms", "bytes"):
         assert f"`{name}`" in chapter, name

@@ -27,8 +27,6 @@ from workers.language_models.server import PACKAGED_MODEL_NAME, LocalServerError
 
 READY_SECONDS = 180
 """A machine that does much else takes over a minute to import everything."""
-LONGEST_REQUEST_SECONDS = 120
-"""Opening a campaign of a million slots takes up to a minute on SQLite."""
 
 
 class Command(ConsoleCommand):
@@ -211,14 +209,14 @@ def _start_web(host: str, port: int, links: dict[str, str]) -> Child:
         "-m",
         "gunicorn",
         "dialeval_site.wsgi",
+        "--config",
+        "deploy/gunicorn.conf.py",
         "--bind",
         bind,
         "--workers",
         "2",
         "--threads",
         "4",
-        "--timeout",
-        str(LONGEST_REQUEST_SECONDS),
     ]
     return Child.start("web server", command, settings.PROJECT, settings.HOME / "logs" / "web.log", links)
 

@@ -1,0 +1,259 @@
+"""The processes of deploy/Procfile, as processes: they come up, do work, restart without losing a request, and end."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+import urllib.error
+import urllib.request
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.conftest import ON_SERVICES
+from tests.deploy.test_files import procfile
+from tests.services import free_port
+from tests.site import PROJECT, Site, wait_until
+
+pytestmark = pytest.mark.slow
+
+TOKEN = "quiet-river-monitoring"
+BIN = Path(sys.executable).parent
+
+
+class Deployed:
+    """A site in production mode, started by the Procfile's own lines as a shell would start them."""
+
+    def __init__(self, site: Site) -> None:
+        self.site = site
+        self.port = free_port()
+        self.address = f"http://127.0.0.1:{self.port}"
+        site.settings |= {
+            "DIALEVAL_MODE": "production",
+            "SECRET_KEY": "QWx0IGluIGRpZSBKYWhyZSBnZWtvbW1lbiwgYWJlciBub2NoIG11bnRlcg",
+            "ALLOWED_HOSTS": "127.0.0.1",
+            "DIALEVAL_PROXIES": "1",
+            "DIALEVAL_LOG_FORMAT": "json",
+            "DIALEVAL_MONITORING_TOKEN": TOKEN,
+            "PORT": str(self.port),
+            "WEB_CONCURRENCY": "2",
+            "CPU_PROCESSES": "1",
+            "LLM_PROCESSES": "1",
+            "PATH": f"{BIN}:{os.environ['PATH']}",
+        }
+
+    def release(self) -> None:
+        subprocess.run(
+            ["/bin/sh", "-c", procfile()["release"]],
+            cwd=PROJECT, env=self.site.environment, check=True, timeout=240, capture_output=True,
+        )  # fmt: skip
+
+    def start(self, name: str) -> subprocess.Popen[bytes]:
+        log = (self.site.home / f"{name}.log").open("ab")
+        process = subprocess.Popen(
+            ["/bin/sh", "-c", f"exec {procfile()[name]}"],
+            cwd=PROJECT, env=self.site.environment, stdout=log, stderr=subprocess.STDOUT, start_new_session=True,
+        )  # fmt: skip
+        log.close()
+        self.site.processes.append(process)
+        return process
+
+    def ask(self, path: str, **headers: str) -> tuple[int, bytes, Any]:
+        sent = {"X-Forwarded-Proto": "https", **{name.replace("_", "-"): value for name, value in headers.items()}}
+        try:
+            with urllib.request.urlopen(
+                urllib.request.Request(self.address + path, headers=sent), timeout=30
+            ) as answer:
+                return answer.status, answer.read(), answer.headers
+        except urllib.error.HTTPError as refusal:
+            return refusal.code, refusal.read(), refusal.headers
+        except OSError:
+            return 0, b"", {}
+
+    def ready(self) -> dict[str, Any]:
+        status, body, _ = self.ask("/ready/")
+        return {"http": status, **(json.loads(body) if status in (200, 503) else {})}
+
+    def figures(self) -> dict[str, float]:
+        status, body, _ = self.ask("/monitoring/", Authorization=f"Bearer {TOKEN}")
+        assert status == 200, body
+        lines = [line.rsplit(" ", 1) for line in body.decode().splitlines() if not line.startswith("#")]
+        return {name: float(value) for name, value in lines}
+
+    def log(self, name: str) -> list[dict[str, Any]]:
+        """Its lines as documents; one that is none fails the test."""
+        return [json.loads(line) for line in (self.site.home / f"{name}.log").read_text().splitlines()]
+
+
+@pytest.fixture
+def deployed(site: Site) -> Deployed:
+    return Deployed(site)
+
+
+def test_the_procfile_s_processes_come_up_do_work_and_end(deployed: Deployed) -> None:
+    """One request's id is in the web server's log and in that of the worker that did what it asked for."""
+    deployed.release()
+    names = ["web", "worker-cpu", "worker-llm"]
+    processes = {name: deployed.start(name) for name in names}
+    wait_until(lambda: deployed.ready()["http"] == 200, 120, "the site is ready")
+    wait_until(
+        lambda: all(deployed.ready()["workers"][queue]["reason"] == "" for queue in ("cpu", "llm")),
+        120, "both workers were seen",
+    )  # fmt: skip
+    assert deployed.ready()["workers"]["gpu"]["reason"] == "no worker was ever seen"
+
+    deployed.site.python(
+        "from dialeval_site.demo import DEMO_CORPUS\n"
+        "from annotations import actions\nfrom annotations.importers.registry import importers\n"
+        "actions.import_corpus(importers()['jsonl'], DEMO_CORPUS, 'usual', is_public=True)"
+    )
+    deployed.site.manage("score", "--corpus", "usual", "--metrics", "word_f1")
+    done = (
+        "from workers.models import MetricRun as M; print(M.objects.exclude(state='done').count(), M.objects.count())"
+    )
+    left, all_of_them = deployed.site.python(done).split()
+    assert left == "0"
+    assert int(all_of_them) >= 1
+    status, _, headers = deployed.ask("/corpora/usual/", X_Request_ID="the-proxy-s-own-1")
+    assert (status, headers["X-Request-ID"]) == (200, "the-proxy-s-own-1")
+    asked = [line for line in deployed.log("web") if line.get("request_id") == "the-proxy-s-own-1"]
+    assert [(line["route"], line["status"]) for line in asked] == [("corpus", 200)]
+
+    deployed.ask("/corpora/usual/agreement/", X_Request_ID="looks-at-agreement")
+    followed = lambda: [  # noqa: E731
+        line for line in deployed.log("worker-cpu") if line.get("request_id") == "looks-at-agreement" and "row" in line
+    ]
+    wait_until(followed, 60, "the worker's line has the request's id")
+    assert followed()[0]["row"].startswith("analysis ")
+
+    for name in reversed(names):
+        processes[name].send_signal(signal.SIGTERM)
+    assert {name: processes[name].wait(timeout=60) for name in names} == dict.fromkeys(names, 0)
+    for name in names:
+        assert [line for line in deployed.log(name) if line["level"] == "ERROR"] == []
+
+
+def test_processes_add_up_what_they_count_and_a_restart_loses_no_request(deployed: Deployed) -> None:
+    """While eight visitors look at pages, all processes are replaced (SIGHUP), and then the server ends (SIGTERM):
+    each request is answered, or its connection refused when nobody listens any more; none is cut off. A process counts
+    in its own file; the sum is what was asked."""
+    deployed.release()
+    web = deployed.start("web")
+    wait_until(lambda: deployed.ready()["http"] == 200, 120, "the site is ready")
+    for _ in range(20):
+        assert deployed.ask("/metrics/")[0] == 200
+    key = 'dialeval_requests_total{method="GET",status="2xx",view="metrics"}'
+    wait_until(lambda: deployed.figures()[key] == 20, 10, "whoever is asked knows of all twenty")
+    before = children(web.pid)
+    assert len(before) == 2
+
+    stopping, ending = threading.Event(), threading.Event()
+    outcomes: list[tuple[bool, str]] = []
+    crowd = [threading.Thread(target=visit, args=(deployed, stopping, ending, outcomes)) for _ in range(8)]
+    for visitor in crowd:
+        visitor.start()
+    web.send_signal(signal.SIGHUP)
+    wait_until(lambda: len(children(web.pid)) == 2 and not before & children(web.pid), 60, "all processes are new")
+    ending.set()
+    web.send_signal(signal.SIGTERM)
+    web.wait(timeout=90)
+    stopping.set()
+    for visitor in crowd:
+        visitor.join()
+    during = [outcome for at_the_end, outcome in outcomes if not at_the_end]
+    assert set(during) == {"200"}
+    assert len(during) > 20
+    assert {outcome for _, outcome in outcomes} <= {"200", "refused"}
+    assert web.returncode == 0
+
+
+def visit(deployed: Deployed, stopping: threading.Event, ending: threading.Event, outcomes: list) -> None:
+    """A connection for each request, as from many visitors. ``cut off``: taken, and no whole answer."""
+    import http.client
+
+    while not stopping.is_set():
+        at_the_end = ending.is_set()
+        connection = http.client.HTTPConnection("127.0.0.1", deployed.port, timeout=60)
+        try:
+            connection.connect()
+        except OSError:
+            outcomes.append((at_the_end or ending.is_set(), "refused"))
+            time.sleep(0.05)
+            continue
+        try:
+            connection.request("GET", "/metrics/", headers={"X-Forwarded-Proto": "https"})
+            answer = connection.getresponse()
+            answer.read()
+            outcomes.append((at_the_end, str(answer.status)))
+        except (OSError, http.client.HTTPException) as problem:
+            outcomes.append((at_the_end, f"cut off ({type(problem).__name__})"))
+        finally:
+            connection.close()
+
+
+def children(pid: int) -> set[int]:
+    return {int(one) for one in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()}
+
+
+def test_a_schema_that_waits_for_migrations_is_not_ready(deployed: Deployed) -> None:
+    """As between steps 2 and 3 of an update without a break: no visitor is sent to the new code too early."""
+    deployed.release()
+    deployed.site.python(
+        "from django.db.migrations.recorder import MigrationRecorder as R; from django.db import connection\n"
+        "R(connection).migration_qs.filter(app='workers', name='0004_queue_seen').delete()"
+    )
+    deployed.start("web")
+    wait_until(lambda: deployed.ask("/health/")[0] == 200, 120, "the process lives")
+    found = deployed.ready()
+    assert found["http"] == 503
+    assert found["checks"]["migrations"]["reason"] == "1 migrations are to be applied, first workers.0004_queue_seen"
+    assert deployed.site.manage("migrate", "--check", check=False).returncode == 1
+    deployed.site.manage("migrate", "workers", "0004", "--fake")
+    assert deployed.ready()["http"] == 200
+
+
+def test_asking_from_within_says_it_by_the_exit_status(deployed: Deployed) -> None:
+    """What the containers' health checks run."""
+    ask = [sys.executable, "deploy/answers.py", "health"]
+    run = {"cwd": PROJECT, "env": deployed.site.environment, "capture_output": True, "timeout": 60}
+    assert subprocess.run(ask, check=False, **run).returncode == 1
+    deployed.release()
+    deployed.start("web")
+    wait_until(lambda: subprocess.run(ask, check=False, **run).returncode == 0, 120, "it answers from within")
+
+
+@pytest.mark.skipif(not ON_SERVICES, reason="a database that can be away")
+def test_a_process_without_its_database_lives_and_is_not_ready(deployed: Deployed) -> None:
+    """Liveness answers at once, readiness within its two seconds, neither names the database's password."""
+    url = deployed.site.settings["DATABASE_URL"]
+    deployed.release()
+    deployed.site.settings["DATABASE_URL"] = f"postgres://ann:quiet-river@127.0.0.1:{free_port()}/nothing"
+    deployed.start("web")
+    wait_until(lambda: deployed.ask("/health/")[0] == 200, 120, "the process lives")
+    begun = time.monotonic()
+    found = deployed.ready()
+    assert time.monotonic() - begun < 6
+    assert found["http"] == 503
+    assert not found["checks"]["database"]["ok"]
+    assert found["checks"]["uploads"]["ok"]
+    assert "quiet-river" not in json.dumps(found)
+    begun = time.monotonic()
+    assert deployed.ask("/health/")[0] == 200
+    assert time.monotonic() - begun < 2
+    assert "quiet-river" not in (deployed.site.home / "web.log").read_text()
+    deployed.site.settings["DATABASE_URL"] = url
+
+
+def test_commands_of_the_procfile_are_programs_of_the_environment() -> None:
+    for command in procfile().values():
+        program = shlex.split(re.sub(r"\$\{\w+:-(\d+)\}", r"\1", command))[0]
+        assert shutil.which(program, path=str(BIN)), program
