@@ -11,7 +11,7 @@ import os
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # as the site's own processes have it; read when numpy is loaded
 
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from itertools import product
@@ -89,8 +89,9 @@ def _close_pools(connections: Any) -> None:
             connection.close_pool()
 
 
-def make_corpus(slug: str, size: Size = COMPERDIAL) -> CorpusVersion:
-    """Dialogues, systems, responses, raters and ratings at both levels; nothing is scored yet."""
+def make_corpus(slug: str, size: Size = COMPERDIAL, rate: Callable[..., None] | None = None) -> CorpusVersion:
+    """Dialogues, systems, responses, raters and ratings at both levels; nothing is scored yet. ``rate`` stores ratings
+    another way than ``_rate``, from the same arguments."""
     from django.db import transaction
 
     from annotations.models import Corpus, CorpusVersion, Dialogue, Rater, Response, System, Turn
@@ -130,7 +131,7 @@ def make_corpus(slug: str, size: Size = COMPERDIAL) -> CorpusVersion:
             (Response(system=system, turn=turn, text=sentence(random)) for system in systems for turn in turns),
             batch_size=BATCH,
         )
-        _rate(responses, systems, dialogues, raters, size, random)
+        (rate or _rate)(responses, systems, dialogues, raters, size, random)
     return version
 
 

@@ -87,6 +87,10 @@ class HttpRater:
         self.take(answer)
         return answer
 
+    def leave(self) -> Answer:
+        """Give back what is in hand."""
+        return self._post("leave", {})
+
     def take(self, answer: Answer) -> None:
         if "next" in answer.content:
             self.in_hand = [one["item"] for one in answer.content["next"]]

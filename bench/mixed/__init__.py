@@ -1,0 +1,1 @@
+"""Parts of ``bench.mixed_load``: the site, what is loaded, who comes, what is watched, what is checked."""
