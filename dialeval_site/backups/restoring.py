@@ -1,0 +1,235 @@
+"""Reading a backup: first all of it is checked, then its rows are loaded in one transaction, with the files that they
+name. Where anything is wrong, the site is as it was; what was restored halfway is restored again.
+
+A backup of an older dialeval is loaded into tables as they were then, and migrated from there, in the same transaction.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from secrets import token_hex
+from typing import IO, Any
+
+from django.apps import apps
+from django.conf import settings
+from django.core.management import call_command
+from django.db import DatabaseError, connection
+from django.db.migrations.exceptions import IrreversibleError
+from django.db.migrations.executor import MigrationExecutor
+
+from annotations import audit, stored_files
+from annotations.console import one_migrates
+from dialeval_site.backups import archive, loading, portable
+from dialeval_site.backups.archive import ArchiveError, Member
+from leaderboard.challenges.uploads import incoming_folder, stored_name
+
+RESTORED = "site.restored"
+Told = Callable[[str, int, int], None]
+"""Hears a table's or a folder's name, how many rows were loaded, and how many there are. While the file is checked: "",
+and bytes."""
+
+
+class Refused(Exception):
+    """Nothing was changed; the message is for people."""
+
+
+@dataclass
+class Restored:
+    made_at: str = ""
+    dialeval: str = ""
+    rows: int = 0
+    tables: int = 0
+    files: int = 0
+    models: int = 0
+    kept: list[str] = field(default_factory=list)
+    """Models that were here already under such a name, and stayed."""
+    missing: list[str] = field(default_factory=list)
+    """Files that were not there when the backup was made."""
+
+
+def restore(path: Path, replace: bool = False, told: Told = lambda *_: None) -> Restored:
+    """Raises ``Refused`` and ``ArchiveError`` with nothing changed, and ``OSError``."""
+    with path.open("rb") as file:
+        size = os.fstat(file.fileno()).st_size
+        manifest = archive.checked(file, lambda done: told("", done, size))
+        with one_migrates():
+            state = _State(manifest["migrations"])
+            _make_tables()
+            _refuse_unfit(manifest, state)
+            if not replace:
+                _refuse_unless_empty()
+            return _restored(path.name, file, manifest, state, replace, told)
+
+
+def _restored(
+    name: str, file: IO[bytes], manifest: dict[str, Any], state: _State, replace: bool, told: Told
+) -> Restored:
+    done = Restored(str(manifest["made_at"]), str(manifest["dialeval"]), missing=list(manifest["missing"]))
+    with _models_aside() as aside:
+        try:
+            with loading.one_transaction():
+                loading.empty(portable.all_tables())
+                state.go_back()
+                _load(file, manifest, state, aside, done, told)
+                loading.check_keys()
+                state.go_on()
+                words = {"made_at": done.made_at, "dialeval": done.dialeval, "rows": done.rows, "replaced": replace}
+                audit.record(None, RESTORED, name, **words)
+        except DatabaseError as fault:
+            why = str(fault).strip().splitlines()[0]
+            raise Refused(f"the database does not take these rows: {why}") from fault
+        _place_models(aside, replace, done)
+    call_command("migrate", interactive=False, verbosity=0)  # kinds and permissions that came after the backup
+    return done
+
+
+class _State:
+    """The tables as the backup's dialeval had them, and the way there and on."""
+
+    def __init__(self, applied: dict[str, list[str]]) -> None:
+        graph = MigrationExecutor(connection).loader.graph
+        self._then = {(app, name) for app, names in applied.items() for name in names}
+        known = set(graph.nodes)
+        if unknown := sorted(self._then - known):
+            app, name = unknown[0]
+            raise Refused(f"the backup is of a newer dialeval, or of another one: it has the migration {app}.{name}")
+        self.is_older = bool(known - self._then)
+        self._now = graph.leaf_nodes()
+        self._targets = [node for node in graph.nodes if node in self._then and self._is_last(graph, node)]
+        self._gone: list[tuple[str, None]] = [(app, None) for app in sorted({app for app, _ in known} - set(applied))]
+        self.registry: Any = apps
+        if self.is_older:
+            self.registry = MigrationExecutor(connection).loader.project_state(self._targets).apps
+
+    def _is_last(self, graph: Any, node: tuple[str, str]) -> bool:
+        children = {child.key for child in graph.node_map[node].children}
+        return not any(child in self._then and child[0] == node[0] for child in children)
+
+    def go_back(self) -> None:
+        """Empty tables of today become empty tables of then."""
+        if not self.is_older:
+            return
+        try:
+            MigrationExecutor(connection).migrate([*self._targets, *self._gone])
+        except IrreversibleError as fault:
+            raise Refused("the backup is too old: restore it with its own dialeval, then update that") from fault
+        loading.empty(portable.all_tables(self.registry))  # of what migrations write
+
+    def go_on(self) -> None:
+        if self.is_older:
+            MigrationExecutor(connection).migrate(self._now)
+
+
+def _make_tables() -> None:
+    """An empty database gets its tables; one whose migrations are incomplete gets the rest."""
+    executor = MigrationExecutor(connection)
+    if executor.migration_plan(executor.loader.graph.leaf_nodes()):
+        call_command("migrate", interactive=False, verbosity=0)
+
+
+def _refuse_unfit(manifest: dict[str, Any], state: _State) -> None:
+    ours = {model._meta.db_table: set(portable.columns(model)) for model in portable.tables(state.registry)}
+    theirs = {table: set(said["columns"]) for table, said in manifest["tables"].items()}
+    for table in sorted(set(ours) | set(theirs)):
+        if ours.get(table) != theirs.get(table):
+            raise Refused(f"the backup's table {table} is not that of these migrations: nothing was changed")
+
+
+def _refuse_unless_empty() -> None:
+    used = [
+        table for table in portable.all_tables() if table not in portable.MADE_BY_MIGRATIONS and loading.rows_in(table)
+    ]
+    if used:
+        names = ", ".join(used[:3]) + (", …" if len(used) > 3 else "")
+        raise Refused(f"the database is not empty ({names}): --replace takes away all that it holds")
+
+
+def _load(file: IO[bytes], manifest: dict[str, Any], state: _State, aside: Path, done: Restored, told: Told) -> None:
+    models = {model._meta.db_table: model for model in portable.tables(state.registry)}
+    total = sum(said["rows"] for said in manifest["tables"].values())
+    loaded = dict.fromkeys(models, 0)
+    for member in archive.members(file, manifest):
+        kind, name = member.parts[0], member.parts[1]
+        if kind == "tables":
+            rows = _Rows(member, manifest["tables"][name]["columns"], portable.columns(models[name]))
+            loading.insert(models[name], rows)
+            loaded[name] += rows.count
+            done.rows += rows.count
+            told(name, done.rows, total)
+        elif kind == "files":
+            _take_in(member)
+            done.files += 1
+        else:
+            _write(member, aside.joinpath(*member.parts[1:]))
+    for table, said in manifest["tables"].items():
+        if loaded[table] != said["rows"]:
+            raise ArchiveError(f"the backup says {said['rows']} rows of {table}, and has {loaded[table]}")
+        loading.give_next_id_after(models[table], said["last_id"] or 0)
+    done.tables = len(models)
+
+
+class _Rows:
+    """Of one member, in the order of the columns as they are here; counted as they are read."""
+
+    def __init__(self, member: Member, theirs: list[str], ours: list[str]) -> None:
+        self._member, self.count = member, 0
+        self._order = None if theirs == ours else [theirs.index(name) for name in ours]
+
+    def __iter__(self) -> Iterator[list[Any]]:
+        while line := self._member.content.readline(archive.LARGEST_LINE):
+            try:
+                rows = json.loads(line)
+            except ValueError:
+                raise ArchiveError(f"the backup's {self._member.name} cannot be read") from None
+            self.count += len(rows)
+            if self._order is None:
+                yield from rows
+            else:
+                yield from ([row[place] for place in self._order] for row in rows)
+
+
+def _take_in(member: Member) -> None:
+    unfinished = incoming_folder() / token_hex(16)
+    try:
+        _write(member, unfinished)
+        stored_files.take_in(unfinished, stored_name(member.parts[2]))
+    finally:
+        unfinished.unlink(missing_ok=True)
+
+
+def _write(member: Member, path: Path) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("xb") as target:
+        while chunk := member.content.read(1 << 20):
+            target.write(chunk)
+
+
+@contextmanager
+def _models_aside() -> Iterator[Path]:
+    """A folder beside those of the models, gone in the end."""
+    home = Path(settings.HOME)
+    aside = Path(tempfile.mkdtemp(prefix=".restoring-", dir=home))
+    try:
+        yield aside
+    finally:
+        shutil.rmtree(aside, ignore_errors=True)
+
+
+def _place_models(aside: Path, replace: bool, done: Restored) -> None:
+    for folder in sorted(aside.glob("*/*")):
+        place = Path(settings.HOME) / folder.parent.name / folder.name
+        place.parent.mkdir(parents=True, exist_ok=True)
+        if place.exists() and not replace:
+            done.kept.append(f"{folder.parent.name}/{folder.name}")
+            continue
+        if place.exists():
+            shutil.rmtree(place)
+        folder.rename(place)
+        done.models += 1

@@ -1,0 +1,49 @@
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import CommandError, CommandParser
+from tqdm import tqdm
+
+from annotations.console import ConsoleCommand
+from dialeval_site.backups import making
+
+
+class Command(ConsoleCommand):
+    help = (
+        "Write the whole site to one file, as it is at this moment, while it is in use: every row and every upload. "
+        "The file is the same for SQLite and PostgreSQL; restore reads it."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--to", type=Path, required=True, metavar="FILE")
+        parser.add_argument(
+            "--with-models",
+            action="store_true",
+            help="with the trained models of this machine, and with the checkpoints of unfinished trainings",
+        )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        to: Path = options["to"]
+        if to.is_dir():
+            raise CommandError(f"{to} is a folder: name a file")
+        with tqdm(total=0, unit="row", file=self.stderr._out, disable=None) as bar:
+
+            def told(what: str, done: int, total: int) -> None:
+                bar.total = total
+                bar.set_description(what, refresh=False)
+                bar.update(done - bar.n)
+
+            try:
+                made = making.make(to, options["with_models"], told)
+            except OSError as fault:
+                raise CommandError(f"{to}: {fault.strerror or fault}; nothing was written") from None
+        for name in made.missing:
+            self.say(f"not there: {name}")
+        models = f", {made.model_files:,} files of models" if options["with_models"] else ""
+        self.say(f"Not in it: {making.NOT_IN_IT}.")
+        self.stdout.write(
+            f"{to}: {made.rows:,} rows of {made.tables} tables, {made.files:,} uploads{models}, "
+            f"{to.stat().st_size / 1e6:,.1f} MB"
+        )

@@ -1,0 +1,47 @@
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import CommandError, CommandParser
+from tqdm import tqdm
+
+from annotations.console import ConsoleCommand
+from dialeval_site.backups import restoring
+from dialeval_site.backups.archive import ArchiveError
+
+
+class Command(ConsoleCommand):
+    help = (
+        "Read a file of backup into this site, SQLite or PostgreSQL. Stop web servers and workers first. All of the "
+        "file is checked before anything changes; where anything goes wrong, the database is as it was."
+    )
+    reads_database = False  # it makes the tables itself
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("file", type=Path, metavar="FILE")
+        parser.add_argument("--replace", action="store_true", help="take away all that the site holds")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        file: Path = options["file"]
+        with tqdm(total=0, unit="", unit_scale=True, file=self.stderr._out, disable=None) as bar:
+
+            def told(what: str, done: int, total: int) -> None:
+                bar.total = total
+                bar.set_description(what or "checking", refresh=False)
+                bar.update(done - bar.n)
+
+            try:
+                done = restoring.restore(file, options["replace"], told)
+            except (restoring.Refused, ArchiveError) as fault:
+                raise CommandError(f"{file}: {fault}") from None
+            except OSError as fault:
+                raise CommandError(f"{file}: {fault.strerror or fault}") from None
+        for name in done.kept:
+            self.say(f"was here already and stayed: {name}")
+        for name in done.missing:
+            self.say(f"was not there when the backup was made: {name}")
+        models = f", {done.models} models" if done.models else ""
+        self.stdout.write(
+            f"{file}: {done.rows:,} rows of {done.tables} tables, {done.files:,} uploads{models}, as of {done.made_at}"
+        )

@@ -1,0 +1,320 @@
+"""Whole sites, backed up and restored as processes: into the same kind of database and into the other one."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import resource
+import subprocess
+import sys
+import tarfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.conftest import ON_SERVICES, _fresh_database, made_site
+from tests.site import PROJECT, Site
+
+pytestmark = pytest.mark.slow
+
+FILL = """
+from dialeval_site import demo
+demo.load_demo()
+from annotations.models import AuditEntry
+subject = 'tab\\t back\\\\slash "quoted" \\n é 漢 \\U0001f600'
+AuditEntry.objects.create(actor="ada", action="x.y", subject=subject, details={"a": [1.5, None, True]})
+from django.contrib.auth import get_user_model
+get_user_model().objects.create(username="gone").delete()
+"""
+CONTENT = """
+import hashlib, json
+from django.apps import apps
+from django.core.files.storage import storages
+from annotations import stored_files
+def plain(value):
+    return json.dumps(value, sort_keys=True, default=str)
+found = {}
+for model in apps.get_models(include_auto_created=True):
+    table = model._meta.db_table
+    if table == "django_session" or not model._meta.managed:
+        continue
+    rows = model._base_manager.order_by("pk")
+    if table == "annotations_auditentry":
+        rows = rows.exclude(action="site.restored")
+    digest, count = hashlib.sha256(), 0
+    for row in rows.values_list().iterator(2000):
+        digest.update(plain(row).encode())
+        count += 1
+    found[table] = [count, digest.hexdigest()]
+for name in stored_files.names_in("uploads"):
+    found["uploads/" + name] = hashlib.sha256(stored_files.opened("uploads/" + name).read()).hexdigest()
+print(json.dumps(found, sort_keys=True))
+"""
+PAGES = """
+import re
+from django.test import Client
+client = Client(headers={"host": "localhost"})
+for page in ("corpora/demo/systems", "corpora/demo/metrics", "corpora/demo/agreement", "challenges/demo-challenge"):
+    path = f"/{page}/"
+    answer = client.get(path)
+    assert answer.status_code == 200, path
+    print(path, re.sub(r'name="csrfmiddlewaretoken" value="[^"]*"', "", answer.content.decode()))
+"""
+
+
+def content(site: Site) -> dict[str, Any]:
+    return json.loads(site.python(CONTENT))
+
+
+@contextmanager
+def other_site(folder: Path, on_services: bool) -> Iterator[Site]:
+    """An empty one that nobody has migrated, on SQLite or on PostgreSQL."""
+    folder.mkdir()
+    site = Site(folder, {"DATABASE_URL": _fresh_database("template1") if on_services else "", "CELERY_BROKER_URL": ""})
+    try:
+        yield site
+    finally:
+        site.stop()
+
+
+@pytest.fixture(scope="module")
+def filled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    """The demo: a corpus, ratings, campaigns, a challenge with files, some scores and the statistics of its pages."""
+    with made_site(tmp_path_factory.mktemp("filled")) as site:
+        site.python(FILL)
+        site.manage("score", "--corpus", "demo", "--metrics", "word_f1,bleu_2", "--inline")
+        site.python(PAGES)
+        site.manage("analyse")
+        yield site
+
+
+@pytest.fixture(scope="module")
+def backed_up(filled: Site, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("backup") / "site.backup"
+    told = filled.manage("backup", "--to", path)
+    assert "SECRET_KEY" in told.stderr
+    return path
+
+
+def test_a_restored_site_is_the_site_in_either_database_and_answers_the_same_bytes(
+    filled: Site, backed_up: Path, tmp_path: Path
+) -> None:
+    """On SQLite: SQLite → SQLite. On the services: PostgreSQL → SQLite → PostgreSQL."""
+    before, pages = content(filled), filled.python(PAGES)
+    assert before["annotations_rating"][0] > 100
+    assert any(name.startswith("uploads/") for name in before)
+    with other_site(tmp_path / "one", on_services=False) as one:
+        said = one.manage("restore", backed_up).stdout
+        assert f"{sum(entry[0] for name, entry in before.items() if '/' not in name):,} rows of" in said
+        assert content(one) == before
+        assert one.python(PAGES) == pages
+        if ON_SERVICES:
+            one.manage("backup", "--to", tmp_path / "again")
+            with other_site(tmp_path / "two", on_services=True) as two:
+                two.manage("restore", tmp_path / "again")
+                assert content(two) == before
+                assert two.python(PAGES) == pages
+
+
+def test_keys_go_on_after_the_last_one_ever_given_and_the_audit_log_is_closed_again(
+    backed_up: Path, tmp_path: Path
+) -> None:
+    """The last user that the backup's site made was deleted again; no other one ever gets that key."""
+    new_user = """
+from django.contrib.auth import get_user_model
+print(get_user_model().objects.create(username="new").pk)
+from annotations.models import AuditEntry
+from django.db import DatabaseError, transaction
+for deed in (lambda: AuditEntry.objects.all().delete(), lambda: AuditEntry.objects.update(actor="eve")):
+    try:
+        with transaction.atomic():
+            deed()
+        print("changed")
+    except DatabaseError as refusal:
+        print(refusal)
+print(AuditEntry.objects.latest("pk").action)
+"""
+    with other_site(tmp_path / "site", on_services=ON_SERVICES) as site:
+        site.manage("restore", backed_up)
+        new, *refusals, last = site.python(new_user).splitlines()
+        manifest = documents(backed_up)["manifest.json"]
+        assert int(new) == manifest["tables"]["auth_user"]["last_id"] + 1
+        assert sum("append-only" in line for line in refusals) == 2
+        assert "changed" not in refusals
+        assert last == "site.restored"
+
+
+def test_a_database_that_is_in_use_is_left_alone_unless_it_is_to_be_replaced(backed_up: Path, tmp_path: Path) -> None:
+    with other_site(tmp_path / "site", on_services=ON_SERVICES) as site:
+        site.manage("migrate")
+        site.python("from django.contrib.auth import get_user_model as g; g().objects.create(username='mine')")
+        refused = site.manage("restore", backed_up, check=False)
+        assert refused.returncode == 1
+        assert "the database is not empty (auth_user): --replace" in refused.stderr
+        site.manage("restore", backed_up, "--replace")
+        names = site.python(
+            "from django.contrib.auth.models import User; print(*User.objects.values_list('username', flat=True))"
+        )
+        assert "organiser" in names.split()
+        assert "mine" not in names.split()
+
+
+def test_rows_that_the_database_refuses_leave_everything_as_it_was(backed_up: Path, tmp_path: Path) -> None:
+    """A rating that names a response which is not there."""
+
+    def orphan(table: str, rows: list[list[Any]]) -> list[list[Any]]:
+        return rows if table != "annotations_turn" else rows[:-1]
+
+    broken = rewritten(backed_up, tmp_path / "broken", orphan)
+    with other_site(tmp_path / "site", on_services=ON_SERVICES) as site:
+        site.manage("restore", backed_up)
+        before = content(site)
+        refused = site.manage("restore", broken, "--replace", check=False)
+        assert refused.returncode == 1
+        assert "the database does not take these rows" in refused.stderr
+        assert content(site) == before
+
+
+def test_a_backup_of_an_older_dialeval_is_loaded_as_it_was_then_and_migrated_on(
+    backed_up: Path, tmp_path: Path
+) -> None:
+    """Before 0002_judge_purse challenges had no purse, before 0004 the audit log no triggers, and before
+    0001_trainings there were no trainings at all."""
+
+    def older(table: str, rows: list[list[Any]]) -> list[list[Any]]:
+        place = columns["challenges_challenge"].index("judge_purse_id")
+        if table != "challenges_challenge":
+            return rows
+        return [[value for at, value in enumerate(row) if at != place] for row in rows]
+
+    def without(manifest: dict[str, Any]) -> None:
+        manifest["migrations"]["challenges"].remove("0002_judge_purse")
+        manifest["tables"]["challenges_challenge"]["columns"].remove("judge_purse_id")
+        manifest["migrations"]["annotations"].remove("0004_audit_is_append_only")
+        del manifest["migrations"]["trainings"]
+        del manifest["tables"]["trainings_training"]
+
+    columns = {table: said["columns"] for table, said in documents(backed_up)["manifest.json"]["tables"].items()}
+    old = rewritten(backed_up, tmp_path / "old", older, without)
+    with other_site(tmp_path / "site", on_services=ON_SERVICES) as site:
+        site.manage("restore", backed_up)
+        before = content(site)
+        site.manage("restore", old, "--replace")
+        assert content(site) == before
+        assert "append-only" in site.python(
+            "from annotations.models import AuditEntry as A\n"
+            "try: A.objects.all().delete()\n"
+            "except Exception as refusal: print(refusal)"
+        )
+        assert "No migrations to apply" in site.manage("migrate").stdout
+
+
+def test_a_backup_of_a_newer_dialeval_is_refused(backed_up: Path, tmp_path: Path) -> None:
+    def newer(manifest: dict[str, Any]) -> None:
+        manifest["migrations"]["annotations"].append("0999_from_the_future")
+
+    future = rewritten(backed_up, tmp_path / "future", change=newer)
+    with other_site(tmp_path / "site", on_services=ON_SERVICES) as site:
+        refused = site.manage("restore", future, check=False)
+        assert refused.returncode == 1
+        assert (
+            "newer dialeval, or of another one: it has the migration annotations.0999_from_the_future" in refused.stderr
+        )
+
+
+def test_a_disk_that_is_full_leaves_no_backup_and_keeps_the_one_before(filled: Site, tmp_path: Path) -> None:
+    path = tmp_path / "site.backup"
+    path.write_bytes(b"the one before")
+    ended = subprocess.run(
+        [sys.executable, "manage.py", "backup", "--to", str(path)],
+        cwd=PROJECT,
+        env=filled.environment,
+        capture_output=True,
+        text=True,
+        check=False,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000)),
+    )
+    assert ended.returncode == 1
+    assert "nothing was written" in ended.stderr
+    assert [one.name for one in tmp_path.iterdir()] == ["site.backup"]
+    assert path.read_bytes() == b"the one before"
+
+
+def test_models_come_along_where_they_are_asked_for(filled: Site, tmp_path: Path) -> None:
+    model = filled.home / "trained" / "daily"
+    model.mkdir(parents=True)
+    (model / "config.json").write_text("{}")
+    (model / "weights.safetensors").write_bytes(b"w" * 100_000)
+    checkpoint = filled.home / "training" / "daily-1" / "step-00000005"
+    checkpoint.mkdir(parents=True)
+    (checkpoint / "config.json").write_text("{}")
+    (filled.home / "trained" / ".deleted-other").mkdir()
+    (filled.home / "trained" / ".deleted-other" / "config.json").write_text("{}")
+    filled.manage("backup", "--to", tmp_path / "with", "--with-models")
+    filled.manage("backup", "--to", tmp_path / "without")
+    with other_site(tmp_path / "site", on_services=ON_SERVICES) as site:
+        site.manage("restore", tmp_path / "without")
+        assert not (site.home / "trained").exists()
+        site.manage("restore", tmp_path / "with", "--replace")
+        found = {
+            path.relative_to(site.home).as_posix(): path.stat().st_size
+            for kind in ("trained", "training")
+            for path in (site.home / kind).rglob("*")
+            if path.is_file()
+        }
+        assert found == {
+            "trained/daily/config.json": 2,
+            "trained/daily/weights.safetensors": 100_000,
+            "training/daily-1/step-00000005/config.json": 2,
+        }
+        assert not list(site.home.glob(".restoring-*"))
+
+
+# --- archives as tests read and change them, by tarfile alone ---------------------------------------------------
+
+
+def raw(path: Path) -> dict[str, bytes]:
+    with tarfile.open(path) as tar:
+        return {member.name: tar.extractfile(member).read() for member in tar}
+
+
+def documents(path: Path) -> dict[str, dict[str, Any]]:
+    return {name: json.loads(data) for name, data in raw(path).items() if name.endswith(".json") and "/" not in name}
+
+
+def rewritten(
+    path: Path,
+    to: Path,
+    rows_of: Callable[[str, list[list[Any]]], list[list[Any]]] = lambda _, rows: rows,
+    change: Callable[[dict[str, Any]], None] = lambda _: None,
+) -> Path:
+    """The backup with other rows and another manifest; whole all the same."""
+    members = raw(path)
+    manifest = json.loads(members.pop("manifest.json"))
+    change(manifest)
+    counts = dict.fromkeys(manifest["tables"], 0)
+    for name in list(members):
+        if not name.startswith("tables/"):
+            continue
+        table = name.split("/")[1]
+        if table not in counts:
+            del members[name]
+            continue
+        rows = rows_of(table, [row for line in members[name].splitlines() for row in json.loads(line)])
+        counts[table] += len(rows)
+        members[name] = json.dumps(rows).encode()
+    for table, count in counts.items():
+        manifest["tables"][table]["rows"] = count
+    manifest["digests"] = {name: sha256(data).hexdigest() for name, data in members.items()}
+    members["manifest.json"] = json.dumps(manifest).encode()
+    with gzip.open(to, "wb") as stream, tarfile.open(fileobj=stream, mode="w") as tar:
+        for name, data in members.items():
+            member = tarfile.TarInfo(name)
+            member.size = len(data)
+            tar.addfile(member, io.BytesIO(data))
+    return to
