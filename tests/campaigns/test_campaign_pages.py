@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 import pytest
@@ -527,3 +528,42 @@ def test_actions_are_not_taken_by_following_a_link(organiser: Client) -> None:
 def test_no_such_campaign(organiser: Client) -> None:
     for page in PAGES:
         assert organiser.get(reverse(page, args=["nothing"])).status_code == 404
+
+
+# --- which systems are ticked at first -------------------------------------------------------------------------
+
+
+def _ticked(client: Client, version: CorpusVersion) -> set[str]:
+    page = client.get(reverse("campaign-new"), {"corpus": version.corpus.slug}).content.decode()
+    boxes = re.findall(r'<input type="checkbox" name="systems" value="(\d+)"([^>]*)>', page)
+    assert boxes
+    return {version.systems.get(pk=pk).name for pk, attributes in boxes if "checked" in attributes}
+
+
+def test_systems_that_the_corpus_shows_are_ticked_and_what_teams_handed_in_is_not(organiser: Client) -> None:
+    version = made_version(systems=["one", "two"])
+    version.systems.filter(name="two").update(withheld=True)
+    assert _ticked(organiser, version) == {"one"}
+
+
+def test_where_there_is_only_what_teams_handed_in_all_of_it_is_ticked(organiser: Client) -> None:
+    version = made_version(systems=["one", "two"])
+    version.systems.update(withheld=True)
+    assert _ticked(organiser, version) == {"one", "two"}
+    other = made_version(slug="other", systems=["three"])
+    form = form_of(version, shown_version=other.pk, systems=[], refresh="1")
+    assert organiser.post(reverse("campaign-new"), form).content.decode().count(" checked") >= 2
+
+
+def test_without_a_corpus_the_form_leads_to_adding_one(organiser: Client) -> None:
+    page = organiser.get(reverse("campaign-new")).content.decode()
+    assert f'href="{reverse("corpus-new")}"' in page
+    assert "This corpus has no systems" not in page
+
+
+def test_a_public_corpus_s_warning_leads_to_where_it_is_hidden(organiser: Client) -> None:
+    version = made_version(systems=["one"])
+    version.corpus.is_public = True
+    version.corpus.save()
+    page = organiser.get(reverse("campaign-new"), {"corpus": version.corpus.slug}).content.decode()
+    assert f'href="{reverse("corpus", args=[version.corpus.slug])}#seen-by"' in page

@@ -16,6 +16,7 @@ from annotations.campaigns.forms.campaign_values import (
     FIELDS_OF_KIND,
     LABELS,
     THRESHOLD_OF_KIND,
+    ticked_at_first,
     values_of,
     with_changed_choices,
 )
@@ -214,7 +215,7 @@ class CampaignForm(SpreadFields):
             (SCORES[-1] + 1, _("for every score")),
         ]
         if self.campaign is None:
-            self.initial.setdefault("systems", [system for system in offered if not system.withheld])
+            self.initial.setdefault("systems", ticked_at_first(offered))
             self.initial.setdefault("chat_systems", list(fields["chat_systems"].queryset))
             self.initial.setdefault("axes_below", THRESHOLD_OF_KIND.get(Kind(self.kind_now)))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from annotations.campaigns.forms.fields import as_key, axes_as_lines
@@ -36,8 +37,14 @@ def with_changed_choices(data: Any) -> Any:
     if new_corpus or ("systems" not in data and data.get("shown_kind", kind) != kind):
         key = as_key(version)
         systems = () if key is None else System.objects.filter(version=key)
-        data.setlist("systems", [str(system.pk) for system in systems if not system.withheld])
+        data.setlist("systems", [str(system.pk) for system in ticked_at_first(systems)])
     return data
+
+
+def ticked_at_first(systems: Iterable[System]) -> list[System]:
+    """All that the corpus shows; where it shows none, what teams have handed in: a campaign on it is about those."""
+    offered = list(systems)
+    return [system for system in offered if not system.withheld] or offered
 
 
 def _fill(data: Any, kind: str) -> None:
