@@ -29,6 +29,9 @@ worker_tmp_dir = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None  # noqa:
 
 # No max_requests: processes do not grow (docs/performance.md), and each new one loads SciPy for half a second.
 
+# No second way in: signals are enough, and two servers of one user would take each other's socket.
+control_socket_disable = True
+
 logger_class = "dialeval_site.gunicorn_log.Log"
 accesslog = None  # the site writes a line for each request itself, with route and user, where DIALEVAL_LOG_FORMAT=json
 

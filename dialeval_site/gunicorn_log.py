@@ -17,5 +17,6 @@ class Log(Logger):
         logging.config.dictConfig(
             logs.configuration(environment.log_format(), environment.text("DIALEVAL_LOG_LEVEL").upper())
         )
+        logs.take_warnings(environment.log_format())
         self.error_log.handlers.clear()
         self.error_log.propagate = True

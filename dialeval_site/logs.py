@@ -69,3 +69,8 @@ def configuration(log_format: str, level: str) -> dict[str, Any]:
         "root": {"handlers": ["stderr"], "level": level},
         "loggers": {name: {"level": "WARNING"} for name in QUIET},
     }
+
+
+def take_warnings(log_format: str) -> None:
+    """Python's own warnings become lines, too: a program that reads the log would trip over them."""
+    logging.captureWarnings(log_format == "json")

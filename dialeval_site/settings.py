@@ -245,6 +245,7 @@ WEBHOOK_PRIVATE = environment.text("DIALEVAL_WEBHOOK_PRIVATE").lower() == "true"
 
 LOG_FORMAT = environment.log_format()
 LOGGING = logs.configuration(LOG_FORMAT, environment.text("DIALEVAL_LOG_LEVEL").upper())
+logs.take_warnings(LOG_FORMAT)
 
 # --- watching over it -----------------------------------------------------------------------------------------
 MONITORING_TOKEN = environment.text("DIALEVAL_MONITORING_TOKEN")

@@ -29,7 +29,7 @@ class SiteCollector(Collector):
         took = GaugeMetricFamily("dialeval_reading_seconds", "What reading these figures from the database took.")
         begun = time.perf_counter()
         try:
-            found = [*_work(), _failed(), _ratings(), *_judges(), _seen()]
+            found = [*_work(), _failed(), *_done(), _ratings(), *_judges(), _seen()]
         except DatabaseError as problem:
             log.warning("figures of the site cannot be read: %s", problem)
             found = []
@@ -58,6 +58,15 @@ def _failed() -> Metric:
     for kind, count in work.failed_last_day():
         failed.add_metric([kind], count)
     return failed
+
+
+def _done() -> Iterator[Metric]:
+    done = GaugeMetricFamily("dialeval_work_done_last_hour", "Rows that ended well within an hour.", labels=["kind"])
+    took = GaugeMetricFamily("dialeval_work_seconds_last_hour", "Seconds that these took, together.", labels=["kind"])
+    for kind, count, seconds in work.done_last_hour():
+        done.add_metric([kind], count)
+        took.add_metric([kind], seconds)
+    yield from (done, took)
 
 
 def _ratings() -> Metric:

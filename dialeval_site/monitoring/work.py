@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from django.db.models import Count, Max, Min, Model, Q, Sum
+from django.db.models import Count, F, Max, Min, Model, Q, QuerySet, Sum
 from django.utils import timezone
 
 from annotations.campaigns.models import Message, RatingRevision
@@ -18,9 +18,9 @@ from workers.judges.models import Purse, Trial
 from workers.models import MetricRun
 from workers.trainings.models import Training
 
-DAY = timedelta(days=1)
+DAY, HOUR = timedelta(days=1), timedelta(hours=1)
 LATEST = 20_000
-"""Failures are looked for among so many of the newest rows of a table: those of a day, on any site but the largest."""
+"""What ended is looked for among so many of the newest rows of a table: those of a day, on any site but the largest."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,19 +33,30 @@ class Kind:
     waiting: tuple[str, ...] = ("pending",)
     running: tuple[str, ...] = ("running",)
     since: str = "created_at"
+    begun: str = ""
+    """Empty where the row does not keep it."""
     ended: str = "finished_at"
     failures_by_state: bool = False
     """An index has the states of all rows; of the others only what is at work is indexed."""
 
 
 KINDS = (
-    Kind("run", MetricRun, "column", failures_by_state=True),
-    Kind("submission", Submission, "by kind", ("received",), ("validating", "generating"), "received_at", "ended_at"),
+    Kind("run", MetricRun, "column", begun="started_at", failures_by_state=True),
+    Kind(
+        "submission",
+        Submission,
+        "by kind",
+        ("received",),
+        ("validating", "generating", "scoring"),
+        "received_at",
+        "validating_at",
+        "ended_at",
+    ),
     Kind("analysis", Analysis, "cpu", since="waits_since", failures_by_state=True),
     Kind("notice", Notice, "cpu", ended="ended_at"),
     Kind("answer", Message, "llm"),
     Kind("trial", Trial, "llm"),
-    Kind("training", Training, "gpu"),
+    Kind("training", Training, "gpu", begun="started_at"),
 )
 
 
@@ -108,11 +119,24 @@ def failed_last_day(now: datetime | None = None) -> Iterator[tuple[str, int]]:
     """(kind, how many ended so in the last 24 hours)"""
     since = (now or timezone.now()) - DAY
     for kind in KINDS:
-        rows = kind.model._default_manager.order_by()
-        if not kind.failures_by_state:
-            newest = rows.aggregate(key=Max("pk"))["key"] or 0
-            rows = rows.filter(pk__gt=newest - LATEST)
+        rows = kind.model._default_manager.order_by() if kind.failures_by_state else _newest(kind)
         yield kind.name, rows.filter(**{"state": "failed", f"{kind.ended}__gte": since}).count()
+
+
+def done_last_hour(now: datetime | None = None) -> Iterator[tuple[str, int, float]]:
+    """(kind, how many ended well in the last hour, the seconds from their beginnings to their ends)"""
+    since = (now or timezone.now()) - HOUR
+    for kind in KINDS:
+        if kind.begun:
+            rows = _newest(kind).filter(**{"state__in": ("done", "scored"), f"{kind.ended}__gte": since})
+            took = rows.aggregate(count=Count("pk"), seconds=Sum(F(kind.ended) - F(kind.begun)))
+            yield kind.name, took["count"], took["seconds"].total_seconds() if took["seconds"] else 0.0
+
+
+def _newest(kind: Kind) -> QuerySet[Model]:
+    rows = kind.model._default_manager.order_by()
+    newest = rows.aggregate(key=Max("pk"))["key"] or 0
+    return rows.filter(pk__gt=newest - LATEST)
 
 
 def ratings() -> Iterator[tuple[str, int]]:

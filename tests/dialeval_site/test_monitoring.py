@@ -104,6 +104,24 @@ def test_a_failure_counts_for_a_day(prometheus: Client, runs: list[MetricRun]) -
 
 
 @pytest.mark.django_db
+def test_what_was_done_counts_for_an_hour_with_what_it_took(prometheus: Client, tmp_path) -> None:
+    """Two runs, of 30 s and of 12 s, a minute ago; one that ended two hours ago."""
+    store_corpus(tmp_path, PUBLIC, is_public=True)
+    now = timezone.now()
+    first, second = MetricRun.objects.order_by("pk")
+    for run, seconds in ((first, 30), (second, 12)):
+        ended = now - timedelta(minutes=1)
+        changed = {"started_at": ended - timedelta(seconds=seconds), "finished_at": ended}
+        MetricRun.objects.filter(pk=run.pk).update(**changed)
+    series = read(prometheus)
+    assert of(series, "dialeval_work_done_last_hour", kind="run") == 2
+    assert of(series, "dialeval_work_seconds_last_hour", kind="run") == 42
+    MetricRun.objects.filter(pk=second.pk).update(finished_at=now - timedelta(hours=2))
+    series = read(prometheus)
+    assert of(series, "dialeval_work_done_last_hour", kind="run") == 1
+
+
+@pytest.mark.django_db
 def test_a_submission_waits_where_it_will_be_worked_on(prometheus: Client) -> None:
     round = open_round()
     team, _ = team_with_member(round.challenge)
@@ -181,7 +199,7 @@ def test_a_reading_is_one_query_a_figure_and_counts_no_table(prometheus: Client,
     with CaptureQueriesContext(connection) as asked:
         read(prometheus)
     queries = [one["sql"] for one in asked.captured_queries]
-    assert len(queries) <= 2 * len(work.KINDS) + 12
+    assert len(queries) <= 3 * len(work.KINDS) + 14
     assert [sql for sql in queries if re.search(r"COUNT\(\*\)", sql) and "WHERE" not in sql] == []
     of_ratings = [sql for sql in queries if "annotations_rating" in sql or "ratingrevision" in sql]
     assert len(of_ratings) == 2
