@@ -3,7 +3,6 @@ from django.urls import include, path
 from annotations import audit_views, corpus_views, views
 
 urlpatterns = [
-    path("", views.home, name="home"),
     path("corpora/new/", corpus_views.corpus_new, name="corpus-new"),
     path("corpora/<slug:slug>/seen-by/", corpus_views.corpus_seen_by, name="corpus-seen-by"),
     path("corpora/<slug:slug>/", views.corpus, name="corpus"),

@@ -2,22 +2,32 @@
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable, Iterable
+from typing import Any
+
 from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
 from django.views.decorators.http import require_safe
 
 from annotations import queries
 from annotations.corpus_tables import corpora_table, dialogues_table, systems_table
+from annotations.models import CorpusVersion
 from annotations.page import page, version_or_404
 
 DIALOGUES_A_PAGE = 50
+NextFor = Callable[[Any, list[CorpusVersion]], Iterable[object]]
 
 
-@require_safe
-def home(request: HttpRequest) -> HttpResponse:
+def corpora_page(
+    request: HttpRequest, next_for: Callable[[Any, list[CorpusVersion]], Iterable[object]]
+) -> HttpResponse:
+    """The corpora that one may see. ``next_for`` says what the reader does next: words, href and remark of each link;
+    it knows all apps, which this one must not."""
     versions = queries.corpora_with_counts(request.user)
     table = corpora_table(versions)
     context = {
+        "what_is_next": functools.partial(next_for, request.user, versions),
         "section": "corpora",
         "versions": versions,
         "hidden": queries.corpora_kept_from(request.user).count(),

@@ -5,10 +5,12 @@ from django.views.decorators.csrf import csrf_exempt
 from dialeval_site import token_views
 from dialeval_site.api import api, no_such_address
 from dialeval_site.health import health, ready
+from dialeval_site.home import home
 from dialeval_site.monitoring.page import monitoring
 
 handler500 = "dialeval_site.error_pages.server_error"
 urlpatterns = [
+    path("", home, name="home"),
     path("health/", health, name="health"),
     path("ready/", ready, name="ready"),
     path("monitoring/", monitoring, name="monitoring"),

@@ -249,6 +249,14 @@ def states_of(runs: QuerySet[MetricRun]) -> dict[str, int]:
     return counts
 
 
+def failed_by_version(most: int) -> list[tuple[CorpusVersion, int]]:
+    """Corpus versions with runs that failed, and how many, the newest version first."""
+    failed = MetricRun.objects.filter(state=MetricRun.State.FAILED, system__withheld=False)
+    counts = dict(failed.order_by().values_list("system__version").annotate(Count("pk")))
+    versions = CorpusVersion.objects.filter(pk__in=counts).select_related("corpus").order_by("-created_at", "-pk")
+    return [(version, counts[version.pk]) for version in versions[:most]]
+
+
 def is_being_computed(runs: QuerySet[MetricRun]) -> bool:
     """Whether a worker that is alive has one of these runs."""
     return runs.filter(state=MetricRun.State.RUNNING, lease_expires_at__gt=timezone.now()).exists()

@@ -12,8 +12,8 @@ register = template.Library()
 
 @register.simple_tag(takes_context=True)
 def place(context: template.Context, section: str, url_name: str, words: str) -> SafeString:
-    """A link of the header as ``<li>``. It is marked where the page is of this section: "page" where it leads to the page
-    itself, else "true"."""
+    """A link of the header as ``<li>``. It is marked where the page is of this section: "page" where it leads to the
+    page itself, else "true"."""
     address = reverse(url_name)
     current = ""
     if context.get("section") == section:

@@ -11,7 +11,7 @@ from functools import lru_cache, reduce
 from operator import or_
 from typing import Any
 
-from django.db.models import Exists, Max, OuterRef, Q
+from django.db.models import Exists, Max, OuterRef, Q, QuerySet
 
 from annotations.campaigns.models import Assignment, Campaign, Guidelines, Item, Message, Participation, Slot
 from annotations.models import Response, Turn
@@ -273,13 +273,40 @@ def own_campaigns(user: Any, now: datetime) -> list[OwnCampaign]:
         )
         for one in taking_part
     ]
-    may_join = (
+    own += [OwnCampaign(campaign, None, False, _state_of(campaign, now)) for campaign in _may_join(user)]
+    return sorted(own, key=lambda one: one.state != "open")
+
+
+def waiting_for(user: Any, now: datetime, most: int) -> list[OwnCampaign]:
+    """The open campaigns in which one has something left to do, the ones joined last before the others, then those that
+    one may join. For a glance: at most ``most``, and nothing is counted for more."""
+    taking_part = (
+        Participation.objects.filter(user=user, campaign__state=Campaign.State.OPEN, state=Participation.State.ACTIVE)
+        .exclude(qualification=Participation.Qualification.FAILED)
+        .select_related("campaign")
+        .order_by("-joined_at", "-pk")
+    )
+    open_now = [one for one in taking_part if _state_of(one.campaign, now) == "open"][:most]
+    found = [
+        OwnCampaign(
+            one.campaign, None if one.campaign.kind == Campaign.Kind.COLLECTION else progress_of(one), True, "open"
+        )
+        for one in open_now
+    ]
+    found = [one for one in found if one.progress is None or one.progress.done < one.progress.total]
+    if len(found) < most:
+        may_join = [one for one in _may_join(user).order_by("-pk")[:most] if _state_of(one, now) == "open"]
+        found += [OwnCampaign(one, None, False, "open") for one in may_join]
+    return found[:most]
+
+
+def _may_join(user: Any) -> QuerySet[Campaign]:
+    """Open ones of one's groups in which one does not take part."""
+    return (
         Campaign.objects.filter(state=Campaign.State.OPEN, groups__user=user)
         .exclude(Exists(Participation.objects.filter(campaign=OuterRef("pk"), user=user)))
         .distinct()
     )
-    own += [OwnCampaign(campaign, None, False, _state_of(campaign, now)) for campaign in may_join]
-    return sorted(own, key=lambda one: one.state != "open")
 
 
 def state_for(participation: Participation, now: datetime) -> str:

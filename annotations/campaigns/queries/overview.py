@@ -232,6 +232,20 @@ def plan_of_campaign(campaign: Campaign) -> Plan:
 # --- what is there ---------------------------------------------------------------------------------------------
 
 
+@dataclass(frozen=True, slots=True)
+class AtAGlance:
+    drafts: int
+    open: list[tuple[Campaign, int, int]]
+    """Campaigns, newest first, with what is done and what is wanted."""
+
+
+def drafts_and_open_campaigns(most: int) -> AtAGlance:
+    """What an organiser's first page says of campaigns: nothing is counted for more than ``most`` of them."""
+    newest = Campaign.objects.filter(state=Campaign.State.OPEN).order_by("-opened_at", "-pk")[:most]
+    drafts = Campaign.objects.filter(state=Campaign.State.DRAFT).count()
+    return AtAGlance(drafts, [(one, *done_and_wanted(one)) for one in newest])
+
+
 def campaigns_with_counts() -> QuerySet[Campaign]:
     """Each with ``rater_count``. How far each is, ``progress_of`` says."""
     return Campaign.objects.select_related("version__corpus").annotate(rater_count=Count("participations"))
