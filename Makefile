@@ -31,6 +31,7 @@ lint: setup .venv/.dev
 	$(BIN)/python manage.py makemigrations --check --dry-run
 	DIALEVAL_MODE=production SECRET_KEY=$$($(BIN)/python -c 'import secrets; print(secrets.token_urlsafe(50))') \
 		ALLOWED_HOSTS=dialeval.example.org $(BIN)/python manage.py check --deploy --fail-level WARNING
+	$(BIN)/python -m tests.audit
 
 browser: .venv/.dev
 	@$(BIN)/python -m tests.browser.provide
