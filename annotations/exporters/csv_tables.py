@@ -11,6 +11,7 @@ from pathlib import Path
 from annotations.exporters.base import Exporter, MetricScoresRecord
 from annotations.exporters.score_rows import score_rows
 from annotations.records import DialogueRecord, RatingRecord, Record, ResponseRecord
+from annotations.tables.to_csv import safe_text
 
 Cell = str | int | float | None
 
@@ -20,7 +21,6 @@ COLUMNS = {
     "ratings": ("dialogue_id", "turn", "system", "rater", "aspect", "score", "comment"),
     "scores": ("metric", "signature", "system", "level", "dialogue_id", "turn", "score"),
 }
-_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 
 
 def write(records: Iterable[Record], scores: Iterable[MetricScoresRecord], folder: Path) -> None:
@@ -79,9 +79,7 @@ def _safe_row(cells: Sequence[Cell]) -> list[Cell]:
 
 def safe_cell(cell: Cell) -> Cell:
     """The cell, with an apostrophe before text that a spreadsheet would run as a formula. Numbers stay numbers."""
-    if isinstance(cell, str) and cell.startswith(_FORMULA_STARTS):
-        return f"'{cell}"
-    return cell
+    return safe_text(cell) if isinstance(cell, str) else cell
 
 
 EXPORTER = Exporter(name="csv", summary="tables for spreadsheets (CSV)", write=write)
