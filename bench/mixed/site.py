@@ -18,6 +18,7 @@ from pathlib import Path
 from bench.made_corpus import PROJECT
 
 SLOW_STATEMENT_MS = 50
+STARTED_WITHIN_SECONDS = 600
 CONFIGURATION = PROJECT / "deploy" / "gunicorn.conf.py"
 
 
@@ -124,10 +125,14 @@ def web_and_workers(site: Site, workers_nice: int = 0) -> Iterator[None]:
             celery += ["--loglevel", "INFO", "--hostname", f"{queue}@%h", "--without-mingle"]
             log = site.folder / f"worker-{queue}.log"
             site.roots[f"worker {queue}"] = [stack.enter_context(_running(log, celery, workers_nice))]
-        wait_until(lambda: answers(f"http://{address}/health/"), 120, "the web server answers")
+        wait_until(lambda: answers(f"http://{address}/health/"), STARTED_WITHIN_SECONDS, "the web server answers")
         for queue in ("cpu", "gpu", "llm"):
             log = site.folder / f"worker-{queue}.log"
-            wait_until(lambda log=log: " ready." in log.read_text(errors="replace"), 120, f"{log} says ready")
+            wait_until(
+                lambda log=log: " ready." in log.read_text(errors="replace"),
+                STARTED_WITHIN_SECONDS,
+                f"{log} says ready",
+            )
         site.address = f"http://{address}"
         yield
 
