@@ -10,7 +10,9 @@ from django.urls import reverse
 from django.utils.http import urlencode
 from django.views.decorators.http import require_safe
 
+from annotations.made_once import made_once
 from annotations.page import aspect_or_404, page, version_or_404
+from annotations.table_frame import page_writer
 from leaderboard.analyses import look
 from leaderboard.analyses.pages import waiting_page
 from leaderboard.corpus_context import corpus_context
@@ -73,12 +75,13 @@ def _correlations(document: dict[str, Any], level: str, context: dict[str, Any])
         return {**here, "level_choices": LEVELS, "nothing": f"No two metrics have scores at the {level} level."}
     asked = {"aspect": context["aspect"], "version": context["version"].number}
     found = cache(lambda: Correlations(document, level, context["coefficient"], **asked))
+    marks = (*context["written_from"], level, context["coefficient"])
     return {
         **here,
         "level": level,
         "finding": cache(lambda: alike_words(found())),
         "heat": cache(lambda: found().heat(context["order"])),
-        "table": cache(lambda: found().nearest()),
+        "table": cache(lambda: made_once(("nearest metrics", *marks), lambda: page_writer(found().nearest()))),
         "files": lambda: [found().nearest(), found().all_pairs()],
         "method": document["method"],
     }

@@ -26,7 +26,8 @@ class Correlations:
 
     def __init__(self, document: dict[str, Any], level: str, coefficient: str, **asked: Any) -> None:
         """``asked``: what addresses of comparisons carry beside the two metrics (aspect, version)."""
-        self.document, self.level, self.coefficient, self.asked = document, level, coefficient, asked
+        self.document, self.level, self.coefficient = document, level, coefficient
+        self.comparisons, self.asked = reverse("metric-comparison", args=[document["corpus"]]), urlencode(asked)
         found = document["levels"][level]
         self.names = {number: document["metrics"][number]["metric"] for number in found["metrics"]}
         self.similar: list[int] = found["order"][coefficient]
@@ -94,8 +95,8 @@ class Correlations:
         return Row(self.names[number], cells)
 
     def _comparison(self, one: int, other: int) -> str:
-        asked = {"first": self.names[one], "second": self.names[other], **self.asked}
-        return f"{reverse('metric-comparison', args=[self.document['corpus']])}?{urlencode(asked)}"
+        pair = urlencode({"first": self.names[one], "second": self.names[other]})
+        return f"{self.comparisons}?{'&'.join(filter(None, (pair, self.asked)))}"
 
     def all_pairs(self) -> Table:
         return Table(

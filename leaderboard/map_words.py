@@ -31,11 +31,11 @@ def alike_words(found: Correlations) -> Finding:
     if len(values) == 1:
         return finding, ""
     same = sum(value >= NEARLY_THE_SAME for value in values.values())
-    means = {
-        number: fmean(own)
-        for number in found.names
-        if (own := [value for pair, value in values.items() if number in pair])
-    }
+    own: dict[int, list[float]] = {number: [] for number in found.names}
+    for pair, value in values.items():
+        for number in pair:
+            own[number].append(value)
+    means = {number: fmean(with_others) for number, with_others in own.items() if with_others}
     alone = min(means, key=lambda number: means[number])
     return finding, (
         f"{written(same, 0) if same else 'None'} of {written(len(values), 0)} pairs "

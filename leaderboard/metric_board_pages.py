@@ -9,9 +9,11 @@ from urllib.parse import urlencode
 from django.http import Http404, HttpRequest, HttpResponse
 from django.views.decorators.http import require_safe
 
+from annotations.made_once import made_once
 from annotations.models import CorpusVersion
 from annotations.page import aspect_or_404, page, version_or_404
-from annotations.tables import Table
+from annotations.table_frame import page_writer
+from annotations.tables.to_html import TableWriter
 from leaderboard.analyses import look
 from leaderboard.analyses.pages import waiting_page
 from leaderboard.corpus_context import corpus_context
@@ -49,12 +51,17 @@ def metrics(request: HttpRequest, slug: str) -> HttpResponse:
     compared, bands = _bands(version, aspect, wish, whole)
     no_bands = why_no_bands(compared.answer if compared else None, wish.coefficient)
 
-    @cache
-    def table() -> Table:
-        alike = like_the_best(document, wish, bands)
-        return metric_board(document, found.computed_at, wish, bands, no_bands, alike)
+    marks = (found.stored, compared.stored if compared else "", wish, _registered())
 
-    figure = cache(lambda: forest_figure(document, wish, bands))
+    @cache
+    def table() -> TableWriter:
+        def board() -> TableWriter:
+            alike = like_the_best(document, wish, bands)
+            return page_writer(metric_board(document, found.computed_at, wish, bands, no_bands, alike))
+
+        return made_once(("metric board", *marks), board)
+
+    figure = cache(lambda: made_once(("forest", *marks), lambda: forest_figure(document, wish, bands)))
     metric = _chosen_metric(request, whole, wish)
     context |= {
         "analysis": found,
@@ -63,7 +70,7 @@ def metrics(request: HttpRequest, slug: str) -> HttpResponse:
         "form": filter_form(whole, wish, aspect, version.aspects, choices),
         "headline": headline(document, wish, bands),
         "table": table,
-        "columns": cache(lambda: shown_columns(table(), wish, document)),
+        "columns": cache(lambda: shown_columns(table().table, wish, document)),
         "written_from": (found.stored, compared.stored if compared else "", _registered()),
         "compare_form": COMPARE_FORM,
         "figure": figure,
@@ -76,7 +83,7 @@ def metrics(request: HttpRequest, slug: str) -> HttpResponse:
         "fits": bool(document["rows"]),
         "obstacles": [] if whole["rows"] else obstacles(version, aspect),
     }
-    files = [table(), figure().points] if "download" in request.GET else []
+    files = [table().table, figure().points] if "download" in request.GET else []
     return page(request, "leaderboard/metrics.html", context, files)
 
 
@@ -100,7 +107,7 @@ def _bands(version: CorpusVersion, aspect: str, wish: BoardWish, document: dict[
     if asked is None:
         return None, None
     found = look(version, "comparisons", **asked)
-    return found, bands_of(found.answer, wish.coefficient)
+    return found, made_once(("bands", found.stored, wish.coefficient), lambda: bands_of(found.answer, wish.coefficient))
 
 
 def _count(document: dict[str, Any]) -> int:

@@ -11,13 +11,16 @@ from django.urls import reverse
 from django.utils.http import urlencode
 from django.views.decorators.http import require_safe
 
+from annotations.made_once import made_once
 from annotations.models import CorpusVersion
 from annotations.page import aspect_or_404, page, version_or_404
+from annotations.table_frame import page_writer
 from annotations.tables import Table
-from leaderboard.analyses import look
+from leaderboard.analyses import Look, look
 from leaderboard.analyses.pages import waiting_page
 from leaderboard.corpus_context import corpus_context
 from leaderboard.estimate_cells import COEFFICIENT_NAMES
+from leaderboard.figures import Figure
 from leaderboard.metric_comparison import comparison_table, difference_figure, drivers_table, names_of, verdicts
 from leaderboard.metric_filters import UnknownWish, wish_of
 from leaderboard.metric_obstacles import obstacles
@@ -101,12 +104,18 @@ def _compared(
             return waiting_page(request, context, drawn, page_name=PAGE_NAME)
     drivers = cache(lambda: {side: drivers_with_texts(version, document["drivers"][side]) for side in SIDES})
     coefficient = context["wish"].coefficient
-    table = cache(lambda: comparison_table(document, found.computed_at))
-    figure = cache(lambda: difference_figure(document, coefficient))
+    table = cache(
+        lambda: made_once(
+            ("metric comparison", found.stored), lambda: page_writer(comparison_table(document, found.computed_at))
+        )
+    )
+    figure = cache(
+        lambda: made_once(("difference", found.stored, coefficient), lambda: difference_figure(document, coefficient))
+    )
     if drawn and drawn.answer and wished:
         files = [unpacked(one) for one in drawn.answer["points"]]
     elif "download" in request.GET:
-        files = [table(), figure().points]
+        files = [table().table, figure().points]
         files += [drivers_table(document, side, drivers()[side]) for side in SIDES]
     context |= {
         "analysis": found,
@@ -117,9 +126,17 @@ def _compared(
         "table": table,
         "columns": "coefficient,n,first,second,difference,p,perm-both,perm-sys,perm-input,williams",
         "figure": figure,
-        "scatters": lambda: [figure_of(one) for one in drawn.answer["figures"]] if drawn and drawn.answer else [],
+        "scatters": lambda: _scatters(drawn) if drawn else [],
         "written_from": (found.stored, drawn.stored if drawn else ""),
         "said_in": (found.stored, version.revision),
         "drivers": lambda: list(zip(SIDES, names_of(document), drivers().values(), strict=True)),
     }
     return page(request, "leaderboard/metric_comparison.html", context, files)
+
+
+def _scatters(drawn: Look) -> list[Figure]:
+    documents = drawn.answer["figures"] if drawn.answer else []
+    return [
+        made_once(("pair scatter", place, drawn.stored), lambda one=one: figure_of(one))
+        for place, one in enumerate(documents)
+    ]

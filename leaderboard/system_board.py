@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
 from annotations.tables import Cell, Column, Row, Table, mark_best
+from annotations.tables.to_html import TableWriter
 from leaderboard.board_words import board_signature, is_unmarked, who_handed_in
 from leaderboard.estimate_cells import cell_of
 from leaderboard.figures.rank_differences import RankDifference
@@ -16,30 +16,30 @@ COMPARE_FORM = "compare-systems"
 ALL_METRICS, FEW_METRICS = 8, 6
 """So many metrics are shown beside people; of more than that only a few until the reader chooses: what nobody can read
 at once is nothing to wait for."""
+CORRECTED = Column(
+    "corrected",
+    "Severity-corrected",
+    "estimate",
+    group="people",
+    higher_is_better=True,
+    help="The mean that raters of average severity would have given, 95 % interval over dialogues.",
+    detail=True,
+)
 INTERVALS = (
     "Intervals: 95 %, of the mean over other dialogues: each dialogue left out in turn, with Student's t of the "
     "dialogues less one degrees of freedom."
 )
 
 
-@dataclass(frozen=True)
-class Beside:
-    """What other stored answers say of the systems, by their positions.
-
-    ``corrected``: the severity-corrected means in their JSON form, None where they are not asked for. ``by_metric``:
-    the places by the metric ``metric`` beside people's.
-    """
-
-    corrected: Mapping[int, dict[str, Any]] | None = None
-    metric: str = ""
-    by_metric: Mapping[int, RankDifference] = field(default_factory=dict)
-
-
 def system_board(
-    document: dict[str, Any], updated: datetime | None, kinds: Collection[str] = (), beside: Beside | None = None
+    document: dict[str, Any],
+    updated: datetime | None,
+    kinds: Collection[str] = (),
+    corrected: Mapping[int, dict[str, Any]] | None = None,
 ) -> Table:
-    """One row a system: mean human rating with interval, rank range and band; then its score on each metric."""
-    beside = beside or Beside()
+    """One row a system: mean human rating with interval, rank range and band; then its score on each metric.
+    ``corrected``: the severity-corrected means in their JSON form, by the systems' positions; None where they are not
+    known."""
     columns = [
         Column("system", "System"),
         Column("kind", "Kind", detail=True),
@@ -59,7 +59,7 @@ def system_board(
             group="people",
             help="1 + systems that are clearly better, to the worst place possible.",
         ),
-        *_columns_beside(beside),
+        *(() if corrected is None else (CORRECTED,)),
         Column(
             "items",
             "Rated",
@@ -84,7 +84,7 @@ def system_board(
     ]
     keys = [_metric_key(metric["metric"]) for metric in document["metrics"]]
     rows = tuple(
-        _system_row(system, keys, beside) for system in document["systems"] if not kinds or system["kind"] in kinds
+        _system_row(system, keys, corrected) for system in document["systems"] if not kinds or system["kind"] in kinds
     )
     table = Table(
         id="system-leaderboard",
@@ -115,34 +115,28 @@ def shown_columns(table: Table, document: Mapping[str, Any], nearest: Sequence[s
     return ",".join(column.key for column in table.columns if column.key not in others)
 
 
-def _columns_beside(beside: Beside) -> list[Column]:
-    columns = []
-    if beside.corrected is not None:
-        columns.append(
-            Column(
-                "corrected",
-                "Severity-corrected",
-                "estimate",
-                group="people",
-                higher_is_better=True,
-                help="The mean that raters of average severity would have given, 95 % interval over dialogues.",
-                detail=True,
-            )
-        )
-    if beside.by_metric:
-        columns.append(
-            Column(
-                "by-metric",
-                f"Rank by {beside.metric}",
-                "rank",
-                decimals=0,
-                group="people",
-                help=f"The place by {beside.metric} among the systems that people rated, with the places that its "
-                "interval leaves open. It misleads where that range and people's do not meet.",
-                detail=True,
-            )
-        )
-    return columns
+def with_places(board: TableWriter, metric: str, places: Mapping[int, RankDifference]) -> TableWriter:
+    """The board with the systems' places by ``metric`` beside people's; ``places`` by the systems' positions."""
+    column = Column(
+        "by-metric",
+        f"Rank by {metric}",
+        "rank",
+        decimals=0,
+        group="people",
+        help=f"The place by {metric} among the systems that people rated, with the places that its "
+        "interval leaves open. It misleads where that range and people's do not meet.",
+        detail=True,
+    )
+    cells = [
+        _place_cell(metric, places.get(row.swatch) if row.swatch is not None else None) for row in board.table.rows
+    ]
+    return board.with_column(column, cells, after="corrected" if board.table.column("corrected") else "rank")
+
+
+def _place_cell(metric: str, place: RankDifference | None) -> Cell:
+    if place is None:
+        return Cell(reason=f"people or {metric} have no score of it that compares")
+    return Cell(place.metric[0], ci=place.metric[1:], note=f"ranked {place.words}" if place.words else "")
 
 
 def _system_score_help(metric: dict[str, Any]) -> str:
@@ -159,7 +153,7 @@ def _metric_key(configuration: str) -> str:
     return f"metric-{configuration.replace(',', ';')}"
 
 
-def _system_row(system: dict[str, Any], metric_keys: list[str], beside: Beside) -> Row:
+def _system_row(system: dict[str, Any], metric_keys: list[str], corrected: Mapping[int, dict[str, Any]] | None) -> Row:
     # The ranking counts bands from 1, cells from 0.
     band = None if system["band"] is None else system["band"] - 1
     rank = (
@@ -176,21 +170,8 @@ def _system_row(system: dict[str, Any], metric_keys: list[str], beside: Beside) 
     }
     for key, score in zip(metric_keys, system["scores"], strict=True):
         cells[key] = Cell(reason=score["reason"]) if isinstance(score, dict) else Cell(score)
-    cells |= _cells_beside(system["position"], beside)
+    if corrected is not None:
+        estimate = corrected.get(system["position"])
+        cells["corrected"] = Cell(reason="not computed for this system") if estimate is None else cell_of(estimate)
     badges = (system["kind"],) if system["kind"] != "agent" else ()
     return Row(f"system-{system['position']}", cells, badges=badges, swatch=system["position"], pick=system["system"])
-
-
-def _cells_beside(position: int, beside: Beside) -> dict[str, Cell]:
-    cells = {}
-    if beside.corrected is not None:
-        estimate = beside.corrected.get(position)
-        cells["corrected"] = Cell(reason="not computed for this system") if estimate is None else cell_of(estimate)
-    if beside.by_metric:
-        place = beside.by_metric.get(position)
-        cells["by-metric"] = (
-            Cell(reason=f"people or {beside.metric} have no score of it that compares")
-            if place is None
-            else Cell(place.metric[0], ci=place.metric[1:], note=f"ranked {place.words}" if place.words else "")
-        )
-    return cells

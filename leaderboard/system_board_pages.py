@@ -10,16 +10,19 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.utils.http import urlencode
 from django.views.decorators.http import require_safe
 
+from annotations.made_once import made_once
 from annotations.models import CorpusVersion
 from annotations.page import aspect_or_404, page, version_or_404
+from annotations.table_frame import page_writer
 from annotations.tables import Table
+from annotations.tables.to_html import TableWriter
 from leaderboard.analyses import Look, all_kinds, look
 from leaderboard.analyses.pages import waiting_page
 from leaderboard.corpus_context import corpus_context
 from leaderboard.figures import Figure
 from leaderboard.figures.rank_differences import RankDifference
 from leaderboard.queries.system_choice import ALL, SystemChoice, system_choices
-from leaderboard.system_board import ALL_METRICS, COMPARE_FORM, FEW_METRICS, Beside, shown_columns, system_board
+from leaderboard.system_board import ALL_METRICS, COMPARE_FORM, FEW_METRICS, shown_columns, system_board, with_places
 from leaderboard.system_headline import headline
 from leaderboard.system_misleading import (
     metrics_of,
@@ -63,24 +66,36 @@ def systems(request: HttpRequest, slug: str) -> HttpResponse:
     misleading = _misleading(request, version, aspect, asked)
     effects = _effects(version, aspect)
 
-    @cache
-    def table() -> Table:
-        beside = Beside(
-            corrected=_corrected(effects),
-            metric=misleading.more.get("metric", ""),
-            by_metric={row.swatch: row for row in _rows(misleading)},
-        )
-        return system_board(document, found.computed_at, kinds, beside)
+    corrected = _corrected(effects)
+    shown_kinds = tuple(sorted(kinds))
 
-    nearest = cache(lambda: nearest_to_people(misleading.look.answer) if misleading.look.answer else [])
+    @cache
+    def table() -> TableWriter:
+        board = made_once(
+            ("system board", found.stored, effects.stored if effects else "", shown_kinds),
+            lambda: page_writer(system_board(document, found.computed_at, kinds, corrected)),
+        )
+        places = {row.swatch: row for row in _rows(misleading)}
+        return with_places(board, misleading.more["metric"], places) if places else board
+
+    nearest = cache(lambda: _nearest(misleading.look))
     scale = version.scales.get(aspect)
-    figure = cache(lambda: system_means_figure(document, scale, kinds))
-    ranks = cache(lambda: rank_figure(document, kinds, "Ranks are among all kinds." if kinds else ""))
+    figure = cache(
+        lambda: made_once(
+            ("system means", found.stored, str(scale), shown_kinds), lambda: system_means_figure(document, scale, kinds)
+        )
+    )
+    ranks = cache(
+        lambda: made_once(
+            ("ranks", found.stored, shown_kinds),
+            lambda: rank_figure(document, kinds, "Ranks are among all kinds." if kinds else ""),
+        )
+    )
     shown = [system for system in document["systems"] if not kinds or system["kind"] in kinds]
     present = {system["kind"] for system in document["systems"]}
     context |= {
         "table": table,
-        "columns": cache(lambda: shown_columns(table(), document, nearest())),
+        "columns": cache(lambda: shown_columns(table().table, document, nearest())),
         "few": FEW_METRICS if len(document["metrics"]) > ALL_METRICS and "columns" not in request.GET else 0,
         "nearest": nearest,
         "metrics": len(document["metrics"]),
@@ -101,7 +116,7 @@ def systems(request: HttpRequest, slug: str) -> HttpResponse:
     }
     files: list[Table] = []
     if "download" in request.GET:
-        files = [table(), figure().points, ranks().points]
+        files = [table().table, figure().points, ranks().points]
     part = request.GET.get("part") == "more"
     if part or "download" in request.GET:
         more, more_files = _more(request, version, document, kinds, misleading, asked)
@@ -159,7 +174,7 @@ def _misleading(request: HttpRequest, version: CorpusVersion, aspect: str, asked
     document = section.look.answer
     if document is None:
         return section
-    ordering = metrics_of(document)
+    ordering = made_once(("metrics that order systems", section.look.stored), lambda: metrics_of(document))
     known = [one["metric"] for one in ordering]
     wish = request.GET.get("metric", "")
     if wish and wish not in [one["metric"] for one in document["metrics"]]:
@@ -172,6 +187,14 @@ def _misleading(request: HttpRequest, version: CorpusVersion, aspect: str, asked
             "misled": any(one["misled"] for one in ordering),
         }
     return section
+
+
+def _nearest(misleading: Look) -> list[str]:
+    """The metrics whose order of systems is nearest to people's, the nearest first."""
+    document = misleading.answer
+    if document is None:
+        return []
+    return made_once(("nearest to people", misleading.stored), lambda: nearest_to_people(document))
 
 
 def _rows(misleading: Section) -> list[RankDifference]:

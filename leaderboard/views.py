@@ -8,8 +8,11 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
+from annotations.made_once import made_once
 from annotations.page import aspect_or_404, page, version_or_404
 from annotations.queries import dialogue_at
+from annotations.table_frame import page_writer
+from annotations.tables.to_html import TableWriter
 from leaderboard import queries
 from leaderboard.agreement_tables import agreement_tables
 from leaderboard.analyses import look
@@ -35,12 +38,19 @@ def agreement(request: HttpRequest, slug: str) -> HttpResponse:
         return waiting_page(request, context, found, page_name="Agreement")
     pseudonyms = {rater.name: rater.pseudonym for rater in version.raters.all()}
     report, computed_at = found.answer, found.computed_at
-    wishes_file = "download" in request.GET
-    pairs_shown = None if wishes_file else PAIRS_SHOWN
-    tables = cache(lambda: agreement_tables(report, computed_at, pseudonyms, pairs_shown))
     written_from = (found.stored, str(pseudonyms))
+
+    @cache
+    def tables() -> list[TableWriter]:
+        made = cache(
+            lambda: [page_writer(one) for one in agreement_tables(report, computed_at, pseudonyms, PAIRS_SHOWN)]
+        )
+        kept = [made_once(("agreement", place, *written_from), lambda place=place: made()[place]) for place in (0, 1)]
+        return [one for one in kept if one.table.rows]
+
     context |= {"analysis": found, "report": report, "tables": tables, "written_from": written_from}
-    return page(request, "leaderboard/agreement.html", context, tables() if wishes_file else ())
+    files = agreement_tables(report, computed_at, pseudonyms) if "download" in request.GET else ()
+    return page(request, "leaderboard/agreement.html", context, files)
 
 
 @require_safe

@@ -187,6 +187,8 @@ def no_corpus_of_another_test() -> Iterator[None]:
     yield
     if (written_parts := sys.modules.get("annotations.written_parts")) is not None:
         written_parts.forget()
+    if (made_once := sys.modules.get("annotations.made_once")) is not None:
+        made_once.forget()
     queries = sys.modules.get("workers.queries")
     if queries is not None:
         queries.forget()

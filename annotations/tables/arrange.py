@@ -7,11 +7,16 @@ from dataclasses import replace
 
 from annotations.tables.table import Cell, Column, Row, Table
 
+CARD_COLUMNS = 6
+
 
 def parse_sort(wish: str, table: Table) -> tuple[str, bool] | None:
-    """``"key"`` is ascending, ``"-key"`` descending. An unknown key leaves the table's own order."""
+    """``"key"`` is ascending, ``"-key"`` descending. An unknown key leaves the table's own order, None where it has
+    none."""
     key, descending = (wish[1:], True) if wish.startswith("-") else (wish, False)
-    return (key, descending) if table.column(key) else table.sort
+    if table.column(key):
+        return key, descending
+    return table.sort if table.sort and table.column(table.sort[0]) else None
 
 
 def sort_table(table: Table, wish: str = "") -> Table:
@@ -20,14 +25,20 @@ def sort_table(table: Table, wish: str = "") -> Table:
     Rows that are equal keep the order they had.
     """
     sort = parse_sort(wish, table)
-    column = table.column(sort[0]) if sort else None
-    if sort is None or column is None:
-        return replace(table, sort=None)
+    return replace(table, rows=tuple(table.rows[place] for place in order_of(table, sort)), sort=sort)
+
+
+def order_of(table: Table, sort: tuple[str, bool] | None) -> list[int]:
+    """The places of the table's rows in the order of ``sort``, as in ``sort_table``."""
+    places = list(range(len(table.rows)))
+    if sort is None:
+        return places
     key, descending = sort
-    defined = [row for row in table.rows if row.cell(key).is_defined]
-    undefined = [row for row in table.rows if not row.cell(key).is_defined]
-    defined.sort(key=lambda row: _sort_value(row.cell(key)), reverse=descending)
-    return replace(table, rows=(*defined, *undefined), sort=sort)
+    cells = [row.cell(key) for row in table.rows]
+    defined = [place for place in places if cells[place].is_defined]
+    undefined = [place for place in places if not cells[place].is_defined]
+    defined.sort(key=lambda place: _sort_value(cells[place]), reverse=descending)
+    return defined + undefined
 
 
 def _sort_value(cell: Cell) -> tuple[int, float, str]:
@@ -35,6 +46,14 @@ def _sort_value(cell: Cell) -> tuple[int, float, str]:
     if cell.number is not None:
         return (0, cell.number, "")
     return (1, 0.0, str(cell.value).casefold())
+
+
+def with_details(table: Table) -> Table:
+    """Where a table says nothing of detail, a row's card on a phone shows its first ``CARD_COLUMNS`` columns."""
+    if any(column.detail for column in table.columns):
+        return table
+    columns = tuple(replace(column, detail=number >= CARD_COLUMNS) for number, column in enumerate(table.columns))
+    return replace(table, columns=columns)
 
 
 def first_direction(column: Column) -> bool:

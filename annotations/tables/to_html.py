@@ -5,8 +5,10 @@ No attribute is a style: the site's content security policy refuses them.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from html import escape
 from itertools import groupby
 
@@ -19,59 +21,150 @@ WHISKER_WIDTH = 48
 WHISKER_MARGIN = 3
 BAR_WIDTH = 8
 BAR_HEIGHT = 20
+BYTES_A_CELL = 700
+"""Of memory, roughly: a cell and its HTML."""
 
 
 @dataclass
-class _Drawing:
-    """What the cells of one table share while it is drawn."""
+class _Drawn:
+    """One column as it is drawn: a cell for each row of the table, and the explanations that its cells open."""
 
+    column: Column
     table: Table
-    columns: tuple[Column, ...]
-    """Those that show; the first names the row."""
-    scales: Mapping[str, tuple[float, float] | None]
-    popovers: dict[str, str] = field(default_factory=dict)
-    """Text of every explanation and the id of its popover: equal reasons share one."""
-    openings: dict[tuple[str, bool], tuple[str, str]] = field(default_factory=dict)
-    """What stands before and after the sort value in the tag of a column's cell, plain or best: one for all rows."""
+    scale: tuple[float, float] | None
+    cells: list[str] = field(default_factory=list)
+    tips: dict[str, str] = field(default_factory=dict)
+    """The id of every explanation and its text."""
 
-    def popover(self, text: str) -> str:
-        return self.popovers.setdefault(text, f"why-{self.table.id}-{len(self.popovers)}")
+    def tip(self, text: str) -> str:
+        place = tip_id(self.table, text)
+        self.tips[place] = text
+        return place
 
-    def opening(self, column: Column, best: bool) -> tuple[str, str]:
-        found = self.openings.get((column.key, best))
+
+def tip_id(table: Table, text: str) -> str:
+    """Follows from the words: equal explanations share one, and a cell says the same wherever it stands."""
+    return f"why-{table.id}-{hashlib.sha256(text.encode('utf-8', 'surrogatepass')).hexdigest()[:12]}"
+
+
+class TableWriter:
+    """A table as HTML, in any order of its rows and with any choice of its columns.
+
+    The cells of a column are written when it first shows; every arrangement after that only puts them together.
+    """
+
+    def __init__(self, table: Table, without: TableWriter | None = None) -> None:
+        """``without``: the writer of the same rows with one column less, which has written, or will write, the cells of
+        all others."""
+        self.table = table
+        self._without = without
+        self._drawn: dict[str, _Drawn] = {}
+
+    @property
+    def weight(self) -> int:
+        """Bytes that it may come to hold, roughly."""
+        return len(self.table.rows) * len(self.table.columns) * BYTES_A_CELL
+
+    @cached_property
+    def folds(self) -> bool:
+        """Whether the cards of a phone leave something out at first: detail columns, or intervals in words."""
+        return any(column.detail for column in self.table.columns) or any(
+            cell.ci is not None for row in self.table.rows for cell in row.cells.values()
+        )
+
+    def with_column(self, column: Column, cells: Sequence[Cell], after: str) -> TableWriter:
+        """The same rows with one column more, behind the column ``after``. ``cells`` stand in the order of the rows."""
+        columns: list[Column] = []
+        for one in self.table.columns:
+            columns += [one, column] if one.key == after else [one]
+        rows = (
+            replace(row, cells={**row.cells, column.key: cell})
+            for row, cell in zip(self.table.rows, cells, strict=True)
+        )
+        return TableWriter(replace(self.table, columns=tuple(columns), rows=tuple(rows)), without=self)
+
+    def html(
+        self,
+        order: Sequence[int] | None = None,
+        sort: tuple[str, bool] | None = None,
+        shown: frozenset[str] | None = None,
+        sort_links: Mapping[str, str] | None = None,
+    ) -> str:
+        """The table with a header, its rows, and after it the explanations that its cells and headers open.
+
+        ``order`` are the places of the rows in the table, all as they stand where it is None; ``sort`` is what they are
+        sorted by. ``shown`` are the column keys that show, all where it is None; the first column always does. The
+        others are not written: a board of fifty columns would be a megabyte. ``sort_links`` maps a column key to the
+        address that sorts by it.
+        """
+        table = self.table
+        columns = [one for place, one in enumerate(table.columns) if place == 0 or shown is None or one.key in shown]
+        drawn = [self._column(column) for column in columns]
+        places = range(len(table.rows)) if order is None else order
+        written_rows = list(zip(self._openings, *(one.cells for one in drawn), strict=True))
+        parts = ['<table class="figures">', _head(table, columns, sort, sort_links or {}), "<tbody>"]
+        for place in places:
+            parts += written_rows[place]
+            parts.append("</tr>")
+        parts.append("</tbody></table>")
+        parts += _tips(table, columns, drawn)
+        return "".join(parts)
+
+    def _column(self, column: Column) -> _Drawn:
+        if self._without is not None and self._without.table.column(column.key) is column:
+            return self._without._column(column)
+        found = self._drawn.get(column.key)
         if found is None:
-            label = escape(f"{column.group} {column.label}".strip())
-            classes = ("figure" if column.is_figure else "words") + (" best" if best else "")
-            classes += " detail" if column.detail else ""
-            found = f'<td class="{classes}" data-v="', f'" data-label="{label}">'
-            self.openings[column.key, best] = found
+            found = self._drawn[column.key] = _drawn_column(self.table, column)
         return found
+
+    @cached_property
+    def _openings(self) -> list[str]:
+        return self._without._openings if self._without is not None else [_opening(row) for row in self.table.rows]
 
 
 def table_to_html(
     table: Table, shown: frozenset[str] | None = None, sort_links: Mapping[str, str] | None = None
 ) -> str:
-    """The table with a header, its rows, and after it the explanations that its cells and headers open.
-
-    ``shown`` are the column keys that show, all where it is None; the first column always does. The others are not
-    written: a board of fifty columns would be a megabyte. ``sort_links`` maps a column key to the address that sorts by
-    it.
-    """
-    columns = tuple(one for place, one in enumerate(table.columns) if place == 0 or shown is None or one.key in shown)
-    drawing = _Drawing(table, columns, {column.key: column_scale(table, column.key) for column in columns})
-    parts = ['<table class="figures">', _head(drawing, sort_links or {}), "<tbody>"]
-    parts.extend(_row(row, drawing) for row in table.rows)
-    parts.append("</tbody></table>")
-    parts.extend(
-        f'<div popover="" class="tip" id="{escape(popover)}">{escape(text)}</div>'
-        for text, popover in drawing.popovers.items()
-    )
-    return "".join(parts)
+    """The table as it stands; see ``TableWriter.html``."""
+    return TableWriter(table).html(None, table.sort, shown, sort_links)
 
 
-def _head(drawing: _Drawing, sort_links: Mapping[str, str]) -> str:
-    columns = drawing.columns
-    names = "".join(_header_cell(column, drawing, sort_links.get(column.key, "")) for column in columns)
+def _tips(table: Table, columns: Sequence[Column], drawn: Iterable[_Drawn]) -> list[str]:
+    tips = {tip_id(table, column.help): column.help for column in columns if column.help}
+    for one in drawn:
+        tips |= one.tips
+    return [f'<div popover="" class="tip" id="{escape(place)}">{escape(text)}</div>' for place, text in tips.items()]
+
+
+def _drawn_column(table: Table, column: Column) -> _Drawn:
+    drawn = _Drawn(column, table, column_scale(table, column.key))
+    if column is table.columns[0]:
+        drawn.cells = [_name_cell(row, drawn) for row in table.rows]
+    else:
+        plain, best = _cell_opening(column, ""), _cell_opening(column, " best")
+        for row in table.rows:
+            cell = row.cell(column.key)
+            before, after = best if cell.best else plain
+            drawn.cells.append(f"{before}{_sort_value(cell)}{after}{_content(cell, drawn)}</td>")
+    return drawn
+
+
+def _cell_opening(column: Column, best: str) -> tuple[str, str]:
+    """What stands before and after the sort value in the tag of a column's cell: one for all rows."""
+    label = escape(f"{column.group} {column.label}".strip())
+    classes = f"{'figure' if column.is_figure else 'words'}{best}{' detail' if column.detail else ''}"
+    return f'<td class="{classes}" data-v="', f'" data-label="{label}">'
+
+
+def _opening(row: Row) -> str:
+    band = next((cell.band for cell in row.cells.values() if cell.band is not None), None)
+    tint = "" if band is None else f' class="band-{band % 2}"'
+    return f'<tr{tint} data-id="{escape(row.id)}">'
+
+
+def _head(table: Table, columns: Sequence[Column], sort: tuple[str, bool] | None, sort_links: Mapping[str, str]) -> str:
+    names = "".join(_header_cell(table, column, sort, sort_links.get(column.key, "")) for column in columns)
     if not any(column.group for column in columns):
         return f"<thead><tr>{names}</tr></thead>"
     groups = "".join(
@@ -85,42 +178,34 @@ def _group_cell(group: str, members: int) -> str:
     return f'<th scope="colgroup" {span}>{escape(group)}</th>' if group else f"<td {span}></td>"
 
 
-def _header_cell(column: Column, drawing: _Drawing, sort_link: str) -> str:
+def _header_cell(table: Table, column: Column, sort: tuple[str, bool] | None, sort_link: str) -> str:
     label = escape(column.label)
     if sort_link:
         first = "descending" if first_direction(column) else "ascending"
         label = f'<a href="{escape(sort_link)}" data-sort="{escape(column.key)}" data-first="{first}">{label}</a>'
-    help_button = _help_button(column, drawing) if column.help else ""
+    help_button = _help_button(table, column) if column.help else ""
     kind = "figure" if column.is_figure else "words"
-    order = _order(column, drawing.table)
+    order = _order(column, sort)
     return f'<th scope="col" class="{kind}"{order}>{label}{help_button}</th>'
 
 
-def _help_button(column: Column, drawing: _Drawing) -> str:
-    popover = drawing.popover(column.help)
+def _help_button(table: Table, column: Column) -> str:
     name = escape(f"What is {column.label}?")
-    return f'<button type="button" class="why" popovertarget="{popover}" aria-label="{name}">?</button>'
+    target = escape(tip_id(table, column.help))
+    return f'<button type="button" class="why" popovertarget="{target}" aria-label="{name}">?</button>'
 
 
-def _order(column: Column, table: Table) -> str:
-    if table.sort is None or table.sort[0] != column.key:
+def _order(column: Column, sort: tuple[str, bool] | None) -> str:
+    if sort is None or sort[0] != column.key:
         return ""
-    return f' aria-sort="{"descending" if table.sort[1] else "ascending"}"'
+    return f' aria-sort="{"descending" if sort[1] else "ascending"}"'
 
 
-def _row(row: Row, drawing: _Drawing) -> str:
-    first, *others = drawing.columns
-    bands = [cell.band for cell in row.cells.values() if cell.band is not None]
-    band = f' class="band-{bands[0] % 2}"' if bands else ""
-    cells = "".join(_data_cell(column, row.cell(column.key), drawing) for column in others)
-    return f'<tr{band} data-id="{escape(row.id)}">{_name_cell(first, row, drawing)}{cells}</tr>'
-
-
-def _name_cell(column: Column, row: Row, drawing: _Drawing) -> str:
+def _name_cell(row: Row, drawn: _Drawn) -> str:
     swatch = "" if row.swatch is None else swatch_svg(row.swatch)
     badges = "".join(f' <span class="badge {_class_name(badge)}">{escape(badge)}</span>' for badge in row.badges)
-    cell = row.cell(column.key)
-    content = _pick(row, cell, drawing.table) + swatch + _content(column, cell, drawing)
+    cell = row.cell(drawn.column.key)
+    content = _pick(row, cell, drawn.table) + swatch + _content(cell, drawn)
     return f'<th scope="row" data-v="{_sort_value(cell)}"><span class="name">{content}</span>{badges}</th>'
 
 
@@ -136,11 +221,6 @@ def _class_name(word: str) -> str:
     return "".join(letter if letter.isalnum() else "-" for letter in word.lower())
 
 
-def _data_cell(column: Column, cell: Cell, drawing: _Drawing) -> str:
-    before, after = drawing.opening(column, cell.best)
-    return f"{before}{_sort_value(cell)}{after}{_content(column, cell, drawing)}</td>"
-
-
 def _sort_value(cell: Cell) -> str:
     value = cell.value
     if value is None:
@@ -148,10 +228,10 @@ def _sort_value(cell: Cell) -> str:
     return escape(value) if isinstance(value, str) else str(value)
 
 
-def _content(column: Column, cell: Cell, drawing: _Drawing) -> str:
+def _content(cell: Cell, drawn: _Drawn) -> str:
     if cell.value is None:
-        return _undefined(cell, drawing) + _room_for_whisker(column, drawing)
-    words = _value(column, cell.value)
+        return _undefined(cell, drawn) + _room_for_whisker(drawn)
+    words = _value(drawn.column, cell.value)
     if cell.bars:
         words = f'<span class="sr">{words}</span>{bars_svg(cell.bars)}'
     if cell.href:
@@ -160,7 +240,7 @@ def _content(column: Column, cell: Cell, drawing: _Drawing) -> str:
         words = f'<b>{words}</b><span class="sr"> best</span>'
     if cell.band is not None:
         words += f' <span class="band"><span class="sr">group </span>{band_letter(cell.band)}</span>'
-    return words + _interval(column, cell, drawing) + _remark(cell, drawing)
+    return words + _interval(cell, drawn) + _remark(cell, drawn)
 
 
 def _value(column: Column, value: str | float | int) -> str:
@@ -171,36 +251,35 @@ def _value(column: Column, value: str | float | int) -> str:
     return written(value, 0 if column.kind == "rank" else column.decimals)
 
 
-def _undefined(cell: Cell, drawing: _Drawing) -> str:
+def _undefined(cell: Cell, drawn: _Drawn) -> str:
     reason = cell.reason or "not available"
     name = escape(f"undefined: {reason}")
-    target = drawing.popover(reason)
+    target = escape(drawn.tip(reason))
     return f'<button type="button" class="why none" popovertarget="{target}" aria-label="{name}">{DASH}</button>'
 
 
-def _remark(cell: Cell, drawing: _Drawing) -> str:
+def _remark(cell: Cell, drawn: _Drawn) -> str:
     if not cell.note:
         return ""
-    target = drawing.popover(cell.note)
+    target = escape(drawn.tip(cell.note))
     name = escape(f"note: {cell.note}")
     return f'<button type="button" class="why" popovertarget="{target}" aria-label="{name}">*</button>'
 
 
-def _interval(column: Column, cell: Cell, drawing: _Drawing) -> str:
+def _interval(cell: Cell, drawn: _Drawn) -> str:
     """The interval in words (for screen readers, cards and the tip) and, beside a number, as dot and whisker."""
     p = f"; {escape(written_p(cell.p))}" if cell.p is not None else ""
     if cell.ci is None:
-        return (f'<span class="interval">{p[2:]}</span>' if p else "") + _room_for_whisker(column, drawing)
-    if column.kind == "rank":
+        return (f'<span class="interval">{p[2:]}</span>' if p else "") + _room_for_whisker(drawn)
+    if drawn.column.kind == "rank":
         return f' <span class="range">({written(cell.ci[0], 0)}{DASH}{written(cell.ci[1], 0)})</span>'
-    words = f'<span class="interval">95 % interval {written_interval(cell.ci, column.decimals)}{p}</span>'
-    scale = drawing.scales[column.key]
-    return words + (whisker_svg(cell, scale) if scale is not None else "")
+    words = f'<span class="interval">95 % interval {written_interval(cell.ci, drawn.column.decimals)}{p}</span>'
+    return words + (whisker_svg(cell, drawn.scale) if drawn.scale is not None else "")
 
 
-def _room_for_whisker(column: Column, drawing: _Drawing) -> str:
+def _room_for_whisker(drawn: _Drawn) -> str:
     """Keeps a number (or dash) without an interval in line with those that have one."""
-    if column.kind == "rank" or drawing.scales[column.key] is None:
+    if drawn.column.kind == "rank" or drawn.scale is None:
         return ""
     return f'<svg class="whisker" width="{WHISKER_WIDTH}" height="12" aria-hidden="true" focusable="false"></svg>'
 

@@ -2,36 +2,30 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
-from dataclasses import replace
 from typing import Any
 
 from django import template
-from django.core.serializers.json import DjangoJSONEncoder
 from django.http import QueryDict
-from django.utils.html import format_html, format_html_join
+from django.utils.html import escape, format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.text import slugify
 from django.utils.translation import get_language
-from django.utils.translation import gettext as _
 
-from annotations.tables import Table, parse_columns, sort_table
-from annotations.tables.arrange import first_direction
+from annotations.table_frame import Address, frame_of, page_writer
+from annotations.tables import Table
 from annotations.tables.markers import swatch_svg
 from annotations.tables.numerals import DASH, written
-from annotations.tables.to_html import table_to_html
+from annotations.tables.to_html import TableWriter
 from annotations.written_parts import part
 
 register = template.Library()
-CARD_COLUMNS = 6
-"""Where a table says nothing of detail, a row's card on a phone shows this many columns at first."""
 
 
 @register.inclusion_tag("components/data_table.html", takes_context=True)
 def data_table(
     context: template.Context,
-    table: Table,
+    table: Table | TableWriter,
     prefix: str = "",
     csv_url: str = "",
     json_url: str = "",
@@ -41,92 +35,15 @@ def data_table(
 
     ``prefix`` keeps two tables of one page apart (``?turn-sort=``). ``columns`` are the keys to show where the URL
     names none. The links default to this page with ``?download=<table id>.csv``, which
-    ``annotations.tables.download`` answers.
+    ``annotations.tables.download`` answers. A ``TableWriter`` that is kept (``made_once``) has written its cells.
     """
-    asked = _query(context)
-    sort_name, columns_name = f"{prefix}sort", f"{prefix}columns"
-    arranged = sort_table(_with_details(table), asked.get(sort_name, ""))
-    shown = parse_columns(asked.getlist(columns_name) or columns, table)
-    links = {column.key: _address(context, sort_name, _next_sort(arranged, column.key)) for column in table.columns}
-    return {
-        "table": arranged,
-        "html": mark_safe(table_to_html(arranged, shown, links)),  # noqa: S308  every text in it is escaped there
-        "choices": [(column, column.key in shown) for column in table.columns[1:]],
-        "choosable": len(table.columns) > 3,
-        "folds": _folds(arranged),
-        "source": context["request"].get_full_path() if "request" in context else "",
-        "sort_name": sort_name,
-        "columns_name": columns_name,
-        "sort_now": _sort_wish(arranged),
-        "kept_for_columns": _kept(asked, columns_name),
-        "kept_for_sort": _kept(asked, sort_name),
-        "csv_url": csv_url or _address(context, "download", f"{table.id}.csv"),
-        "json_url": json_url or _address(context, "download", f"{table.id}.json"),
-        "paper_urls": []
-        if csv_url or json_url
-        else [
-            (label, words, _paper_address(context, arranged, shown, form))
-            for label, words, form in (("LaTeX", _("as LaTeX"), "tex"), ("Markdown", _("as Markdown"), "md"))
-        ],
-    }
-
-
-def _with_details(table: Table) -> Table:
-    if any(column.detail for column in table.columns):
-        return table
-    columns = tuple(replace(column, detail=number >= CARD_COLUMNS) for number, column in enumerate(table.columns))
-    return replace(table, columns=columns)
-
-
-def _folds(table: Table) -> bool:
-    """Whether the cards of a phone leave something out at first: detail columns, or intervals in words."""
-    return any(column.detail for column in table.columns) or any(
-        cell.ci is not None for row in table.rows for cell in row.cells.values()
-    )
+    writer = table if isinstance(table, TableWriter) else page_writer(table)
+    return frame_of(context.get("request"), writer, prefix, csv_url, json_url, columns)
 
 
 def _query(context: template.Context) -> QueryDict:
     request = context.get("request")
     return request.GET if request is not None else QueryDict()
-
-
-def _kept(asked: QueryDict, without: str) -> list[tuple[str, str]]:
-    """What a form must send along so that the rest of the address stays."""
-    return [(name, value) for name, values in asked.lists() if name != without for value in values]
-
-
-def _address(context: template.Context, name: str, value: str) -> str:
-    """This page with one parameter changed. With the path, because a fragment stands on a page of another address."""
-    request = context.get("request")
-    changed = _query(context).copy()
-    changed[name] = value
-    return f"{request.path if request is not None else ''}?{changed.urlencode()}"
-
-
-def _paper_address(context: template.Context, arranged: Table, shown: frozenset[str], form: str) -> str:
-    """The file of the table as it is arranged on the page: its columns and its order, whatever the page calls them."""
-    columns = [column.key for column in arranged.columns if column.key in shown]
-    asked = {"file-sort": _sort_wish(arranged)}
-    if len(columns) < len(arranged.columns):
-        asked["file-columns"] = ",".join(columns)
-    query = _query(context).copy()
-    for name, value in {"download": f"{arranged.id}.{form}", **asked}.items():
-        query[name] = value
-    request = context.get("request")
-    return f"{request.path if request is not None else ''}?{query.urlencode()}"
-
-
-def _sort_wish(table: Table) -> str:
-    return "" if table.sort is None else f"{'-' if table.sort[1] else ''}{table.sort[0]}"
-
-
-def _next_sort(table: Table, key: str) -> str:
-    """A second click on the sorted column turns the order round."""
-    column = table.column(key)
-    descending = column is not None and first_direction(column)
-    if table.sort is not None and table.sort[0] == key:
-        descending = not table.sort[1]
-    return f"-{key}" if descending else key
 
 
 @register.inclusion_tag("components/chart.html", takes_context=True)
@@ -135,10 +52,17 @@ def chart(context: template.Context, figure: Any, data_url: str = "") -> dict[st
     return {
         "request": context.get("request"),
         "figure": figure,
-        "document": {"data": figure.data, "layout": figure.layout},
-        "data_url": data_url or _address(context, "download", f"{figure.points.id}.csv"),
+        "legend": _legend(figure.legend),
+        "drawing": json_element(figure.drawing, figure.document_id),
+        "data_url": data_url or Address(context.get("request")).changed("download", f"{figure.points.id}.csv"),
         "file_name": _file_name(context, figure.id),
     }
+
+
+def _legend(systems: Iterable[tuple[str, int]]) -> SafeString:
+    """A hundred systems and more than one drawing are too many for a template."""
+    items = (f"<li>{swatch_svg(number)} {escape(name)}</li>" for name, number in systems)
+    return mark_safe("".join(items))  # noqa: S308  every text in it is escaped
 
 
 def _file_name(context: template.Context, figure_id: str) -> str:
@@ -165,10 +89,15 @@ def options(values: Iterable[str], chosen: str) -> SafeString:
     )
 
 
-@register.filter
-def script_json(value: Any, element_id: str) -> SafeString:
-    """As Django's ``json_script``, whose escaping goes letter by letter: ten times quicker for a drawing of 100 kB."""
-    text = json.dumps(value, cls=DjangoJSONEncoder)
+@register.simple_tag
+def heat_rows(heat: Any, plots_url: str = "") -> SafeString:
+    """The rows of a ``leaderboard.figures.HeatTable``."""
+    return mark_safe(heat.rows_html(plots_url))  # noqa: S308  every text in it is escaped there
+
+
+def json_element(text: str, element_id: str) -> SafeString:
+    """JSON as Django's ``json_script`` writes it, whose escaping goes letter by letter: ten times quicker for a drawing
+    of 100 kB."""
     text = text.replace("&", "\\u0026").replace("<", "\\u003C").replace(">", "\\u003E")
     written_json = mark_safe(text)  # noqa: S308  nothing in it can end the element
     return format_html('<script id="{}" type="application/json">{}</script>', element_id, written_json)
@@ -229,4 +158,6 @@ class _Kept(template.Node):
         if not marks or request is None:
             return self.nodelist.render(context)
         key = (self.place, request.path, request.GET.urlencode(), get_language(), tuple(marks))
-        return mark_safe(part(key, lambda: self.nodelist.render(context)))  # noqa: S308  written by templates
+        found = part(key, lambda: self.nodelist.render(context))
+        request.kept_parts = [*getattr(request, "kept_parts", ()), found]  # for who compresses the page
+        return mark_safe(found.written.decode())  # noqa: S308  written by templates

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Literal
 
 from annotations.estimates import Estimate
+from annotations.tables.arrange import with_details
 from annotations.tables.table import Table
+from annotations.tables.to_html import TableWriter
 
 Level = Literal["turn", "dialogue", "system"]
 CorrelationName = Literal["Pearson r", "Spearman ρ", "Kendall τ"]
@@ -67,3 +71,18 @@ class Figure:
     @property
     def document_id(self) -> str:
         return f"chart-data-{self.id}"
+
+    @cached_property
+    def drawing(self) -> str:
+        """What plotly draws, as JSON: ``data`` and ``layout`` are not changed any more once it was asked for."""
+        return json.dumps({"data": self.data, "layout": self.layout})
+
+    @cached_property
+    def summary_writer(self) -> TableWriter:
+        """The summary as pages show it."""
+        return TableWriter(with_details(self.summary))
+
+    @property
+    def weight(self) -> int:
+        """Bytes that it may come to hold, roughly: the drawing as text and as plotly's dictionaries, and the table."""
+        return 5 * len(self.drawing) + self.summary_writer.weight

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from html import escape
 from typing import Any
+from urllib.parse import quote
 
 from annotations.estimates import Estimate
 from annotations.tables.numerals import MINUS, written, written_interval, written_p
@@ -38,6 +40,26 @@ class HeatTable:
     legend: tuple[tuple[int, str], ...]
     """(shade, what it means)"""
 
+    def rows_html(self, plots_url: str = "") -> str:
+        """The rows as HTML, all texts in it escaped: forty metrics make 1,600 cells, too many for a template.
+        ``plots_url``: the address of a metric's plots, to which its name is added."""
+        return "".join(
+            f"<tr>{_row_head(name, plots_url)}{''.join(map(_cell_html, cells))}</tr>" for name, cells in self.rows
+        )
+
+
+def _row_head(name: str, plots_url: str) -> str:
+    words = escape(name)
+    href = escape(f"{plots_url}&metric={quote(name, safe='')}")
+    name_of_row = f'<a href="{href}">{words}</a>' if plots_url else f"<span>{words}</span>"
+    return f'<th scope="row" title="{words}">{name_of_row}</th>'
+
+
+def _cell_html(cell: HeatCell) -> str:
+    shade = f"shade-{cell.step}{' negative' if cell.negative else ''}" if cell.kind == "value" else cell.kind
+    title = f' title="{escape(cell.words)}"' if cell.words else ""
+    return f'<td class="{shade}"{title}>{escape(cell.text)}</td>'
+
 
 Pairs = Mapping[tuple[int, int], Any]
 
@@ -53,24 +75,31 @@ def correlation_heat(
 ) -> HeatTable:
     """``pairs``: (estimate, n) by metric numbers; the shade is the size of the coefficient, its sign is written."""
 
+    either_way = {pair: _correlation_cell(coefficient, *found) for pair, found in pairs.items()}
+
     def cell(row: int, column: int) -> HeatCell:
         if row == column:
             return HeatCell("", "self", words=names[row])
-        estimate, n = pairs.get((row, column)) or pairs[(column, row)]
-        both = f"{names[row]} and {names[column]}"
-        if estimate.value is None:
-            return HeatCell("–", "undefined", words=f"{both}: undefined, {estimate.reason}")
-        interval = f" [{written_interval(estimate.ci, 2)}]" if estimate.ci else ""
-        return HeatCell(
-            hundredths(estimate.value),
-            step=min(int(abs(estimate.value) * STEPS), STEPS - 1),
-            negative=estimate.value < 0,
-            words=f"{both}: {coefficient} = {written(estimate.value, 2)}{interval}, n = {written(n, 0)}",
-        )
+        found = either_way.get((row, column)) or either_way[(column, row)]
+        words = f"{names[row]} and {names[column]}: {found.words}"
+        return HeatCell(found.text, found.kind, found.step, found.negative, words)
 
     rows = tuple((names[row], tuple(cell(row, column) for column in order)) for row in order)
     legend = tuple((step, f"from {written(step / STEPS, 2)}") for step in range(STEPS))
     return HeatTable(heat_id, caption, tuple(names[one] for one in order), rows, legend)
+
+
+def _correlation_cell(coefficient: str, estimate: Estimate, n: int) -> HeatCell:
+    """What a pair's cell says whichever of the two its row is."""
+    if estimate.value is None:
+        return HeatCell("–", "undefined", words=f"undefined, {estimate.reason}")
+    interval = f" [{written_interval(estimate.ci, 2)}]" if estimate.ci else ""
+    return HeatCell(
+        hundredths(estimate.value),
+        step=min(int(abs(estimate.value) * STEPS), STEPS - 1),
+        negative=estimate.value < 0,
+        words=f"{coefficient} = {written(estimate.value, 2)}{interval}, n = {written(n, 0)}",
+    )
 
 
 def significance_heat(

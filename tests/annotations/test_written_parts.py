@@ -62,14 +62,14 @@ def test_what_nobody_asks_for_falls_out_first_and_the_rest_stays_within_its_boun
         written_parts.part(key, lambda key=key: key * 10)
     written_parts.part("a", lambda: "anew")
     written_parts.part("i", lambda: "i" * 10)
-    assert written_parts.part("a", lambda: "anew") == "a" * 10
-    assert written_parts.part("b", lambda: "anew") == "anew"
+    assert written_parts.part("a", lambda: "anew").written == b"a" * 10
+    assert written_parts.part("b", lambda: "anew").written == b"anew"
 
 
 def test_one_that_is_too_large_is_not_kept(monkeypatch):
     monkeypatch.setattr(written_parts, "MOST_BYTES", 80)
     written_parts.part("large", lambda: "x" * 11)
-    assert written_parts.part("large", lambda: "anew") == "anew"
+    assert written_parts.part("large", lambda: "anew").written == b"anew"
 
 
 def test_endless_addresses_of_small_parts_do_not_fill_the_memory(monkeypatch):

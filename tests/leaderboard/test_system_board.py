@@ -14,9 +14,10 @@ from django.utils import timezone
 
 from annotations.models import CorpusVersion
 from annotations.records import RatingRecord, SystemRecord
+from annotations.tables.to_html import TableWriter
 from leaderboard.queries.system_leaderboard import misleading_metrics, system_leaderboard
 from leaderboard.queries.system_profile import system_profile
-from leaderboard.system_board import Beside, system_board
+from leaderboard.system_board import system_board, with_places
 from leaderboard.system_headline import headline
 from leaderboard.system_misleading import metrics_of, misleading_figure, misleading_table, misleading_words, rows_of
 from leaderboard.system_plots import drawn_profiles, profile_figure, time_line_figure
@@ -292,7 +293,7 @@ def test_one_aspect_has_no_profile(client: Client, made: Made) -> None:
 
 def test_severity_corrected_means_stand_beside_raw_ones(made: Made) -> None:
     document = system_leaderboard(made(STEADY), "overall")
-    table = system_board(document, timezone.now(), (), Beside(corrected={0: {"value": 4.5, "ci": [4.2, 4.8]}}))
+    table = system_board(document, timezone.now(), (), {0: {"value": 4.5, "ci": [4.2, 4.8]}})
     cells = {one.id: one.cell("corrected") for one in table.rows}
     assert (cells["system-0"].value, cells["system-0"].ci) == (4.5, (4.2, 4.8))
     assert cells["system-1"].reason == "not computed for this system"
@@ -300,10 +301,9 @@ def test_severity_corrected_means_stand_beside_raw_ones(made: Made) -> None:
 
 def test_the_rank_by_a_metric_says_where_it_misleads(made: Made) -> None:
     version = made(STEADY)
-    by_metric = {one.swatch: one for one in rows_of(misleading_metrics(version, "overall"), "length")}
-    beside = Beside(metric="length", by_metric=by_metric)
-    table = system_board(system_leaderboard(version, "overall"), timezone.now(), (), beside)
-    cells = [one.cell("by-metric") for one in table.rows]
+    places = {one.swatch: one for one in rows_of(misleading_metrics(version, "overall"), "length")}
+    board = TableWriter(system_board(system_leaderboard(version, "overall"), timezone.now()))
+    cells = [one.cell("by-metric") for one in with_places(board, "length", places).table.rows]
     assert [(cell.value, cell.ci, cell.note) for cell in cells] == [
         (3, (3, 3), "ranked 2 too low"),
         (2, (2, 2), ""),

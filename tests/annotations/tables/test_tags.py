@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import json
 import re
 
 from django.template import Context, engines
@@ -10,7 +11,7 @@ from django.test import RequestFactory
 from django.utils.html import json_script
 
 from annotations.tables import Cell, Column, Row, Table
-from annotations.templatetags.dialeval import options, script_json
+from annotations.templatetags.dialeval import json_element, options
 from tests.annotations.tables.example import TABLE
 
 
@@ -77,7 +78,7 @@ def test_query_changes_one_parameter_and_removes_another() -> None:
 
 def test_what_is_written_for_a_script_is_what_django_writes() -> None:
     value = {"a": ["</script><b>&amp; é\u2028", 1.5, None, True], "b": "\\u003c"}
-    assert script_json(value, "x<y") == json_script(value, "x<y")
+    assert json_element(json.dumps(value), "x<y") == json_script(value, "x<y")
 
 
 def test_options_say_which_is_chosen_and_escape_their_words() -> None:
@@ -87,3 +88,18 @@ def test_options_say_which_is_chosen_and_escape_their_words() -> None:
 def test_names_are_escaped_in_the_frame_of_the_table_too() -> None:
     table = Table("t", "<i>caption</i>", (Column("a", "<i>"),), (Row("1", {"a": Cell("<i>")}),), notes=("<i>",))
     assert "<i>" not in page("/", table=table)
+
+
+def test_each_column_can_be_sorted_both_ways_by_the_name_of_its_group() -> None:
+    shown = re.findall(r"<option value=.*?</option>", page("/?sort=-r"))
+    assert shown[:4] == [
+        '<option value="metric"> metric, rising</option>',
+        '<option value="-metric"> metric, falling</option>',
+        '<option value="r">turn r, rising</option>',
+        '<option value="-r" selected>turn r, falling</option>',
+    ]
+
+
+def test_columns_are_chosen_under_the_names_of_their_groups() -> None:
+    shown = re.findall(r'choice-group">(\w+)<|name="columns" value="(\w+)"', page("/"))
+    assert ["".join(one) for one in shown] == ["turn", "r", "system", "loss", "rank"]

@@ -5,10 +5,11 @@ import xml.etree.ElementTree as ElementTree
 
 import pytest
 
-from annotations.tables import Cell, Column, Row, Table, mark_best, sort_table
+from annotations.tables import Cell, Column, Row, Table, mark_best, sort_table, to_html
+from annotations.tables.arrange import order_of, parse_sort
 from annotations.tables.markers import COLOURS, SHAPES, colour_number, shape
 from annotations.tables.numerals import band_letter, written, written_p
-from annotations.tables.to_html import table_to_html
+from annotations.tables.to_html import TableWriter, table_to_html
 from tests.annotations.tables.example import TABLE
 
 
@@ -159,3 +160,36 @@ def test_a_p_is_never_written_as_nought() -> None:
     )
     assert [words(row[1]) for row in rows(tree(table))] == ["< 0.001", "0.001", "0.031", "1.000"]
     assert rows(tree(table))[0][1].get("data-v") == "3e-09", "sorted by the number itself"
+
+
+@pytest.mark.parametrize("wish", ["", "r", "-r", "rank", "-loss", "metric"])
+@pytest.mark.parametrize("shown", [None, frozenset({"r"}), frozenset({"rank", "loss"})])
+def test_a_writer_puts_every_arrangement_together_as_if_it_were_written_anew(
+    wish: str, shown: frozenset[str] | None
+) -> None:
+    writer = TableWriter(TABLE)
+    writer.html(None, TABLE.sort, frozenset({"r"}))
+    sort = parse_sort(wish, TABLE)
+    assert writer.html(order_of(TABLE, sort), sort, shown) == table_to_html(sort_table(TABLE, wish), shown)
+
+
+def test_the_cells_of_a_column_are_written_when_it_first_shows_and_not_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn: list[str] = []
+    draw = to_html._drawn_column
+    monkeypatch.setattr(to_html, "_drawn_column", lambda table, one: (drawn.append(one.key), draw(table, one))[1])
+    writer = TableWriter(TABLE)
+    for order, shown in (([2, 1, 0], {"r"}), ([0, 1, 2], {"r"}), ([1, 0, 2], {"r", "loss"})):
+        writer.html(order, None, frozenset(shown))
+    assert drawn == ["metric", "r", "loss"]
+
+
+def test_a_column_put_in_leaves_the_others_as_they_were_written(monkeypatch: pytest.MonkeyPatch) -> None:
+    writer = TableWriter(TABLE)
+    before = writer.html()
+    wider = writer.with_column(Column("more", "more", "number", 0, "m"), [Cell(n) for n in (7, 8, 9)], after="r")
+    page = ElementTree.fromstring(f"<div>{wider.html()}</div>")
+    assert [words(head) for head in page.findall(".//thead/tr")[1]] == ["metric", "r?", "more?", "loss", "rank"]
+    assert [words(row[2]) for row in rows(page)] == ["7", "8", "9"]
+    monkeypatch.setattr(to_html, "_drawn_column", lambda *_: pytest.fail("it was written before"))
+    assert writer.html() == before
+    assert "more" in wider.html(None, None, frozenset({"more"}))
