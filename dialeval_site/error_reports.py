@@ -23,6 +23,7 @@ def begin(dsn: str, site: str, release: str) -> None:
         max_request_body_size="never",
         include_local_variables=False,
         auto_session_tracking=False,
+        max_breadcrumbs=0,  # what was asked of the database before, with its values
         before_send=Scrubbed(environment.secrets()),
         shutdown_timeout=2,
     )
@@ -38,7 +39,7 @@ class Scrubbed:
         asked = event.get("request")
         if asked:
             event["request"] = {name: asked[name] for name in _OF_A_REQUEST if name in asked}
-        event.pop("user", None)
-        event.get("extra", {}).pop("sys.argv", None)
+        for with_values in ("user", "extra", "breadcrumbs"):
+            event.pop(with_values, None)
         event.setdefault("tags", {}).update({name: str(value) for name, value in log_context.fields().items()})
         return dict(self.scrubber.all_of(event))
