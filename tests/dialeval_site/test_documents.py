@@ -207,8 +207,16 @@ def check_module(arguments: list[str]) -> None:
     _, module, *rest = arguments
     assert arguments[0] == "-m"
     assert importlib.util.find_spec(module), module
-    if module in PARSERS_OF_MODULES:
-        PARSERS_OF_MODULES[module](rest)
+    PARSERS_OF_MODULES.get(module, check_options_in_the_source)(module, rest)
+
+
+def check_options_in_the_source(module: str, arguments: list[str]) -> None:
+    """Of programs whose parser cannot be had alone."""
+    found = importlib.util.find_spec(module)
+    assert found is not None
+    assert found.origin is not None
+    source = Path(found.origin).read_text(encoding="utf-8")
+    assert [one for one in arguments if one.startswith("--") and f'"{one}"' not in source] == []
 
 
 def check_launcher(arguments: list[str]) -> None:
@@ -246,13 +254,13 @@ def check_dialeval(arguments: list[str]) -> None:
     assert callable(_parser().parse_args(arguments).run)
 
 
-def check_baselines(arguments: list[str]) -> None:
+def check_baselines(_: str, arguments: list[str]) -> None:
     from workers.baselines.__main__ import _parser
 
     _parser().parse_args(arguments)
 
 
-def check_pytest(arguments: list[str]) -> None:
+def check_pytest(_: str, arguments: list[str]) -> None:
     """A path of an example is there; pytest's own options are pytest's affair."""
     for path in arguments:
         assert not path.startswith("tests/") or (PROJECT / path).exists(), path
@@ -261,7 +269,7 @@ def check_pytest(arguments: list[str]) -> None:
 PARSERS_OF_MODULES = {
     "workers.baselines": check_baselines,
     "pytest": check_pytest,
-    "tests.services": lambda arguments: check_pytest(arguments[1:]),
+    "tests.services": check_pytest,
 }
 
 

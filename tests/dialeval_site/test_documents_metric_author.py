@@ -145,7 +145,8 @@ def test_the_author_s_tests_pass(author: Author) -> None:
     finished = subprocess.run(
         [author.python, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_echo_share.py"],
         cwd=author.folder / "echo-metrics",
-        env={name: value for name, value in os.environ.items() if name != "DJANGO_SETTINGS_MODULE"},
+        env={name: value for name, value in os.environ.items() if name != "DJANGO_SETTINGS_MODULE"}
+        | {"PYTHONPATH": str(PROJECT)},
         capture_output=True,
         text=True,
         check=False,
