@@ -14,12 +14,12 @@ from typing import Any
 
 from celery import current_app
 from django.conf import settings
-from django.core.files.storage import default_storage
 from django.db import connections
 from django.db.migrations.executor import MigrationExecutor
 from django.utils import timezone
 
 from dialeval_site.folder_broker import SCHEME
+from dialeval_site.storage import storage_answers
 from workers import presence
 
 log = logging.getLogger(__name__)
@@ -117,10 +117,7 @@ def _broker() -> None:
 
 
 def _uploads() -> None:
-    """Web servers write what comes, workers read it: a folder, or a bucket that answers."""
-    if hasattr(default_storage, "bucket_name"):
-        default_storage.exists("readiness")
-        return
+    """What comes is written to a folder of this machine, and then kept in the storage that workers read, too."""
     folder = settings.UPLOAD_FOLDER / "incoming"
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -129,6 +126,8 @@ def _uploads() -> None:
         probe.unlink()
     except OSError as problem:
         raise NotReady(f"the folder of uploads cannot be written ({problem.strerror})") from problem
+    if not storage_answers():
+        raise NotReady("the storage of uploads takes no file")
 
 
 CHECKS: Mapping[str, Callable[[], Any]] = {
