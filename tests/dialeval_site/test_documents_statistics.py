@@ -1,0 +1,40 @@
+"""docs/statistics.md: it leads to every document of statistics, and every source that it names is in its references."""
+
+from __future__ import annotations
+
+import re
+
+from tests.dialeval_site.documents import flat, sections, table_rows, text_of
+from tests.site import PROJECT
+
+PAGE = text_of("statistics.md")
+
+
+def sources() -> list[tuple[str, str]]:
+    """(first author, year) of the column *source*: ``Cohen 1960, 1968`` are two."""
+    found = []
+    for row in table_rows(PAGE):
+        for source in re.split(r";\s*", row[3] if len(row) == 5 else ""):
+            years = re.findall(r"\b(?:19|20)\d\d\b", source)
+            found += [(re.split(r"[ ,]", source)[0], year) for year in years]
+    return found
+
+
+def test_every_source_is_in_the_references() -> None:
+    references = flat(sections(PAGE)["References"])
+    assert len(sources()) > 30
+    missing = [
+        (author, year) for author, year in sources() if not re.search(rf"\b{author}\b[^()]*\({year}\)", references)
+    ]
+    assert missing == []
+
+
+def test_every_reference_is_a_source_of_the_tables() -> None:
+    named = set(sources())
+    references = re.findall(r"(\w[\w-]*)[^().]*? \((\d{4})\)", flat(sections(PAGE)["References"]))
+    assert [one for one in references if one not in named] == []
+
+
+def test_it_leads_to_every_document_of_statistics() -> None:
+    for document in (PROJECT / "docs").glob("statistics_*.md"):
+        assert f"({document.name}" in PAGE, document.name
