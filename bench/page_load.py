@@ -8,8 +8,9 @@ are answered. A request's time counts from its moment on: what waits in a queue 
 
 No two requests in a row are alike: page, sort, columns, coefficient, level, kind and metric are drawn with a seed from
 some thousand combinations; how many different addresses were asked is told. The server has been asked others at the
-same rate before. The generator runs on the same cores; the load of the machine and the processor time that the server
-took for a request are told beside.
+same rate before. What is asked for the *first* time has to be written, what is asked *again* was kept by the process
+that answered it (of two, so that a second request may find nothing): the two are told apart. The generator runs on the
+same cores; the load of the machine and the processor time that the server took for a request are told beside.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlencode
@@ -41,7 +43,10 @@ CLIENTS = 32
 
 @dataclass
 class Took:
-    seconds: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
+    """``first``: of addresses that the server had not been asked before; ``again``: of the others. By page."""
+
+    first: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
+    again: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
     sizes: dict[str, int] = field(default_factory=dict)
     failed: list[str] = field(default_factory=list)
 
@@ -132,12 +137,15 @@ def ask(port: int, address: str) -> tuple[int, bytes]:
     return answer.status, body
 
 
-def at_a_rate(port: int, rate: float, seconds: float, asked: Iterator[tuple[str, str]], seed: int) -> Took:
-    """The moments are drawn beforehand; one that is missed because the machine is busy counts as late."""
+def at_a_rate(
+    port: int, rate: float, seconds: float, asked: Iterator[tuple[str, str]], seed: int, known: set[str]
+) -> Took:
+    """The moments are drawn beforehand; one that is missed because the machine is busy counts as late. ``known``: the
+    addresses that the server was asked before, to which these are added."""
     draw, took, lock = random.Random(seed), Took(), threading.Lock()
     begin, moment = time.perf_counter() + 0.5, 0.0
 
-    def one(due: float, page: str, address: str) -> None:
+    def one(due: float, page: str, address: str, group: dict[str, list[float]]) -> None:
         try:
             status, body = ask(port, address)
         except OSError as problem:
@@ -146,7 +154,7 @@ def at_a_rate(port: int, rate: float, seconds: float, asked: Iterator[tuple[str,
             return
         spent = time.perf_counter() - due
         with lock:
-            took.seconds[page].append(spent)
+            group[page].append(spent)
             took.sizes[page] = len(body)
             if status != 200:
                 took.failed.append(f"{address}: {status}")
@@ -156,7 +164,8 @@ def at_a_rate(port: int, rate: float, seconds: float, asked: Iterator[tuple[str,
             moment += draw.expovariate(rate)
             page, address = next(asked)
             time.sleep(max(0.0, begin + moment - time.perf_counter()))
-            clients.submit(one, begin + moment, page, address)
+            clients.submit(one, begin + moment, page, address, took.again if address in known else took.first)
+            known.add(address)
     return took
 
 
@@ -185,11 +194,13 @@ def waits(body: bytes) -> bool:
 
 
 def print_took(took: Took, rate: float, load: float, spent: float) -> bool:
-    everything = [seconds for page in took.seconds.values() for seconds in page]
-    print(f"{'page':<16}{'requests':>9}{'p50':>9}{'p95':>9}{'p99':>9}{'sent':>9}")
-    for page, seconds in sorted([*took.seconds.items(), ("all", everything)]):
-        quantiles = "".join(f"{quantile(seconds, q) * 1000:>6.0f} ms" for q in (0.5, 0.95, 0.99))
-        print(f"{page:<16}{len(seconds):>9}{quantiles}{took.sizes.get(page, 0) / 1000:>6.0f} kB")
+    first, again = (list(chain(*group.values())) for group in (took.first, took.again))
+    everything = [*first, *again]
+    print(f"{'page':<16}{'all':>6}{TIMES}{'first':>9}{TIMES}{'again':>9}{TIMES}{'sent':>10}")
+    for page in sorted({*took.first, *took.again}):
+        groups = (took.first.get(page, []), took.again.get(page, []))
+        print(_line(page, list(chain(*groups)), *groups), f"{took.sizes[page] / 1000:>6.0f} kB")
+    print(_line("all", everything, first, again))
     print(
         f"{rate:g} requests a second, mean {statistics.fmean(everything) * 1000:.0f} ms; "
         f"{spent / len(everything) * 1000:.0f} ms of processor a request; load average {load:.1f}"
@@ -197,6 +208,22 @@ def print_took(took: Took, rate: float, load: float, spent: float) -> bool:
     for line in took.failed[:5]:
         print("failed:", line)
     return not took.failed and quantile(everything, 0.95) <= LIMIT
+
+
+TIMES = "   p50   p95   p99"
+"""Milliseconds."""
+
+
+def _line(page: str, everything: list[float], first: list[float], again: list[float]) -> str:
+    told = [f"{len(everything):>6}{_times(everything)}"]
+    told += [f"{len(group):>9}{_times(group)}" for group in (first, again)]
+    return f"{page:<16}{''.join(told)}"
+
+
+def _times(seconds: list[float]) -> str:
+    if not seconds:
+        return "     –" * 3
+    return "".join(f"{quantile(seconds, q) * 1000:>6.0f}" for q in (0.5, 0.95, 0.99))
 
 
 def prepare(small: bool) -> Any:
@@ -243,14 +270,16 @@ def measure(home: Path, version: Any, rate: float, seconds: float) -> bool:
     print(f"computed in {spent:.0f} s; {len(sample)} addresses")
     connections.close_all()
     with web_server(home) as (port, pid):
+        known: set[str] = set()
         for address in sample[:: max(1, len(sample) // 60)]:  # each process loads its modules and templates
+            known.add(address)
             status, body = ask(port, address)
             if status != 200 or waits(body):
                 print(f"not ready: {address} ({status})")
-        at_a_rate(port, rate, seconds / 2, wishes(2, metrics), seed=3)  # as a site that has been up for a while
+        at_a_rate(port, rate, seconds / 2, wishes(2, metrics), 3, known)  # as a site that has been up for a while
         before = processor_seconds(pid)
         asked: list[str] = []
-        took = at_a_rate(port, rate, seconds, noted(wishes(1, metrics), asked), seed=2)
+        took = at_a_rate(port, rate, seconds, noted(wishes(1, metrics), asked), 2, known)
         print(f"{len(set(asked))} different addresses in {len(asked)} requests")
         return print_took(took, rate, os.getloadavg()[0], processor_seconds(pid) - before)
 

@@ -72,6 +72,17 @@ def test_another_order_of_the_rows_is_another_table(client: Client, made: Made) 
     )
 
 
+def test_another_order_is_put_together_from_the_table_that_was_made(
+    client: Client,
+    made: Made,  # noqa: F811
+    tables_made: list[str],
+) -> None:
+    made(STEADY)
+    for asked in ("sort=human", "sort=-human", "columns=human", "sort=system&columns=rank"):
+        body(client, f"/corpora/small/systems/?{asked}")
+    assert tables_made == ["systems"]
+
+
 def test_a_withdrawn_system_is_on_no_page_from_that_moment_on(client: Client, made: Made) -> None:  # noqa: F811
     version = made(STEADY)
     assert "fair" in board_of(body(client, "/corpora/small/systems/"))
