@@ -350,7 +350,9 @@ def test_documents_name_only_settings_that_exist() -> None:
 
 def test_links_between_documents_lead_somewhere() -> None:
     for document in documents():
-        for target in re.findall(r"\]\(([^)\s]+)\)", document.read_text(encoding="utf-8")):
+        text = document.read_text(encoding="utf-8")
+        pictures = re.findall(r'\b(?:src|srcset)="([^"]+)"', text)
+        for target in [*re.findall(r"\]\(([^)\s]+)\)", text), *pictures]:
             if re.match(r"[a-z]+:", target):
                 continue
             path, _, anchor = target.partition("#")
