@@ -8,6 +8,8 @@ class WorkersConfig(AppConfig):
     name = "workers"
 
     def ready(self) -> None:
+        from workers.trainings import elsewhere
+
         resources.use(
             resources.Resources(
                 device=settings.DEVICE,
@@ -15,5 +17,6 @@ class WorkersConfig(AppConfig):
                 feature_folder=settings.HOME / "features" if settings.FEATURE_CACHE_BYTES else None,
                 feature_bytes=settings.FEATURE_CACHE_BYTES,
                 trained_folder=settings.HOME / "trained",
+                models_elsewhere=elsewhere.OnStorage() if elsewhere.are_shared() else None,
             )
         )

@@ -8,8 +8,23 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from workers.training.trained import TrainedModel
 
 AUTO = "auto"
+
+
+class ModelsElsewhere(Protocol):
+    """Trained models that other machines made and that can be fetched from where all look."""
+
+    def models(self) -> list[TrainedModel]: ...
+
+    def model(self, name: str) -> TrainedModel | None: ...
+
+    def fetch(self, model: TrainedModel) -> None:
+        """Its folder is whole then."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +42,8 @@ class Resources:
     """Most space they may take there."""
     trained_folder: Path | None = None
     """Where trained models are, each in a folder of its name; None: nowhere."""
+    models_elsewhere: ModelsElsewhere | None = None
+    """Those of other machines; None: there are none to be had."""
 
     @property
     def threads_to_use(self) -> int:

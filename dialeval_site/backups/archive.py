@@ -202,9 +202,9 @@ def _refuse_other_formats(about: dict[str, Any]) -> None:
 
 
 def _compare(found: dict[str, str], manifest: dict[str, Any]) -> None:
-    said = manifest.get("digests")
-    if not isinstance(said, dict) or not isinstance(manifest.get("tables"), dict):
+    if not all(isinstance(manifest.get(part), dict) for part in ("digests", "tables", "migrations")):
         raise ArchiveError("the backup's manifest cannot be read")
+    said: dict[str, str] = manifest["digests"]
     for name in sorted(set(said) | set(found)):
         if name not in found:
             raise ArchiveError(f"the backup is not whole: {name} is missing")

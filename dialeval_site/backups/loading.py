@@ -35,6 +35,7 @@ def one_transaction() -> Iterator[None]:
 
 
 def empty(tables: Iterable[str]) -> None:
+    settle_keys()
     names = [connection.ops.quote_name(table) for table in tables]
     with connection.cursor() as cursor:
         if connection.vendor == "postgresql":
@@ -56,24 +57,32 @@ def insert(model: type[Model], rows: Rows) -> None:
     table, names = quote(model._meta.db_table), ", ".join(map(quote, portable.columns(model)))
     with connection.cursor() as cursor:
         if connection.vendor == "postgresql":
-            with cursor.copy(f"COPY {table} ({names}) FROM STDIN") as copy:
+            with connection.wrap_database_errors, cursor.copy(f"COPY {table} ({names}) FROM STDIN") as copy:
                 for row in rows:
                     copy.write_row(row)
             return
         places = ", ".join(["?"] * len(portable.columns(model)))
         # The driver's own cursor: Django's would read every value for its log of queries.
         own = cursor.connection.cursor()
-        own.executemany(f"INSERT INTO {table} ({names}) VALUES ({places})", rows)  # noqa: S608
+        with connection.wrap_database_errors:
+            own.executemany(f"INSERT INTO {table} ({names}) VALUES ({places})", rows)  # noqa: S608
 
 
 def check_keys() -> None:
     """Raises ``IntegrityError`` where a row names another that is not there."""
     if connection.vendor == "postgresql":
+        settle_keys()
+    else:
+        connection.check_constraints()
+
+
+def settle_keys(*_: object) -> None:
+    """PostgreSQL changes no table on which keys are still to be looked at: they are looked at now. Also for what
+    happens between two migrations of one transaction."""
+    if connection.vendor == "postgresql":
         with connection.cursor() as cursor:
             cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
             cursor.execute("SET CONSTRAINTS ALL DEFERRED")
-        return
-    connection.check_constraints()
 
 
 def give_next_id_after(model: type[Model], last: int) -> None:

@@ -21,11 +21,11 @@ from annotations.version import VERSION
 from dialeval_site.backups import archive, portable
 from leaderboard.challenges.models import Submission
 from leaderboard.challenges.uploads import stored_name
+from workers.model_files import ModelError
+from workers.training import by_name
 from workers.training.checkpoint import CONFIG
 
 PART_BYTES, LINE_BYTES, MOST_ROWS = 4_000_000, 500_000, 5_000
-MODEL_FOLDERS = ("trained", "training")
-"""In DIALEVAL_HOME."""
 NOT_IN_IT = (
     "SECRET_KEY and every other setting of the environment, log-ins (sessions), caches of features, word lists, logs, "
     "and what waits in the broker"
@@ -187,22 +187,30 @@ def _add_uploads(file: archive.Writer, names: list[str], made: Made, told: Told)
 
 
 def _add_models(file: archive.Writer, made: Made, told: Told) -> None:
-    for kind in MODEL_FOLDERS:
-        root = Path(settings.HOME) / kind
-        # A model's config.json comes last in its folder: whoever reads half of one sees no model.
-        paths = sorted(root.rglob("*"), key=lambda path: (path.parent, path.name == CONFIG, path.name))
-        for path in paths:
-            name = path.relative_to(root).as_posix()
-            if path.is_symlink() or not path.is_file() or any(part.startswith(".") for part in name.split("/")):
-                continue  # what is being written, or being removed
-            try:
-                with path.open("rb") as source:
-                    _add(file, f"models/{kind}/{name}", source)
-            except FileNotFoundError:
-                made.missing.append(f"{kind}/{name}")
-                continue
-            made.model_files += 1
-            told(kind, made.model_files, made.model_files)
+    for model in by_name.models_here():
+        try:
+            folder = by_name.files_of(model).folder  # fetched, where another machine made it
+        except ModelError:
+            made.missing.append(f"trained/{model.name}")
+            continue
+        _add_folder(file, f"trained/{model.name}", folder, made, told)
+    _add_folder(file, "training", Path(settings.HOME) / "training", made, told)
+
+
+def _add_folder(file: archive.Writer, place: str, folder: Path, made: Made, told: Told) -> None:
+    """``config.json`` comes last of each folder: whoever reads half of one sees no model."""
+    for path in sorted(folder.rglob("*"), key=lambda path: (path.parent, path.name == CONFIG, path.name)):
+        name = path.relative_to(folder).as_posix()
+        if path.is_symlink() or not path.is_file() or any(part.startswith(".") for part in name.split("/")):
+            continue  # what is being written, or being removed
+        try:
+            with path.open("rb") as source:
+                _add(file, f"models/{place}/{name}", source)
+        except FileNotFoundError:
+            made.missing.append(f"{place}/{name}")
+            continue
+        made.model_files += 1
+        told("models", made.model_files, made.model_files)
 
 
 def _add(file: archive.Writer, name: str, source: IO[bytes]) -> None:

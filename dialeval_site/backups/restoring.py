@@ -29,6 +29,7 @@ from annotations.console import one_migrates
 from dialeval_site.backups import archive, loading, portable
 from dialeval_site.backups.archive import ArchiveError, Member
 from leaderboard.challenges.uploads import incoming_folder, stored_name
+from workers.trainings import elsewhere
 
 RESTORED = "site.restored"
 Told = Callable[[str, int, int], None]
@@ -86,6 +87,8 @@ def _restored(
             why = str(fault).strip().splitlines()[0]
             raise Refused(f"the database does not take these rows: {why}") from fault
         _place_models(aside, replace, done)
+    if manifest["with_models"]:
+        elsewhere.send_all()
     call_command("migrate", interactive=False, verbosity=0)  # kinds and permissions that came after the backup
     return done
 
@@ -117,14 +120,14 @@ class _State:
         if not self.is_older:
             return
         try:
-            MigrationExecutor(connection).migrate([*self._targets, *self._gone])
+            MigrationExecutor(connection, loading.settle_keys).migrate([*self._targets, *self._gone])
         except IrreversibleError as fault:
             raise Refused("the backup is too old: restore it with its own dialeval, then update that") from fault
         loading.empty(portable.all_tables(self.registry))  # of what migrations write
 
     def go_on(self) -> None:
         if self.is_older:
-            MigrationExecutor(connection).migrate(self._now)
+            MigrationExecutor(connection, loading.settle_keys).migrate(self._now)
 
 
 def _make_tables() -> None:
@@ -158,6 +161,8 @@ def _load(file: IO[bytes], manifest: dict[str, Any], state: _State, aside: Path,
     for member in archive.members(file, manifest):
         kind, name = member.parts[0], member.parts[1]
         if kind == "tables":
+            if name not in models:
+                raise ArchiveError(f"the backup holds rows of {name}, which its manifest does not know")
             rows = _Rows(member, manifest["tables"][name]["columns"], portable.columns(models[name]))
             loading.insert(models[name], rows)
             loaded[name] += rows.count

@@ -12,9 +12,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from django.conf import settings
-
-from workers.training import trained
+from workers.training import by_name
 from workers.training.trained import TrainedModel
 from workers.trainings import queries
 from workers.trainings.models import Training
@@ -79,7 +77,7 @@ class ModelFacts:
 def model_facts(recipe: str, scored: Iterable[tuple[str, str]]) -> dict[tuple[str, str], ModelFacts]:
     """By name and revision: the models of this recipe that are here, and those that ``scored`` names (a name and the
     revision that its scores were made with, "" where that is unknown)."""
-    here = {model.name: model for model in trained.models_in(Path(settings.HOME) / trained.FOLDER, recipe)}
+    here = {model.name: model for model in by_name.models_here(recipe)}
     found = {(name, model.revision): _of_model(model) for name, model in here.items()}
     for name, revision in scored:
         model = here.get(name)

@@ -24,7 +24,7 @@ def made(path: Path, **members: bytes) -> Path:
         file.add("tables/auth_user/000001.jsonl", b'[[1,"ada"]]\n')
         for name, content in members.items():
             file.add(f"files/uploads/{name}", content)
-        file.add_document(archive.MANIFEST, {**ABOUT, "tables": {}, "digests": file.digests})
+        file.add_document(archive.MANIFEST, {**ABOUT, "tables": {}, "migrations": {}, "digests": file.digests})
     return path
 
 
@@ -103,19 +103,20 @@ def test_a_changed_byte_is_seen(tmp_path: Path) -> None:
     rows = (tarfile.TarInfo("tables/auth_user/000001.jsonl"), b'[[1,"eve"]]\n')
     with made(tmp_path / "b").open("rb") as file:
         digests = archive.checked(file)["digests"]
-    manifest = {**ABOUT, "tables": {}, "digests": digests}
+    manifest = {**ABOUT, "tables": {}, "migrations": {}, "digests": digests}
     path = packed(tmp_path / "c", document("about.json", ABOUT), rows, document("manifest.json", manifest))
     assert fault_of(path).startswith("the backup is damaged: ")
 
 
 def test_a_member_that_the_manifest_does_not_name_or_that_is_missing_is_seen(tmp_path: Path) -> None:
-    manifest = {**ABOUT, "tables": {}, "digests": {"files/uploads/one": "0" * 64}}
+    manifest = {**ABOUT, "tables": {}, "migrations": {}, "digests": {"files/uploads/one": "0" * 64}}
     path = packed(tmp_path / "c", document("about.json", ABOUT), document("manifest.json", manifest))
     assert "about.json is not what was written" in fault_of(path)
     with archive.written(tmp_path / "d") as file:
         file.add_document(archive.ABOUT, ABOUT)
         file.add_document(
-            archive.MANIFEST, {**ABOUT, "tables": {}, "digests": {**file.digests, "files/uploads/one": "0" * 64}}
+            archive.MANIFEST,
+            {**ABOUT, "tables": {}, "migrations": {}, "digests": {**file.digests, "files/uploads/one": "0" * 64}},
         )
     assert fault_of(tmp_path / "d") == "the backup is not whole: files/uploads/one is missing"
 

@@ -13,6 +13,7 @@ import pytest
 from django.apps import apps
 from django.db import connection
 from django.db.models import Model
+from django.utils import timezone
 
 from annotations.models import Corpus, CorpusVersion, Dialogue, Rater, Rating, Response, System, Turn
 from dialeval_site.backups import making, portable
@@ -50,8 +51,8 @@ def rate(version: CorpusVersion, number: int) -> None:
 
 def hand_in(version: CorpusVersion, content: bytes) -> Submission:
     upload = upload_from_bytes(content, "scores.csv")
-    cancelled = Submission.State.CANCELLED  # holds no place of the day
-    return store(upload, kind=Submission.Kind.SCORES, version=version, name="mine", declared={}, state=cancelled)
+    ended = {"state": Submission.State.CANCELLED, "ended_at": timezone.now()}  # so it holds no place of the day
+    return store(upload, kind=Submission.Kind.SCORES, version=version, name="mine", declared={}, **ended)
 
 
 def in_another_connection(deed: Callable[[], object]) -> None:
@@ -143,7 +144,7 @@ def test_a_file_whose_row_was_deleted_meanwhile_is_told_and_no_reason_to_stop(
 
 
 def test_large_rows_are_read_a_few_at_a_time(version: CorpusVersion, tmp_path: Path) -> None:
-    """50 rows of 100 kB: after the first lot a line holds about half a megabyte, five rows."""
+    """120 rows of 100 kB: after the first lot of 50 a line holds about half a megabyte, four or five rows."""
     for number in range(1, 121):
         Dialogue.objects.create(
             version=version, position=number, external_id=f"d{number}", persona=["x" * 100_000], partner_persona=[]
@@ -156,7 +157,8 @@ def test_large_rows_are_read_a_few_at_a_time(version: CorpusVersion, tmp_path: P
             if member.name.startswith("tables/annotations_dialogue/")
             for line in tar.extractfile(member).read().splitlines()
         ]
-    assert [len(json.loads(line)) for line in lines][1:3] == [4, 4]
+    assert all(len(line) < 600_000 for line in lines[1:])
+    assert len(lines) > 14
     assert sum(len(json.loads(line)) for line in lines) == 121
 
 

@@ -73,8 +73,12 @@ def content(site: Site) -> dict[str, Any]:
 
 @contextmanager
 def other_site(folder: Path, on_services: bool) -> Iterator[Site]:
-    """An empty one that nobody has migrated, on SQLite or on PostgreSQL."""
+    """An empty one; in the database that is not this test run's, one that nobody has migrated."""
     folder.mkdir()
+    if on_services == ON_SERVICES:
+        with made_site(folder) as site:
+            yield site
+        return
     site = Site(folder, {"DATABASE_URL": _fresh_database("template1") if on_services else "", "CELERY_BROKER_URL": ""})
     try:
         yield site
@@ -151,7 +155,6 @@ print(AuditEntry.objects.latest("pk").action)
 
 def test_a_database_that_is_in_use_is_left_alone_unless_it_is_to_be_replaced(backed_up: Path, tmp_path: Path) -> None:
     with other_site(tmp_path / "site", on_services=ON_SERVICES) as site:
-        site.manage("migrate")
         site.python("from django.contrib.auth import get_user_model as g; g().objects.create(username='mine')")
         refused = site.manage("restore", backed_up, check=False)
         assert refused.returncode == 1
@@ -248,7 +251,8 @@ def test_a_disk_that_is_full_leaves_no_backup_and_keeps_the_one_before(filled: S
 def test_models_come_along_where_they_are_asked_for(filled: Site, tmp_path: Path) -> None:
     model = filled.home / "trained" / "daily"
     model.mkdir(parents=True)
-    (model / "config.json").write_text("{}")
+    config = '{"recipe": "density", "sha256": "0123456789ab"}'
+    (model / "config.json").write_text(config)
     (model / "weights.safetensors").write_bytes(b"w" * 100_000)
     checkpoint = filled.home / "training" / "daily-1" / "step-00000005"
     checkpoint.mkdir(parents=True)
@@ -268,7 +272,7 @@ def test_models_come_along_where_they_are_asked_for(filled: Site, tmp_path: Path
             if path.is_file()
         }
         assert found == {
-            "trained/daily/config.json": 2,
+            "trained/daily/config.json": len(config),
             "trained/daily/weights.safetensors": 100_000,
             "training/daily-1/step-00000005/config.json": 2,
         }

@@ -16,6 +16,7 @@ from tests.faults.test_submissions import SET_UP, WAIT_FOR_ENDS, bad_file, good_
 from tests.object_storage import ObjectStorage, object_storage, storage_url
 from tests.services import free_port
 from tests.site import Site, kill, wait_until
+from tests.workers.trainings.small import encoder_in, talk_file
 
 pytestmark = pytest.mark.slow
 
@@ -162,3 +163,64 @@ def test_a_backup_holds_what_lies_on_the_storage_and_restores_it_to_a_disk(
     disk.home.mkdir()
     disk.manage("restore", tmp_path / "b")
     assert (disk.home / "files" / "uploads" / row["stored_as"]).read_bytes() == good_file(1)
+
+
+TRAIN = """
+from pathlib import Path
+from tests.workers.trainings.small import settings
+from workers.trainings import actions
+from workers.trainings.data import Source
+actions.start("small", "density", Source.of_file(Path({talk!r})), settings(Path({encoder!r})))
+"""
+SCORE = """
+from annotations.models import CorpusVersion
+from annotations.queries import select_systems
+from workers import runs
+from workers.metrics.configuration import parse
+runs.request([parse(name) for name in {names!r}], select_systems(CorpusVersion.objects.latest("pk")))
+"""
+WAIT = """
+import time
+from workers.models import MetricRun
+from workers.trainings.models import Training
+deadline = time.monotonic() + 200
+def open():
+    return (MetricRun.objects.filter(state__in=["pending", "running"]).exists()
+            or Training.objects.filter(state__in=["pending", "running"]).exists())
+while open() and time.monotonic() < deadline:
+    time.sleep(0.2)
+print(sorted(MetricRun.objects.values_list("configuration", "state", "error")))
+print(list(Training.objects.values_list("state", "error")))
+"""
+
+
+def test_a_machine_joins_by_its_environment_alone(
+    machines: tuple[Site, Site], storage: ObjectStorage, tmp_path: Path
+) -> None:
+    """Its DIALEVAL_HOME is empty and its own. It checks a submission, computes a metric with a model and trains; then
+    a third machine, as empty as it was, scores with what it trained."""
+    web, other = machines
+    sender = HttpParticipant(web.start_web(), web.python(SET_UP.format(limit=5)), "cup", "one")
+    assert sender.submit(good_file(1)).status == 201
+    talk, encoder = talk_file(tmp_path / "talk.txt"), encoder_in(tmp_path)
+    gpu = other.start_worker()
+    all_ended(web)
+    web.python(SCORE.format(names=("context_similarity",)))
+    web.python(TRAIN.format(talk=str(talk), encoder=str(encoder)))
+    said = web.python(WAIT)
+    assert "('context_similarity', 'done', '')" in said
+    assert said.endswith("[('done', '')]")
+    assert any(name.startswith("trained/small-") and name.endswith("config.json") for name in storage.objects())
+    kill(gpu)
+
+    third = Site(tmp_path / "third", dict(other.settings))
+    third.home.mkdir()
+    try:
+        third.start_worker()
+        web.python(SCORE.format(names=("density[trained=small]",)))
+        assert "('density[trained=small]', 'done', '')" in web.python(WAIT)
+    finally:
+        third.stop()
+    assert not (third.home / "trained").exists()
+    assert [path.name for path in (third.home / "fetched").glob("small-*/small")] == ["small"]
+    assert not (web.home / "trained").exists()

@@ -15,7 +15,7 @@ from django.utils.translation import gettext as _
 from annotations import audit
 from workers.models import MetricRun
 from workers.training.trained import NAME
-from workers.trainings import queries, uses
+from workers.trainings import elsewhere, queries, uses
 from workers.trainings.actions import Refused
 from workers.trainings.models import Training
 
@@ -42,7 +42,9 @@ def delete(name: str, by: Any = None) -> None:
         known = {"recipe": training.recipe, "revision": training.revision} if training is not None else {}
         audit.record(by, DELETED, name, **known, scores_kept=uses.scores_with(name))
         if training is not None:
+            revision = training.revision
             training.delete()
+            transaction.on_commit(lambda: elsewhere.forget(name, revision))
         transaction.on_commit(lambda: _remove_what_is_aside(folders))
 
 

@@ -18,13 +18,14 @@ from billiard.exceptions import SoftTimeLimitExceeded
 from django.conf import settings
 from django.db import DatabaseError, OperationalError, connection
 
+from annotations.stored_files import StorageAway
 from workers import deadlines
 from workers.claims import Claim
 from workers.leases import lease_kept
 from workers.model_files import ModelError
 from workers.training import processes
 from workers.training.settings import Abandoned, Progress, TrainingError
-from workers.trainings import data, queries, runs
+from workers.trainings import data, elsewhere, queries, runs
 from workers.trainings.models import Training
 
 if TYPE_CHECKING:
@@ -76,6 +77,8 @@ def _computed(claim: Claim, training: Training, reporter: _Reporter) -> bool:
         _wait(claim, reporter.came_further, "it came no step further in a task's time (DIALEVAL_TASK_SECONDS)")
     except SoftTimeLimitExceeded:
         _wait(claim, reporter.saved, f"it took longer than {settings.TASK_SECONDS:g} s (DIALEVAL_TASK_SECONDS)")
+    except StorageAway:
+        _wait(claim, False, "its model is made, and the storage of files that should take it does not answer")
     except (KeyboardInterrupt, SystemExit):
         runs.give_back(claim)
         raise
@@ -166,6 +169,7 @@ def _refuse_what_lies_there(training: Training) -> None:
 
 def _finished(claim: Claim, training: Training, model: Checkpoint) -> bool:
     config = model.config
+    elsewhere.send(training.name, queries.model_folder(training.name), model.revision)
     done = runs.finish(
         claim,
         revision=model.revision,
