@@ -19,9 +19,7 @@ DIALOGUES_A_PAGE = 50
 NextFor = Callable[[Any, list[CorpusVersion]], Iterable[object]]
 
 
-def corpora_page(
-    request: HttpRequest, next_for: Callable[[Any, list[CorpusVersion]], Iterable[object]]
-) -> HttpResponse:
+def corpora_page(request: HttpRequest, next_for: NextFor) -> HttpResponse:
     """The corpora that one may see. ``next_for`` says what the reader does next: words, href and remark of each link;
     it knows all apps, which this one must not."""
     versions = queries.corpora_with_counts(request.user)

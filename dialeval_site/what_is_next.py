@@ -16,7 +16,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from annotations.campaigns.queries.desk import waiting_for
-from annotations.campaigns.queries.overview import drafts_and_open_campaigns
+from annotations.campaigns.queries.glance import drafts_and_open_campaigns
 from annotations.models import CorpusVersion
 from annotations.roles import is_organiser
 from leaderboard.challenges.queries.standing import (

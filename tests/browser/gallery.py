@@ -48,7 +48,11 @@ def page_of(figures: Sequence[Figure], path: str) -> str:
 
 def policy() -> str:
     directives = settings.CONTENT_SECURITY_POLICY["DIRECTIVES"]
-    return "; ".join(f"{name} {' '.join(map(str, sources))}" for name, sources in directives.items())
+    return "; ".join(
+        name if sources is True else f"{name} {' '.join(map(str, sources))}"
+        for name, sources in directives.items()
+        if sources is not False
+    )
 
 
 @contextmanager

@@ -232,20 +232,6 @@ def plan_of_campaign(campaign: Campaign) -> Plan:
 # --- what is there ---------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class AtAGlance:
-    drafts: int
-    open: list[tuple[Campaign, int, int]]
-    """Campaigns, newest first, with what is done and what is wanted."""
-
-
-def drafts_and_open_campaigns(most: int) -> AtAGlance:
-    """What an organiser's first page says of campaigns: nothing is counted for more than ``most`` of them."""
-    newest = Campaign.objects.filter(state=Campaign.State.OPEN).order_by("-opened_at", "-pk")[:most]
-    drafts = Campaign.objects.filter(state=Campaign.State.DRAFT).count()
-    return AtAGlance(drafts, [(one, *done_and_wanted(one)) for one in newest])
-
-
 def campaigns_with_counts() -> QuerySet[Campaign]:
     """Each with ``rater_count``. How far each is, ``progress_of`` says."""
     return Campaign.objects.select_related("version__corpus").annotate(rater_count=Count("participations"))
@@ -367,6 +353,8 @@ def steps_of(campaign: Campaign, progress: Progress) -> list[Step]:
                 _("Training and attention items"),
                 ngettext("%(count)s item.", "%(count)s items.", checks) % {"count": checks}
                 if checks
+                else _("A pass mark is set, and there is no training item to pass: everybody goes on.")
+                if campaign.pass_mark is not None
                 else _("Not needed; they show who understood the task and who reads."),
                 checks > 0,
                 is_optional=True,

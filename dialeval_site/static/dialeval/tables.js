@@ -101,6 +101,7 @@
       old.replaceChildren(...fresh.childNodes);
     }
     for (const box of figure.querySelectorAll("input.pick")) box.checked = picked.includes(box.value);
+    watchTables(figure);
   }
 
   function columnsChanged(figure, form) {
@@ -109,6 +110,28 @@
     rememberInAddress(figure.dataset.columnsName, (chosen.length ? chosen : boxes.map((box) => box.value)).join(","));
     writeAnew(figure, () => form.submit());
   }
+
+  // Which edges of a table have more beyond them; the style sheet shades those.
+  function markEdges(scroll) {
+    const left = Math.abs(scroll.scrollLeft) > 1;
+    const right = scroll.scrollWidth - scroll.clientWidth - Math.abs(scroll.scrollLeft) > 1;
+    scroll.dataset.more = [left && "left", right && "right"].filter(Boolean).join(" ");
+  }
+
+  const sizes = new ResizeObserver((changes) => changes.forEach((change) => markEdges(change.target.closest(".table-scroll"))));
+
+  function watchTables(root) {
+    for (const scroll of root.querySelectorAll(".table-scroll")) {
+      sizes.observe(scroll);
+      if (scroll.firstElementChild) sizes.observe(scroll.firstElementChild);
+    }
+  }
+
+  document.addEventListener("scroll", function (event) {
+    if (event.target instanceof Element && event.target.matches(".table-scroll")) markEdges(event.target);
+  }, { capture: true, passive: true });
+  document.addEventListener("htmx:load", (event) => watchTables(event.target));
+  watchTables(document);
 
   document.addEventListener("click", function (event) {
     const link = event.target.closest("[data-sort]");
