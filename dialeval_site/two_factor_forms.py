@@ -23,6 +23,7 @@ def code_field(label: str, help_text: str = "") -> forms.CharField:
 
 class CodeForm(forms.Form):
     code = code_field(gettext_lazy("Code"), gettext_lazy("The six figures of your app, or a recovery code."))
+    code.widget.attrs["autofocus"] = True
 
 
 class SureForm(forms.Form):

@@ -1,7 +1,7 @@
 """IDOR: whatever an address names by an id belongs to somebody, and another gets nothing there.
 
-The list is made from the URL configuration; what each person gets is asked of the site by the permission matrices, whose
-rows this test reads. An address with an id that no matrix closes to anybody fails here."""
+The list is made from the URL configuration; what each person gets is asked of the site by the permission matrices,
+whose rows this test reads. An address with an id that no matrix closes to anybody fails here."""
 
 from __future__ import annotations
 

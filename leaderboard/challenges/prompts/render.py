@@ -11,7 +11,8 @@ from workers.language_models.chat_prompt import SaidNothing, utterance_of
 from workers.language_models.client import Message
 
 LONGEST_RESPONSE = 4_000
-_LINE_END = re.compile(r"\s*[\r\n\u2028\u2029\x85\v\f]\s*")
+_BLANKS = re.compile(r"\s+")
+_LINE_ENDS = frozenset("\r\n\u2028\u2029\x85\v\f")
 _NO_TEXT = re.compile("[\0\ud800-\udfff]")
 
 
@@ -49,7 +50,7 @@ def messages_for(template: Template, place: Place, first_answer: str | None = No
 def history_lines(history: Sequence[tuple[str, str]]) -> str:
     """One utterance a line, ``A: …`` or ``B: …``; a line end inside an utterance becomes a space, so that no utterance
     can pass for two."""
-    return "\n".join(f"{speaker}: {_LINE_END.sub(' ', text)}" for speaker, text in history)
+    return "\n".join(f"{speaker}: {_on_one_line(text)}" for speaker, text in history)
 
 
 def response_of(written: str) -> str:
@@ -66,9 +67,14 @@ def plain_text(written: str) -> str:
     return _NO_TEXT.sub("", written).strip()
 
 
+def _on_one_line(text: str) -> str:
+    """Blanks that hold a line end become one space; others stay. One look at each run of blanks, however long."""
+    return _BLANKS.sub(lambda run: run[0] if _LINE_ENDS.isdisjoint(run[0]) else " ", text)
+
+
 def _sentences(persona: Sequence[str]) -> str:
     """One sentence a line."""
-    return "\n".join(_LINE_END.sub(" ", sentence.strip()) for sentence in persona)
+    return "\n".join(_on_one_line(sentence.strip()) for sentence in persona)
 
 
 def _filled(text: str, values: Mapping[str, str]) -> str:
