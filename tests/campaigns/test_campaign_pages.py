@@ -567,3 +567,12 @@ def test_a_public_corpus_s_warning_leads_to_where_it_is_hidden(organiser: Client
     version.corpus.save()
     page = organiser.get(reverse("campaign-new"), {"corpus": version.corpus.slug}).content.decode()
     assert f'href="{reverse("corpus", args=[version.corpus.slug])}#seen-by"' in page
+
+
+# --- checks ----------------------------------------------------------------------------------------------------
+
+
+def test_a_pass_mark_without_training_items_is_pointed_out(organiser: Client) -> None:
+    campaign = made_campaign(opened=False, pass_mark=0.8, slug="marked")
+    assert "there is no training item to pass" in organiser.get(reverse("campaign", args=["marked"])).content.decode()
+    assert "80 %" in organiser.get(reverse("campaign-checks", args=[campaign.slug])).content.decode()

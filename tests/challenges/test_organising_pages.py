@@ -378,6 +378,15 @@ def test_references_are_opened_by_one_button(organiser: Client) -> None:
 # --- teams -----------------------------------------------------------------------------------------------------
 
 
+def test_opening_the_references_of_an_open_round_warns(organiser: Client) -> None:
+    round = open_round(small_version(), references="hidden")
+    arguments = (round.challenge.slug, round.slug)
+    warning = "whoever reads the references then can hand them in"
+    assert warning in page_of(organiser, "round-settings", *arguments)
+    Challenge.objects.update(state="closed")
+    assert warning not in page_of(organiser, "round-settings", *arguments)
+
+
 def test_the_page_of_teams_says_who_they_are_and_what_they_took(organiser: Client) -> None:
     """Two handed in, one of them invalid: one attempt is taken."""
     round = open_round(total_limit=42)

@@ -37,7 +37,8 @@ class InvitationForm(forms.Form):
 
 class CheckFileForm(forms.Form):
     file = forms.FileField(
-        label=gettext_lazy("JSON lines, at most 1 MB"),
+        label=gettext_lazy("File of items"),
+        help_text=gettext_lazy("JSON lines, at most 1 MB."),
         allow_empty_file=True,
         widget=forms.FileInput(attrs={"accept": ".jsonl,.json,application/jsonl"}),
         error_messages={"required": gettext_lazy("Choose a file.")},

@@ -41,6 +41,7 @@ def campaign_checks(request: HttpRequest, slug: str) -> HttpResponse:
         "form": form,
         "faults": faults,
         "checks": found,
+        "pass_percent": "" if campaign.pass_mark is None else f"{campaign.pass_mark * 100:g}",
         "can_have_checks": campaign.kind in CHECKED_KINDS,
         "of_turns": campaign.kind == Campaign.Kind.TURN,
         "count_words": ngettext("%(count)s item", "%(count)s items", len(found)) % {"count": len(found)},

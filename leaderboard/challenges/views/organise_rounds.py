@@ -18,7 +18,7 @@ from leaderboard.challenges.actions import judging, rounds
 from leaderboard.challenges.actions.refusal import Refused
 from leaderboard.challenges.forms.round import RoundForm
 from leaderboard.challenges.models import Challenge, Round
-from leaderboard.challenges.phase import is_unveiled
+from leaderboard.challenges.phase import is_unveiled, phase_of
 from leaderboard.challenges.queries import organising
 from leaderboard.challenges.views.organise import frame, show_refusal
 
@@ -82,8 +82,10 @@ def _form_page(
 
 def _doings(round: Round) -> dict[str, Any]:
     published, publishable = organising.published_counts(round)
+    now = timezone.now()
     return {
-        "is_unveiled": is_unveiled(round.unveil_at, timezone.now()),
+        "is_unveiled": is_unveiled(round.unveil_at, now),
+        "is_open": phase_of(round.opens_at, round.closes_at, round.challenge.state, now) == "open",
         "holds_back": judging.holds_back(round),
         "why_not_publish": judging.why_not_publish(round),
         "published": published,
