@@ -14,7 +14,7 @@ UNUSED = (
     "accelerometer", "autoplay", "browsing-topics", "camera", "display-capture", "encrypted-media", "fullscreen",
     "geolocation", "gyroscope", "hid", "identity-credentials-get", "idle-detection", "local-fonts", "magnetometer",
     "microphone", "midi", "payment", "picture-in-picture", "publickey-credentials-create", "publickey-credentials-get",
-    "screen-wake-lock", "serial", "usb", "web-share", "xr-spatial-tracking",
+    "screen-wake-lock", "serial", "usb", "xr-spatial-tracking",
 )  # fmt: skip
 """What a browser can do and no page here asks of it: a script that got in could not either."""
 PERMISSIONS = ", ".join(f"{name}=()" for name in UNUSED)
