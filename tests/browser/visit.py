@@ -98,4 +98,4 @@ def visitors(chromium: Browser, address: str) -> Iterator[Callable[..., Visit]]:
     complaints = [complaint for one in visits for complaint in one.complaints]
     for one in visits:
         one.page.context.close()
-    assert complaints == []
+    assert complaints == [], "\n".join(complaints)
