@@ -32,7 +32,7 @@ class ObjectStorage:
     def start(self) -> None:
         command = [sys.executable, "-m", "moto.server", "-H", "127.0.0.1", "-p", str(self.port)]
         self._process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        wait_until(lambda: answers(f"{self.endpoint}/moto-api/"), 120, "the object storage answers")
+        wait_until(lambda: answers(f"{self.endpoint}/moto-api/"), 240, "the object storage answers")
         self.client().create_bucket(Bucket=BUCKET)
 
     def stop(self) -> None:

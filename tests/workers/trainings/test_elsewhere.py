@@ -115,7 +115,7 @@ def test_a_model_that_was_trained_anew_takes_the_place_of_the_one_before_everywh
     files_of(model_named("small", "density"))
     deletion.delete("small")
     assert why_no_model("density", "small", "density").startswith("there is no trained model 'small'")
-    second = trained(tmp_path, seed=1)
+    second = trained(tmp_path, epochs=1)
     assert second.revision != first.revision
     use_machine("one")  # it still has a folder of the first
     assert (one / "trained" / "small").is_dir()
