@@ -8,17 +8,18 @@ from __future__ import annotations
 
 import os
 import secrets
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from bench.made_corpus import PROJECT
 
 SLOW_STATEMENT_MS = 50
-STARTED_WITHIN_SECONDS = 600
+STARTED_WITHIN_SECONDS, ENDED_WITHIN_SECONDS = 600, 15
 CONFIGURATION = PROJECT / "deploy" / "gunicorn.conf.py"
 
 
@@ -146,14 +147,18 @@ def _running(log: Path, command: list[str], nice: int = 0) -> Iterator[int]:
     before = ["nice", "-n", str(nice)] if nice else []
     with log.open("wb") as output:
         process = subprocess.Popen(
-            [*before, sys.executable, "-m", *command], cwd=PROJECT, stdout=output, stderr=subprocess.STDOUT
+            [*before, sys.executable, "-m", *command],
+            cwd=PROJECT,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,  # Ctrl-C is for the bench, which ends them one by one
         )
     try:
         yield process.pid
     finally:
         process.terminate()
-        try:
-            process.wait(60)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(ENDED_WITHIN_SECONDS)
+        with suppress(ProcessLookupError):  # a worker in the middle of a statistic: the next run's sweep gives it back
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
