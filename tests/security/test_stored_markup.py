@@ -66,6 +66,8 @@ def with_markup(value: Any, longest: int | None) -> Any:
         return [with_markup(one, None) if isinstance(one, list) or len(str(one)) > 1 else one for one in value]
     if not isinstance(value, str) or (longest is not None and longest < len(MARKUP)):
         return None
+    if value.startswith(("{", "[")):
+        return None  # a document of the site's own, as what was sent to a judge
     return f"{value[: longest - len(MARKUP)] if longest else value}{MARKUP}"
 
 
