@@ -6,6 +6,7 @@ follows an upload; even there the time counts from the moment of the plan. How l
 
 from __future__ import annotations
 
+import gzip
 import http.client
 import json
 import sys
@@ -64,7 +65,8 @@ class Generator:
         except (OSError, http.client.HTTPException) as problem:
             fault = f"{type(problem).__name__}: {problem}"
         self.note(kind, due, began, status, expected, len(content), fault or f"{method} {path}")
-        return status, content, found
+        is_packed = found is not None and found.get("Content-Encoding") == "gzip"
+        return status, gzip.decompress(content) if is_packed else content, found
 
     def note(
         self, kind: str, due: float, began: float, status: int, expected: tuple[int, ...], size: int, what: str
@@ -87,11 +89,7 @@ class Generator:
         headers |= {"Authorization": f"Bearer {visit['token']}"} if visit["token"] else {}
         headers |= {"HX-Request": "true"} if visit["htmx"] else {}
         expected = (200, 202) if visit["token"] else (200,)
-        _, content, found = self.ask(visit["kind"], visit["due"], visit["path"], expected, **headers)
-        if found is not None and found.get("Content-Encoding") == "gzip":
-            import gzip
-
-            content = gzip.decompress(content)
+        _, content, _ = self.ask(visit["kind"], visit["due"], visit["path"], expected, **headers)
         with self.lock:
             self.notes["waits for numbers"] += b'class="waiting' in content
             self.notes["shows older numbers"] += b'class="analysis-state' in content
@@ -182,11 +180,7 @@ class Generator:
         end = self.now() + FOLLOWED_FOR
         while self.now() < end:
             time.sleep(FOLLOWED_EVERY)
-            status, content, headers = self.ask(kind, self.now(), path, (200,), **who)
-            if headers is not None and headers.get("Content-Encoding") == "gzip":
-                import gzip
-
-                content = gzip.decompress(content)
+            status, content, _ = self.ask(kind, self.now(), path, (200,), **who)
             if status != 200 or _has_ended(wish["way"], content):
                 return
 
