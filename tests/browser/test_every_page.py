@@ -2,99 +2,118 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 import pytest
+from axe_playwright_python.base import AXE_SCRIPT
+from django.urls import resolve
+from playwright.sync_api import Page
 
+from tests.browser.pages import (
+    FRAGMENTS_AND_FILES,
+    MADE_BY_OTHER_TESTS,
+    OF_CORPORA,
+    OPEN,
+    ORGANISERS,
+    PARTICIPANTS,
+    PARTS,
+    RATERS,
+)
+from tests.browser.stage import Stage
 from tests.browser.visit import NARROW, WIDE, Visit
+from tests.site import PROJECT
 
-PARTS = ("", "metrics/", "metrics/plots/", "systems/", "agreement/", "dialogues/", "dialogues/0/", "runs/", "judges/")
-CHALLENGE = "/challenges/demo-challenge/"
-ROUND = f"{CHALLENGE}rounds/practice/"
-OPEN_PAGES = [
-    "/",
-    "/metrics/",
-    "/metrics/fbd/",
-    "/metrics/word_f1/?corpus=hostile",
-    "/accounts/login/",
-    "/accounts/sign-up/",
-    "/api/v1/docs/",
-    "/challenges/",
-    CHALLENGE,
-    f"{CHALLENGE}rules/",
-    ROUND,
-    f"{ROUND}board/",
-]
-PARTICIPANTS_PAGES = [
-    "/submissions/",
-    "/accounts/",
-    "/accounts/tokens/",
-    "/accounts/webhooks/",
-    "/corpora/demo/metric-scores/",
-    f"{CHALLENGE}team/",
-    ROUND,
-    f"{ROUND}prompt/",
-    f"{ROUND}board/",
-]
-ORGANISERS_PAGES = [
-    "/runs/",
-    "/corpora/demo/runs/",
-    "/corpora/demo/judges/",
-    "/corpora/hostile/runs/",
-    "/audit/",
-    "/judges/",
-    "/judges/new/",
-    "/challenges/new/",
-    f"{CHALLENGE}settings/",
-    f"{CHALLENGE}rules/edit/",
-    f"{CHALLENGE}teams/",
-    f"{CHALLENGE}submissions/",
-    f"{CHALLENGE}rounds/new/",
-    f"{ROUND}settings/",
-    f"{ROUND}board/?part=private",
-]
-CORPUS_PAGES = [f"/corpora/{slug}/{part}" for slug in ("demo", "hostile") for part in PARTS]
-LOOKS = [(width, scheme) for width in (WIDE, NARROW) for scheme in ("light", "dark")]
+RATER = ("page-rater", "reads-every-page")
+"""One of their own: who takes part in a campaign no longer sees its corpus, and other tests' rater does."""
+NOTHING_HIDDEN_FROM = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
+CHECKED = "options => axe.run(document, options).then(found => found.violations.map(one => " + (
+    "`${one.id}: ${one.nodes.slice(0, 3).map(node => node.target.join(' ')).join(' | ')}`))"
+)
+LANDMARKS = """() => Array.from(document.querySelectorAll('nav'))
+  .map(nav => [nav.getAttribute('aria-label'), nav.querySelectorAll('[aria-current]').length])"""
 
 
-@pytest.mark.parametrize(("width", "scheme"), LOOKS)
-def test_every_page_stands_whole_in_its_window(visit: Callable[..., Visit], width: int, scheme: str) -> None:
-    """No word or chart reaches out sideways; the browser complains of nothing (the fixture asserts that)."""
-    visitor = visit(width=width, scheme=scheme)
-    too_wide = {}
-    for path in [*OPEN_PAGES, *CORPUS_PAGES]:
-        visitor.go(path)
-        visitor.see_everything()
-        if visitor.scroll_width() > width:
-            too_wide[path] = visitor.scroll_width()
-    assert too_wide == {}
+@pytest.fixture(scope="module")
+def rater(stage: Stage) -> tuple[str, str]:
+    stage.site.python(
+        "from django.contrib.auth.models import Group, User\n"
+        f"User.objects.create_user({RATER[0]!r}, password={RATER[1]!r}).groups.add(Group.objects.get(name='rater'))"
+    )
+    return RATER
 
 
-@pytest.mark.parametrize(("role", "paths"), [("participant", PARTICIPANTS_PAGES), ("organiser", ORGANISERS_PAGES)])
-@pytest.mark.parametrize(("width", "scheme"), LOOKS)
-def test_pages_of_a_role_stand_whole_in_their_window(
-    visit: Callable[..., Visit], width: int, scheme: str, role: str, paths: list[str]
+def test_every_address_is_a_page_here_or_is_known_not_to_be_one() -> None:
+    """A new page is looked at by the tests below, or says here why not."""
+    opened = {
+        resolve(path.partition("?")[0]).url_name for path in (*OPEN, *OF_CORPORA, *RATERS, *PARTICIPANTS, *ORGANISERS)
+    }
+    rows = re.findall(
+        r"^\| `([\w-]+)` \| `[^`]+` \| GET", (PROJECT / "docs" / "endpoints.md").read_text(), re.MULTILINE
+    )
+    assert set(rows) - opened == FRAGMENTS_AND_FILES | MADE_BY_OTHER_TESTS
+
+
+@pytest.mark.parametrize("width", [WIDE, NARROW])
+@pytest.mark.parametrize(
+    ("role", "paths"),
+    [("", OPEN), ("", OF_CORPORA), ("rater", RATERS), ("participant", PARTICIPANTS), ("organiser", ORGANISERS)],
+    ids=["open", "corpora", "rater", "participant", "organiser"],
+)
+def test_every_page_stands_whole_and_can_be_used_by_all(
+    visit: Callable[..., Visit], rater: tuple[str, str], width: int, role: str, paths: list[str]
 ) -> None:
-    visitor = visit(width=width, scheme=scheme, role=role)
-    too_wide = {}
-    for path in paths:
-        visitor.go(path)
-        if visitor.scroll_width() > width:
-            too_wide[path] = visitor.scroll_width()
-    assert too_wide == {}
+    """Each page is opened once at each width: nothing reaches out sideways; it has a heading, a title, a breadcrumb and
+    one marked place in each navigation; axe finds no violation in it, light and dark; the browser complains of nothing
+    (the fixture asserts that)."""
+    visitor = visit(width=width, role="" if role == "rater" else role)
+    if role == "rater":
+        visitor.log_in(*rater)
+        take_part(visitor)
+    faults = {path: found for path in paths if (found := faults_of(visitor, path, width))}
+    assert faults == {}
 
 
-def test_every_page_says_where_one_is(visit: Callable[..., Visit]) -> None:
-    """One heading, a title of its own, a way back."""
-    visitor = visit()
-    titles = []
-    for path in [*OPEN_PAGES, *CORPUS_PAGES]:
-        page = visitor.go(path)
-        titles.append(page.title())
-        assert page.locator("h1").count() == 1, path
-        assert page.locator("h1").inner_text().strip(), path
-        assert page.locator("nav.breadcrumb li").count() >= 1, path
-    assert all(title.endswith("dialeval") and len(title) > len("dialeval") for title in titles), titles
+def take_part(visitor: Visit) -> None:
+    for campaign in ("demo-responses", "demo-meeting"):
+        page = visitor.go(f"/rate/{campaign}/")
+        page.locator("main form[method=post] button").first.click()
+        page.wait_for_load_state("load")
+
+
+def faults_of(visitor: Visit, path: str, width: int) -> list[str]:
+    visitor.page.emulate_media(color_scheme="light", reduced_motion="reduce")  # a colour on its way is none
+    page = visitor.go(path)
+    visitor.see_everything()
+    found = []
+    if visitor.scroll_width() > width:
+        found.append(f"reaches out to {visitor.scroll_width()} px")
+    if page.locator("h1").count() != 1 or not page.title().endswith("dialeval"):
+        found.append("one heading, and a title that ends with the site's name")
+    if page.locator("header.site-header").count():
+        found += faults_of_navigation(page)
+    page.evaluate(AXE_SCRIPT)
+    found += page.evaluate(CHECKED, {"runOnly": NOTHING_HIDDEN_FROM, "resultTypes": ["violations"]})
+    page.emulate_media(color_scheme="dark")
+    dark = {"runOnly": {"type": "rule", "values": ["color-contrast"]}, "resultTypes": ["violations"]}
+    found += [f"dark: {fault}" for fault in page.evaluate(CHECKED, dark)]
+    return found
+
+
+def faults_of_navigation(page: Page) -> list[str]:
+    """Where one is: the last step of the breadcrumb, one link of the header, at most one of any other navigation."""
+    marked = page.evaluate(LANDMARKS)
+    found = [f"{name}: {count} places marked" for name, count in marked if count > 1]
+    if page.locator("nav.breadcrumb li:last-child[aria-current=page]").count() != 1:
+        found.append("the breadcrumb does not end here")
+    if page.locator("header.site-header [aria-current], .about [aria-current]").count() != 1:
+        found.append("the header does not say where one is")
+    return found
+
+
+def test_titles_tell_pages_apart(visit: Callable[..., Visit]) -> None:
+    visitor = visit(script=False)
+    titles = [visitor.go(path).title() for path in (*OPEN[:14], *OF_CORPORA)]
     assert len(set(titles)) == len(titles), titles
 
 
@@ -141,17 +160,49 @@ def test_every_control_has_a_name(visit: Callable[..., Visit]) -> None:
     visitor = visit(role="organiser")
     nameless = """Array.from(document.querySelectorAll('input:not([type=hidden]), select, textarea'))
       .filter((field) => !field.labels.length && !field.getAttribute('aria-label')).map((field) => field.outerHTML)"""
-    for path in [*OPEN_PAGES[:2], *CORPUS_PAGES[:8]]:
+    for path in [*OPEN[:2], *OF_CORPORA[:8]]:
         assert visitor.go(path).evaluate(nameless) == [], path
 
 
-def test_printing_leaves_out_what_paper_cannot_do(visit: Callable[..., Visit]) -> None:
-    page = visit(scheme="dark").go("/corpora/demo/metrics/")
+@pytest.mark.parametrize("path", ["/corpora/demo/metrics/", "/corpora/demo/systems/", "/corpora/demo/agreement/"])
+def test_printing_leaves_out_what_paper_cannot_do(visit: Callable[..., Visit], path: str) -> None:
+    """From a dark page: black on white, no navigation, every row of every table, and the signature."""
+    page = visit(scheme="dark").go(path)
     page.emulate_media(media="print")
-    assert not page.locator(".site-header").is_visible()
-    assert not page.locator(".tabs").is_visible()
-    assert page.locator("#table-metric-leaderboard table").is_visible()
-    assert page.evaluate("getComputedStyle(document.body).color") == "rgb(27, 31, 36)"
+    for gone in (".site-header", ".tabs", ".breadcrumb", ".table-tools", "button:not(.why)"):
+        assert page.locator(gone).filter(visible=True).count() == 0, gone
+    assert page.evaluate("getComputedStyle(document.body).color") == "rgb(0, 0, 0)"
+    assert page.locator(".signature").first.is_visible()
+    clipped = page.locator(".table-scroll").evaluate_all(
+        "all => all.filter(one => one.scrollHeight > one.clientHeight + 1)"
+    )
+    assert clipped == []
+    rows = page.locator(".data-table tbody tr")
+    assert rows.count() == rows.filter(visible=True).count() > 0
+    assert len(page.pdf()) > 10_000
+
+
+def test_the_organisers_group_opens_by_key_and_closes_by_escape(visit: Callable[..., Visit]) -> None:
+    page = visit(role="organiser").go("/campaigns/")
+    summary = page.locator(".menu > summary")
+    assert summary.inner_text() == "Organise: Campaigns"
+    summary.focus()
+    page.keyboard.press("Enter")
+    runs = page.locator(".menu").get_by_role("link", name="Runs")
+    assert runs.is_visible()
+    page.keyboard.press("Escape")
+    assert not runs.is_visible()
+    assert summary.evaluate("one => one === document.activeElement")
+    summary.click()
+    runs.click()
+    assert page.locator("h1").inner_text() == "Metric runs"
+
+
+@pytest.mark.parametrize("width", [WIDE, NARROW])
+def test_the_header_stays_calm(visit: Callable[..., Visit], width: int) -> None:
+    """An organiser's header, which has most on it, is one line wide and two lines narrow."""
+    page = visit(width=width, role="organiser").go("/campaigns/")
+    assert page.locator(".site-header").evaluate("header => header.offsetHeight") <= (56 if width == WIDE else 112)
 
 
 def test_the_administration_works_under_the_policy(visit: Callable[..., Visit]) -> None:
