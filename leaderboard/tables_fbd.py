@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from annotations.tables.latex_text import escaped
+from annotations.tables.to_csv import safe_value
 from leaderboard.estimate_columns import estimate_values
 
 COEFFICIENTS = (("spearman", "Spr."), ("pearson", "Pr."))
@@ -52,10 +53,10 @@ def to_csv(document: dict[str, Any]) -> str:
             writer.writerow(
                 {
                     "metric": row["metric"],
-                    "source": row["configuration"],
+                    "source": safe_value(row["configuration"]),
                     "corpus": cell["corpus"],
                     "n": cell.get("n", ""),
-                    "signature": cell.get("signature", ""),
+                    "signature": safe_value(cell.get("signature", "")),
                     **_csv_estimates(cell),
                 }
             )

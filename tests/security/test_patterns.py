@@ -39,7 +39,7 @@ ALL = {place: pattern for place, pattern in patterns() if not place.startswith(N
 
 
 def test_the_patterns_are_found() -> None:
-    assert len(ALL) >= 80
+    assert len(ALL) > 60
 
 
 @pytest.mark.parametrize("place", ALL)
