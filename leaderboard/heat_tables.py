@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any, Literal
 
 from django.urls import reverse
@@ -26,8 +27,7 @@ class Correlations:
 
     def __init__(self, document: dict[str, Any], level: str, coefficient: str, **asked: Any) -> None:
         """``asked``: what addresses of comparisons carry beside the two metrics (aspect, version)."""
-        self.document, self.level, self.coefficient = document, level, coefficient
-        self.comparisons, self.asked = reverse("metric-comparison", args=[document["corpus"]]), urlencode(asked)
+        self.document, self.level, self.coefficient, self.asked = document, level, coefficient, urlencode(asked)
         found = document["levels"][level]
         self.names = {number: document["metrics"][number]["metric"] for number in found["metrics"]}
         self.similar: list[int] = found["order"][coefficient]
@@ -94,9 +94,14 @@ class Correlations:
             cells[value_key] = estimate_cell(estimate)
         return Row(self.names[number], cells)
 
+    @cached_property
+    def _comparisons(self) -> str:
+        """Found once: of forty metrics the table leads to 160 pairs."""
+        return reverse("metric-comparison", args=[self.document["corpus"]])
+
     def _comparison(self, one: int, other: int) -> str:
         pair = urlencode({"first": self.names[one], "second": self.names[other]})
-        return f"{self.comparisons}?{'&'.join(filter(None, (pair, self.asked)))}"
+        return f"{self._comparisons}?{'&'.join(filter(None, (pair, self.asked)))}"
 
     def all_pairs(self) -> Table:
         return Table(
