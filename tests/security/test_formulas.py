@@ -48,7 +48,8 @@ KNOWN_WRITERS = {
     "annotations/exporters/rating_files.py", "leaderboard/client/boards.py", "leaderboard/judge_export.py",
     # of commands, on an operator's own terminal
     "leaderboard/management/commands/normality.py", "leaderboard/management/commands/correlate.py",
-    "leaderboard/tables_trained.py", "leaderboard/tables_fbd.py", "leaderboard/challenges/files/template.py", "leaderboard/tables_adversarial.py", "leaderboard/tables_cpdscore.py",
+    "leaderboard/tables_trained.py", "leaderboard/tables_fbd.py",
+    "leaderboard/challenges/files/template.py", "leaderboard/tables_adversarial.py", "leaderboard/tables_cpdscore.py",
 }  # fmt: skip
 
 
