@@ -22,6 +22,8 @@ from tests.site import PROJECT, Site
 
 pytestmark = pytest.mark.slow
 
+ONE_KEY = {"SECRET_KEY": "k" * 50}
+"""Pages hold signed addresses: those of two sites are the same only where they sign with one key."""
 FILL = """
 from dialeval_site import demo
 demo.load_demo()
@@ -77,9 +79,13 @@ def other_site(folder: Path, on_services: bool) -> Iterator[Site]:
     folder.mkdir()
     if on_services == ON_SERVICES:
         with made_site(folder) as site:
+            site.settings |= ONE_KEY
             yield site
         return
-    site = Site(folder, {"DATABASE_URL": _fresh_database("template1") if on_services else "", "CELERY_BROKER_URL": ""})
+    site = Site(
+        folder,
+        {"DATABASE_URL": _fresh_database("template1") if on_services else "", "CELERY_BROKER_URL": "", **ONE_KEY},
+    )
     try:
         yield site
     finally:
@@ -90,6 +96,7 @@ def other_site(folder: Path, on_services: bool) -> Iterator[Site]:
 def filled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     """The demo: a corpus, ratings, campaigns, a challenge with files, some scores and the statistics of its pages."""
     with made_site(tmp_path_factory.mktemp("filled")) as site:
+        site.settings |= ONE_KEY
         site.python(FILL)
         site.manage("score", "--corpus", "demo", "--metrics", "word_f1,bleu_2", "--inline")
         site.python(PAGES)
