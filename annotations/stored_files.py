@@ -1,7 +1,8 @@
 """Files that all machines of a site share: below DIALEVAL_HOME/files, or on S3-compatible storage.
 
-DIALEVAL_STORAGE_URL says which. Names are the site's own, ``folder/name``, never a sender's. On disk a file comes and is read where it lies; on S3 it is
-sent and fetched whole. What a storage elsewhere says when it fails becomes ``StorageAway``.
+DIALEVAL_STORAGE_URL says which. Names are the site's own, ``folder/name``, never a sender's. On disk a file comes and
+is read where it lies; on S3 it is sent and fetched whole. What a storage elsewhere says when it fails becomes
+``StorageAway``.
 """
 
 from __future__ import annotations
