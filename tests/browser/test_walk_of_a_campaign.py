@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.stage import Stage
-from tests.browser.visit import Visit
+from tests.browser.visit import Visit, organise
 from tests.dialeval_site.documents import sections, text_of
 
 SECTION = sections(text_of("organiser.md"))["A rating campaign in ten minutes"]
@@ -63,8 +63,7 @@ def test_ten_minutes(visit: Callable[..., Visit], stage: Stage, tmp_path: Path) 
 
 
 def _set_it_up(page: Page) -> None:
-    page.locator("summary", has_text="Organise").click()
-    page.get_by_role("navigation", name="Main").get_by_role("link", name="Campaigns").click()
+    organise(page, "Campaigns")
     page.get_by_role("link", name="New campaign").click()
     page.get_by_label("Name", exact=True).fill("First steps")
     # On a site with the demo alone it is chosen already; other tests of this folder may have brought corpora.

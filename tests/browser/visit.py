@@ -73,6 +73,14 @@ class Visit:
         return int(self.page.evaluate("document.documentElement.scrollWidth"))
 
 
+def organise(page: Page, link: str) -> None:
+    """Follow a link of the header's folded group."""
+    group = page.locator("header .menu")
+    group.locator("summary").click()
+    group.get_by_role("link", name=link, exact=True).click()
+    page.wait_for_load_state("load")
+
+
 @contextmanager
 def visitors(chromium: Browser, address: str) -> Iterator[Callable[..., Visit]]:
     """Yields what brings a new visitor: ``visit(width=390, scheme="dark", role="organiser", script=False)``. At the end

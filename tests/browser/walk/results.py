@@ -7,6 +7,7 @@ import io
 import re
 from pathlib import Path
 
+from tests.browser.visit import organise
 from tests.browser.walk import material
 from tests.browser.walk.people import Person
 from tests.site import Site
@@ -34,8 +35,7 @@ def raters_agree(reader: Person) -> None:
 
 
 def ratings_in_a_file(mara: Person) -> list[dict[str, str]]:
-    mara.page.locator("header summary").filter(has_text="Organise").click()
-    mara.follow("Campaigns", "header")
+    organise(mara.page, "Campaigns")
     mara.follow(re.compile("How neighbourly"))
     mara.follow("Ratings", "main nav")
     text = mara.downloads(lambda: mara.follow("Ratings (CSV)"))
