@@ -6,10 +6,10 @@ import re
 from collections.abc import Callable
 
 import pytest
-from axe_playwright_python.base import AXE_SCRIPT
 from django.urls import resolve
 from playwright.sync_api import Page
 
+from tests.browser.for_everybody import violations
 from tests.browser.pages import (
     FRAGMENTS_AND_FILES,
     MADE_BY_OTHER_TESTS,
@@ -26,10 +26,6 @@ from tests.site import PROJECT
 
 RATER = ("page-rater", "reads-every-page")
 """One of their own: who takes part in a campaign no longer sees its corpus, and other tests' rater does."""
-NOTHING_HIDDEN_FROM = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
-CHECKED = "options => axe.run(document, options).then(found => found.violations.map(one => " + (
-    "`${one.id}: ${one.nodes.slice(0, 3).map(node => node.target.join(' ')).join(' | ')}`))"
-)
 LANDMARKS = """() => Array.from(document.querySelectorAll('nav'))
   .map(nav => [nav.getAttribute('aria-label'), nav.querySelectorAll('[aria-current]').length])"""
 
@@ -92,12 +88,7 @@ def faults_of(visitor: Visit, path: str, width: int) -> list[str]:
         found.append("one heading, and a title that ends with the site's name")
     if page.locator("header.site-header").count():
         found += faults_of_navigation(page)
-    page.evaluate(AXE_SCRIPT)
-    found += page.evaluate(CHECKED, {"runOnly": NOTHING_HIDDEN_FROM, "resultTypes": ["violations"]})
-    page.emulate_media(color_scheme="dark")
-    dark = {"runOnly": {"type": "rule", "values": ["color-contrast"]}, "resultTypes": ["violations"]}
-    found += [f"dark: {fault}" for fault in page.evaluate(CHECKED, dark)]
-    return found
+    return found + violations(page)
 
 
 def faults_of_navigation(page: Page) -> list[str]:
