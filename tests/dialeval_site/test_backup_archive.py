@@ -165,7 +165,9 @@ def test_another_format_names_its_writer(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "content", [b"", b"hello", b"\x1f\x8b\x08", gzip.compress(b"hello"), gzip.compress(b"\0" * 10240)]
+    "content",
+    [b"", b"hello", b"\x1f\x8b\x08", gzip.compress(b"hello"), gzip.compress(b"\0" * 10240)],
+    ids=["nothing", "text", "the start of gzip", "text in gzip", "zeros in gzip"],
 )
 def test_something_else_is_no_backup(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "b").write_bytes(content)
@@ -179,7 +181,7 @@ def test_a_tar_of_something_else_is_no_backup(tmp_path: Path) -> None:
     )
 
 
-@pytest.mark.parametrize("content", [b"{", b"[]", b"\xff", b"[" * 100_000])
+@pytest.mark.parametrize("content", [b"{", b"[]", b"\xff", b"[" * 100_000], ids=["half", "list", "no text", "deep"])
 def test_a_document_that_cannot_be_read_is_said(tmp_path: Path, content: bytes) -> None:
     assert "cannot be read" in fault_of(packed(tmp_path / "b", (tarfile.TarInfo("about.json"), content)))
 
