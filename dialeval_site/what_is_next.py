@@ -86,18 +86,20 @@ def _to_rate(user: Any, now: datetime) -> Iterator[Next]:
             continue  # organisers may join all, and come to look after them
         if not one.joined:
             yield Next(
-                _("Look at: %(campaign)s") % words, reverse("rating-start", args=[campaign.slug]), _("You may join it.")
+                _("Look at “%(campaign)s”") % words,
+                reverse("rating-start", args=[campaign.slug]),
+                _("You may join it."),
             )
         elif one.progress is None:
             yield Next(
-                _("Write: %(campaign)s") % words,
+                _("Write for “%(campaign)s”") % words,
                 reverse("rating-start", args=[campaign.slug]),
                 _("The next dialogue with a partner."),
             )
         else:
             said = {"done": one.progress.done, "total": one.progress.total}
             yield Next(
-                _("Rate: %(campaign)s") % words,
+                _("Rate “%(campaign)s”") % words,
                 reverse("rating-work", args=[campaign.slug]),
                 _("%(done)s of %(total)s rated.") % said,
             )
@@ -109,7 +111,7 @@ def _to_rate(user: Any, now: datetime) -> Iterator[Next]:
 def _to_hand_in(user: Any, now: datetime) -> Iterator[Next]:
     for own in own_open_rounds(user, now, MOST):
         yield Next(
-            _("Hand in: %(round)s") % {"round": f"{own.round.challenge.name} · {own.round.name}"},
+            _("Hand in to “%(round)s”") % {"round": f"{own.round.challenge.name} · {own.round.name}"},
             reverse("round", args=[own.round.challenge.slug, own.round.slug]),
             " ".join(_of_round(own)),
             is_trouble=own.latest is not None and own.latest.state in ("invalid", "failed"),
@@ -139,7 +141,7 @@ def _to_organise(now: datetime) -> Iterator[Next]:
     for campaign, done, wanted in campaigns.open:
         share = {"done": f"{done:,}", "wanted": f"{wanted:,}"}
         yield Next(
-            _("Follow: %(campaign)s") % {"campaign": campaign.name},
+            _("Follow “%(campaign)s”") % {"campaign": campaign.name},
             reverse("campaign", args=[campaign.slug]),
             _("%(done)s of %(wanted)s dialogues.") % share
             if campaign.kind == "collection"
@@ -152,14 +154,14 @@ def _to_organise(now: datetime) -> Iterator[Next]:
     challenges = organisers_challenges(now, MOST)
     for draft in challenges.drafts:
         yield Next(
-            _("Open: %(challenge)s") % {"challenge": draft.name},
+            _("Open “%(challenge)s”") % {"challenge": draft.name},
             reverse("challenge-settings", args=[draft.slug]),
             _("A draft: nobody else sees it."),
         )
     for challenge, count in challenges.in_trouble:
         words = ngettext("%(count)s failed in the last 7 days.", "%(count)s failed in the last 7 days.", count)
         yield Next(
-            _("See to submissions: %(challenge)s") % {"challenge": challenge.name},
+            _("See to submissions of “%(challenge)s”") % {"challenge": challenge.name},
             reverse("challenge-submissions", args=[challenge.slug]) + "?state=failed",
             words % {"count": count},
             is_trouble=True,
@@ -170,7 +172,7 @@ def _in_trouble() -> Iterator[Next]:
     for version, count in failed_by_version(MOST):
         words = ngettext("%(count)s metric run failed.", "%(count)s metric runs failed.", count)
         yield Next(
-            _("See to runs: %(corpus)s") % {"corpus": version.corpus.name},
+            _("See to runs of “%(corpus)s”") % {"corpus": version.corpus.name},
             reverse("corpus-runs", args=[version.corpus.slug]),
             words % {"count": count},
             is_trouble=True,

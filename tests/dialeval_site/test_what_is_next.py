@@ -68,17 +68,17 @@ def test_a_rater_reads_what_to_rate_and_how_far_it_is() -> None:
     join(paused, rater)
     paused.state = "paused"
     paused.save()
-    assert words_of(what_is_next(rater, [])) == {"Rate: Tea talks": "0 of 12 rated."}
+    assert words_of(what_is_next(rater, [])) == {"Rate “Tea talks”": "0 of 12 rated."}
 
 
 def test_a_rater_who_may_join_is_told_so_and_one_who_failed_the_practice_is_not() -> None:
     rater, campaign = made_user("ada", RATER), named("Tea talks")
     campaign.groups.add(rater.groups.get())
-    assert words_of(what_is_next(rater, [])) == {"Look at: Tea talks": "You may join it."}
+    assert words_of(what_is_next(rater, [])) == {"Look at “Tea talks”": "You may join it."}
     one = join(campaign, rater)
     one.qualification = "failed"
     one.save()
-    assert "Rate: Tea talks" not in words_of(what_is_next(rater, []))
+    assert "Rate “Tea talks”" not in words_of(what_is_next(rater, []))
 
 
 def test_a_team_reads_its_limits_its_deadline_and_its_latest_submission() -> None:
@@ -88,7 +88,7 @@ def test_a_team_reads_its_limits_its_deadline_and_its_latest_submission() -> Non
     team, user = team_with_member(round.challenge)
     submit(round, team, user, name="first try")
     (step,) = what_is_next(user, [])
-    assert step.words == f"Hand in: {round.challenge.name} · {round.name}"
+    assert step.words == f"Hand in to “{round.challenge.name} · {round.name}”"
     assert step.remark == (
         f"4 of 5 attempts left today, 99 of 100 in all. Closes {ends:%Y-%m-%d %H:%M} UTC. Latest: first try, received."
     )
@@ -119,10 +119,10 @@ def test_an_organiser_reads_what_waits_and_trouble_comes_first() -> None:
     )  # fmt: skip
     steps = what_is_next(organiser, [])
     assert words_of(steps) == {
-        f"See to submissions: {round.challenge.name}": "1 failed in the last 7 days.",
-        "Follow: Tea talks": "0 of 24 ratings.",
+        f"See to submissions of “{round.challenge.name}”": "1 failed in the last 7 days.",
+        "Follow “Tea talks”": "0 of 24 ratings.",
         "Open a campaign": "1 draft waits.",
-        "Open: Next year": "A draft: nobody else sees it.",
+        "Open “Next year”": "A draft: nobody else sees it.",
     }
     assert [step.is_trouble for step in steps] == [True, False, False, False]
 
