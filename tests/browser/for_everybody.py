@@ -1,0 +1,42 @@
+"""What axe-core finds on a page: WCAG 2.0 to 2.2, levels A and AA, and its best practices; light, then dark."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from axe_playwright_python.base import AXE_SCRIPT
+from playwright.sync_api import Page
+
+from tests.browser.visit import NARROW, WIDE
+
+ALL_RULES: Final = {
+    "runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"],
+    "resultTypes": ["violations"],
+}
+COLOURS: Final = {"runOnly": {"type": "rule", "values": ["color-contrast"]}, "resultTypes": ["violations"]}
+"""All that changes in the dark."""
+CHECKED: Final = "options => axe.run(document, options).then(found => found.violations.map(one => " + (
+    "`${one.id}: ${one.nodes.slice(0, 3).map(node => node.target.join(' ')).join(' | ')}`))"
+)
+
+
+def violations(page: Page) -> list[str]:
+    """At the page's present width; it is light afterwards."""
+    page.emulate_media(color_scheme="light", reduced_motion="reduce")  # a colour on its way is none
+    page.evaluate(AXE_SCRIPT)
+    found = list(page.evaluate(CHECKED, ALL_RULES))
+    page.emulate_media(color_scheme="dark")
+    found += [f"dark: {fault}" for fault in page.evaluate(CHECKED, COLOURS)]
+    page.emulate_media(color_scheme="light")
+    return found
+
+
+def assert_everybody_can_use(page: Page) -> None:
+    """A page that only one test comes to: wide and narrow, and nothing reaches out sideways."""
+    before = page.viewport_size
+    assert before
+    for width in (WIDE, NARROW):
+        page.set_viewport_size({"width": width, "height": before["height"]})
+        assert page.evaluate("document.documentElement.scrollWidth") <= width, page.url
+        assert violations(page) == [], f"{page.url} at {width} px"
+    page.set_viewport_size(before)
