@@ -32,6 +32,7 @@ from leaderboard.challenges.uploads import incoming_folder, stored_name
 from workers.trainings import elsewhere
 
 RESTORED = "site.restored"
+_ASIDE = ".restoring-"
 Told = Callable[[str, int, int], None]
 """Hears a table's or a folder's name, how many rows were loaded, and how many there are. While the file is checked: "",
 and bytes."""
@@ -218,9 +219,12 @@ def _write(member: Member, path: Path) -> None:
 
 @contextmanager
 def _models_aside() -> Iterator[Path]:
-    """A folder beside those of the models, gone in the end."""
+    """A folder beside those of the models, gone in the end. That of a restore which was killed goes now: only one
+    restores at a time (``one_migrates``)."""
     home = Path(settings.HOME)
-    aside = Path(tempfile.mkdtemp(prefix=".restoring-", dir=home))
+    for left in home.glob(f"{_ASIDE}*"):
+        shutil.rmtree(left, ignore_errors=True)
+    aside = Path(tempfile.mkdtemp(prefix=_ASIDE, dir=home))
     try:
         yield aside
     finally:

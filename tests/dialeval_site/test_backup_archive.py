@@ -7,13 +7,18 @@ import io
 import json
 import os
 import stat
+import subprocess
+import sys
 import tarfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
 from dialeval_site.backups import archive
 from dialeval_site.backups.archive import ArchiveError
+from tests.site import PROJECT
 
 ABOUT = {"kind": archive.KIND, "format": archive.FORMAT, "dialeval": "0.2.0"}
 
@@ -80,6 +85,44 @@ def test_one_that_cannot_be_finished_leaves_nothing_and_the_one_before_stays(tmp
         write_until_the_disk_is_full()
     assert os.listdir(tmp_path) == ["b"]
     assert path.read_bytes() == b"the one before"
+
+
+HALF_WRITTEN = """
+import sys, time
+from pathlib import Path
+from dialeval_site.backups import archive
+with archive.written(Path(sys.argv[1])) as file:
+    print("writes", flush=True)
+    time.sleep(600)
+"""
+
+
+@contextmanager
+def half_written(path: Path) -> Iterator[None]:
+    """By another process, which is killed in the end."""
+    process = subprocess.Popen([sys.executable, "-c", HALF_WRITTEN, path], cwd=PROJECT, stdout=subprocess.PIPE)
+    try:
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"writes\n"
+        yield
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def test_what_a_killed_one_left_is_removed_by_the_next_of_its_name_and_what_is_being_written_stays(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "b"
+    (tmp_path / ".b.notes").touch()
+    with half_written(path):
+        with half_written(path):
+            assert len(os.listdir(tmp_path)) == 3  # the second one took nothing from the first
+        made(path)
+        assert len(os.listdir(tmp_path)) == 3  # "b", the notes, and what the first one writes
+    assert len(os.listdir(tmp_path)) == 3
+    made(path)
+    assert sorted(os.listdir(tmp_path)) == [".b.notes", "b"]
 
 
 @pytest.mark.parametrize("kept", [0, 1, 20, 0.5, 0.9, -1])
