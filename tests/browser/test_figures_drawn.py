@@ -279,12 +279,23 @@ def test_without_script_there_is_the_data_and_no_button_that_does_nothing(look: 
     assert figure.get_by_role("link", name="Download the data (CSV)").is_visible()
 
 
+ABOVE_ANOTHER = "all => all.map(drawing => getComputedStyle(drawing).backgroundColor)"
+
+
 def test_a_dark_page_is_printed_in_the_light_colours(look: Callable[..., Visit]) -> None:
+    """As wide as a sheet, and nothing that lies upon the drawing covers it."""
     visitor = look(scheme="dark")
-    dot = chart(visitor, "forest").locator(".trace path.point").first
-    fill = "point => getComputedStyle(point).fill"
+    page, forest = visitor.page, chart(visitor, "forest")
+    dot, drawing = forest.locator(".trace path.point").first, forest.locator(".main-svg").first
+    fill, width = "point => getComputedStyle(point).fill", "drawing => drawing.width.baseVal.value"
     assert dot.evaluate(fill) == "rgb(43, 143, 208)"
-    visitor.page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    wide = drawing.evaluate(width)
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    page.emulate_media(media="print")
     assert dot.evaluate(fill) == "rgb(0, 114, 178)"
-    visitor.page.evaluate("dispatchEvent(new Event('afterprint'))")
+    assert drawing.evaluate(width) == 680 < wide  # A4 less two margins of 14 mm is 688 px
+    assert set(forest.locator(".main-svg ~ .main-svg").evaluate_all(ABOVE_ANOTHER)) == {"rgba(0, 0, 0, 0)"}
+    page.emulate_media(media="screen")
+    page.evaluate("dispatchEvent(new Event('afterprint'))")
     assert dot.evaluate(fill) == "rgb(43, 143, 208)"
+    assert drawing.evaluate(width) == wide

@@ -157,6 +157,9 @@
     return JSON.parse(document.getElementById(figure.dataset.source).textContent);
   }
 
+  // A4 less the margins of print.css, in pixels of 1/96 inch.
+  const SHEET = 680;
+
   async function draw(figure, colour = onScreen) {
     const canvas = figure.querySelector("[data-chart-canvas]");
     const source = document.getElementById(figure.dataset.source);
@@ -166,7 +169,10 @@
       const spec = specOf(figure);
       const Plotly = window.Plotly || (await plotly(figure.dataset.plotly));
       const traces = spec.data.map((trace) => coloured(trace, colour));
-      await Plotly.react(canvas, traces, styledLayout(spec.layout, canvas.clientWidth, colour), {
+      const width = colour === onPaper ? Math.min(canvas.clientWidth, SHEET) : canvas.clientWidth;
+      const layout = styledLayout(spec.layout, width, colour);
+      if (colour === onPaper) layout.width = width;
+      await Plotly.react(canvas, traces, layout, {
         displaylogo: false,
         displayModeBar: false,
         responsive: true,
