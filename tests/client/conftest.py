@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partialmethod
+from itertools import count
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from leaderboard.client.main import main
+from leaderboard.client.server import Server
 from tests.client.stand_in import StandIn, stand_in
 
 
@@ -32,11 +35,16 @@ def config(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def dialeval(
     server: StandIn, config: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> Callable[..., Any]:
-    """Runs the command, logged in to the stand-in: status, standard output, standard error. It never sleeps."""
+    """Runs the command, logged in to the stand-in: status, standard output, standard error. It never sleeps; who would
+    have slept a thousand times waits without end."""
+    pauses = count(1)
+
+    def sleep(_seconds: float) -> None:
+        assert next(pauses) < 1000, "it waits without end"
+
     monkeypatch.setenv("DIALEVAL_SERVER", server.address)
     monkeypatch.setenv("DIALEVAL_TOKEN", "dial_test")
-    monkeypatch.setattr("time.sleep", lambda _seconds: None)
-    monkeypatch.setattr("leaderboard.client.server.Server.sleep", lambda _self, _seconds: None, raising=False)
+    monkeypatch.setattr(Server, "__init__", partialmethod(Server.__init__, sleep=sleep))
 
     def run(*arguments: str | Path) -> tuple[int, str, str]:
         try:
