@@ -41,6 +41,15 @@ class ObjectStorage:
             self._process.wait()
             self._process = None
 
+    @property
+    def is_running(self) -> bool:
+        return self._process is not None
+
+    def empty(self) -> None:
+        client = self.client()
+        for one in client.list_objects_v2(Bucket=BUCKET).get("Contents", []):
+            client.delete_object(Bucket=BUCKET, Key=one["Key"])
+
     def client(self) -> Any:
         import boto3
 

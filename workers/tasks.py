@@ -8,6 +8,7 @@ from workers.judges import trials
 from workers.models import MetricRun
 from workers.raters_waiting import LOOK_SECONDS, waiting_answers
 from workers.signals import run_begins
+from workers.trainings import elsewhere
 from workers.trainings import runs as trainings
 
 
@@ -34,3 +35,4 @@ def sweep() -> None:
     replies.sweep()
     trials.sweep()
     trainings.sweep()
+    elsewhere.sweep()

@@ -11,6 +11,7 @@ import json
 import logging
 import shutil
 import tempfile
+import time
 from pathlib import Path
 from secrets import token_hex
 
@@ -21,12 +22,16 @@ from annotations.stored_files import StorageAway
 from workers.model_files import ModelError
 from workers.training import checkpoint, trained
 from workers.training.trained import TrainedModel
+from workers.trainings import queries
 from workers.trainings.models import Training
 
 log = logging.getLogger(__name__)
 
 FETCHED = "fetched"
 """In DIALEVAL_HOME."""
+FORGOTTEN_AFTER_SECONDS = 24 * 3600
+LOOKED_FOR_EVERY_SECONDS = 3600
+_looked_at = float("-inf")
 
 
 class OnStorage:
@@ -105,8 +110,47 @@ def forget(name: str, revision: str) -> None:
         log.warning("the deleted model %s stays on the storage: %s", name, fault)
 
 
+def sweep() -> None:
+    """Now and then in each process of a worker: one question to the storage."""
+    global _looked_at
+    if time.monotonic() - _looked_at < LOOKED_FOR_EVERY_SECONDS:
+        return
+    _looked_at = time.monotonic()
+    try:
+        remove_forgotten()
+    except StorageAway as fault:
+        log.warning("forgotten models are looked for another time: %s", fault)
+
+
+def remove_forgotten(now: float | None = None) -> int:
+    """Takes away files of models that no row leads to and that are older than a day: of a training that was taken over
+    after it had sent its model, and of one deleted while the storage was away. Returns how many. Raises
+    ``StorageAway``."""
+    if not are_shared():
+        return 0
+    before = (time.time() if now is None else now) - FORGOTTEN_AFTER_SECONDS
+    files = stored_files.changed_before(trained.FOLDER, before)  # before the rows: what is sent from here on is newer
+    # Those under way may be sending again. They are read first: one that is done meanwhile is among the next.
+    under_way = set(Training.objects.filter(state__in=queries.UNDER_WAY).values_list("name", flat=True))
+    done = Training.objects.filter(state=Training.State.DONE).values_list("name", "revision")
+    known = {_folder(name, revision) for name, revision in done}
+
+    def is_wanted(file: str) -> bool:
+        folder = file.partition("/")[0]
+        return folder in known or folder.rpartition("-")[0] in under_way
+
+    forgotten = [file for file in files if not is_wanted(file)]
+    for file in forgotten:
+        stored_files.remove(f"{trained.FOLDER}/{file}")
+    return len(forgotten)
+
+
 def _place(name: str, revision: str) -> str:
-    return f"{trained.FOLDER}/{name}-{revision}"
+    return f"{trained.FOLDER}/{_folder(name, revision)}"
+
+
+def _folder(name: str, revision: str) -> str:
+    return f"{name}-{revision}"
 
 
 def _described(name: str, revision: str) -> TrainedModel | None:

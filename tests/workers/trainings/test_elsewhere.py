@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -39,9 +40,7 @@ def use_machine(
     """From now on this process is on the machine of this name, which has a DIALEVAL_HOME of its own."""
     for name, value in KEYS.items():
         monkeypatch.setenv(name, value)
-    client = storage.client()
-    for key in storage.objects():
-        client.delete_object(Bucket=BUCKET, Key=f"site/{key}")
+    storage.empty()
     default = file_storage(storage_url(storage.endpoint), tmp_path)
     settings.STORAGES = {**settings.STORAGES, "default": default}
     before = resources.at_hand()
@@ -133,6 +132,24 @@ def test_a_deleted_model_is_gone_from_the_storage(
     with django_capture_on_commit_callbacks(execute=True):
         deletion.delete("small")
     assert storage.objects() == {}
+
+
+def test_a_model_on_the_storage_that_no_row_leads_to_is_removed_after_a_day(
+    use_machine: Callable[[str], Path], storage: ObjectStorage, tmp_path: Path
+) -> None:
+    """Of a worker whose lease was lost after it had sent its model, and of one deleted while the storage was away. That
+    of a training under way may be about to be whole."""
+    use_machine("one")
+    trained(tmp_path)
+    started(tmp_path, "slow-one")
+    kept = set(storage.objects())
+    forgotten = {"trained/small-00000000000a/config.json", "trained/gone-00000000000a/weights.safetensors"}
+    under_way = {"trained/slow-one-00000000000a/weights.safetensors"}
+    for name in forgotten | under_way:
+        storage.client().put_object(Bucket=BUCKET, Key=f"site/{name}", Body=b"x")
+    assert elsewhere.remove_forgotten(time.time() + 23 * 3600) == 0
+    assert elsewhere.remove_forgotten(time.time() + 25 * 3600) == 2
+    assert set(storage.objects()) == kept | under_way
 
 
 def test_a_training_whose_model_cannot_be_sent_waits_and_is_done_when_the_storage_is_back(
