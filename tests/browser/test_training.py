@@ -11,6 +11,7 @@ import pytest
 from playwright.sync_api import Browser, Locator
 
 from tests.browser.drawn import drawn
+from tests.browser.for_everybody import assert_everybody_can_use
 from tests.browser.visit import Visit, visitors
 from tests.conftest import made_site
 from tests.site import Site
@@ -96,6 +97,7 @@ def test_a_training_is_started_watched_scored_with_and_deleted(visit: Callable[.
     page.get_by_role("heading", name="Done").wait_for(timeout=MOST_MILLISECONDS)
     page.get_by_role("link", name="density[trained=daily]", exact=True).wait_for()
 
+    assert_everybody_can_use(page)
     found = row(site, "daily")
     for chart, names, expected in (
         ("#chart-losses", ("loss", "response selection", "contrastive"), found["curves"]),

@@ -1,0 +1,77 @@
+"""Pages that stand in no list: behind a password, a letter, or a signed address."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from playwright.sync_api import expect
+
+from tests.browser.for_everybody import assert_everybody_can_use
+from tests.browser.stage import Stage
+from tests.browser.visit import Visit
+from tests.dialeval_site.authenticator import code_of
+
+PASSWORD, NEW = "a door of seven colours", "a window of eight colours"
+
+
+def test_two_factor_log_in_is_set_up_and_asked_for(visit: Callable[..., Visit], stage: Stage) -> None:
+    """The app's code turns it on; a recovery code logs in, for an app's code is good once."""
+    stage.site.python(
+        f"from django.contrib.auth.models import User\nUser.objects.create_user('two', password={PASSWORD!r})"
+    )
+    visitor = visit()
+    visitor.log_in("two", PASSWORD)
+    page = visitor.go("/accounts/two-factor/")
+    page.get_by_label("Code").fill(code_of(page.locator("code.key").inner_text()))
+    page.get_by_label("Password").fill(PASSWORD)
+    page.get_by_role("button", name="Turn it on").click()
+    recovery = page.locator(".code-list code").first.inner_text()
+    assert_everybody_can_use(page)
+    page.get_by_role("link", name="They are kept: go on").click()
+    expect(page.get_by_role("heading", name="Turn it off")).to_be_visible()
+    assert_everybody_can_use(page)
+    page.get_by_role("button", name="Log out").click()
+
+    page.goto("/accounts/login/")
+    page.get_by_label("Username").fill("two")
+    page.get_by_label("Password").fill(PASSWORD)
+    page.get_by_role("button", name="Log in").click()
+    expect(page.get_by_role("heading", name="Your code")).to_be_visible()
+    assert_everybody_can_use(page)
+    page.get_by_label("Code").fill(recovery)
+    page.get_by_role("button", name="Log in").click()
+    expect(page.get_by_role("button", name="Log out")).to_be_visible()
+
+
+def test_a_letter_s_link_leads_to_a_new_password(visit: Callable[..., Visit], stage: Stage) -> None:
+    link = stage.site.python(
+        "from django.contrib.auth.models import User\n"
+        "from django.contrib.auth.tokens import default_token_generator\n"
+        "from django.urls import reverse\n"
+        "from django.utils.http import urlsafe_base64_encode\n"
+        f"user = User.objects.create_user('forgetful', email='f@example.org', password={PASSWORD!r})\n"
+        "uid = urlsafe_base64_encode(str(user.pk).encode())\n"
+        "print(reverse('password-reset-link', args=[uid, default_token_generator.make_token(user)]))"
+    )
+    visitor = visit()
+    page = visitor.go(link)
+    assert_everybody_can_use(page)
+    page.get_by_label("New password", exact=True).fill(NEW)
+    page.get_by_label("New password confirmation").fill(NEW)
+    page.locator("main button").click()
+    page.wait_for_load_state("load")
+    visitor.log_in("forgetful", NEW)
+    assert_everybody_can_use(visitor.go(link))  # it was good once, and says so
+
+
+def test_the_state_of_a_statistic_is_a_page(visit: Callable[..., Visit], stage: Stage) -> None:
+    visitor = visit()
+    visitor.go("/corpora/demo/systems/")
+    signed = stage.site.python(
+        "from leaderboard.analyses.look import KEYS\n"
+        "from leaderboard.models import Analysis\n"
+        "print(KEYS.sign(str(Analysis.objects.filter(state='done').latest('computed_at').pk)))"
+    )
+    page = visitor.go(f"/analyses/{signed}/")
+    expect(page.get_by_text("It is there: computed")).to_be_visible()
+    assert_everybody_can_use(page)
