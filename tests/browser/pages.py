@@ -56,13 +56,14 @@ RATERS: Final = [
     "/rate/demo-responses/guidelines/",
     "/rate/demo-responses/item/",
     "/rate/demo-meeting/meet/",
+    "/accounts/password/",
+    "/accounts/two-factor/",
 ]
+"""As somebody with an account of their own: what the demo's visitors share, nobody changes."""
 PARTICIPANTS: Final = [
     "/",
     "/submissions/",
     "/accounts/",
-    "/accounts/password/",
-    "/accounts/two-factor/",
     "/accounts/tokens/",
     "/accounts/webhooks/",
     f"{CORPUS}metric-scores/",
@@ -114,4 +115,4 @@ MADE_BY_OTHER_TESTS: Final = frozenset(
         *("campaign-join", "team-join", "password-reset-link", "two-factor-log-in"),
     )
 )
-"""There for a moment, or behind a link that is made once: not opened here."""
+"""There for a moment, or behind a link that is made once: the tests that come there have axe look at them."""
