@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 import pytest
 from playwright.sync_api import Browser, expect
 
+from tests.browser.for_everybody import violations
 from tests.browser.stage import HOSTILE_TEXTS, write_hostile_corpus
 from tests.browser.visit import NARROW, WIDE, Visit, visitors
 from tests.conftest import made_site
@@ -76,6 +77,7 @@ def test_hostile_texts_are_text_and_fit(visit: Callable[..., Visit], width: int,
         one.see_everything()
         assert page.title() != "taken over"
         assert one.scroll_width() <= width, place
+        assert violations(page) == [], place
 
 
 def test_without_script_a_row_leads_to_a_page_of_its_own(visit: Callable[..., Visit]) -> None:
