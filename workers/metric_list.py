@@ -80,15 +80,16 @@ _KINDS = (_REFERENCES, _CONTEXTS, _NEXT_WORDS, _SYSTEMS, _JUDGES, _GONE)
 
 
 def metrics_table() -> Table:
-    return _table("metrics", "Metrics", all_metrics().values())
+    return Table("metrics", "Metrics", COLUMNS, tuple(map(_row, all_metrics().values())))
 
 
-def metric_groups() -> list[Group]:
-    """Every metric in one group; groups without any are left out."""
+def metric_groups(metrics: Table) -> list[Group]:
+    """The rows of ``metrics_table``, each in one group; groups without any are left out. Whether a metric can be
+    computed is looked for on the disk, so the rows are made once."""
     groups = []
-    for kind, metrics in by_kind(all_metrics().values(), lambda metric: metric.name):
-        caption = "1 metric" if len(metrics) == 1 else f"{len(metrics)} metrics"
-        groups.append(Group(kind.heading, kind.words, _table(f"metrics-{kind.key}", caption, metrics)))
+    for kind, rows in by_kind(metrics.rows, lambda row: row.cells["metric"].value):
+        caption = "1 metric" if len(rows) == 1 else f"{len(rows)} metrics"
+        groups.append(Group(kind.heading, kind.words, Table(f"metrics-{kind.key}", caption, COLUMNS, tuple(rows))))
     return groups
 
 
@@ -138,10 +139,6 @@ def kind_of(configuration: str) -> Kind:
     if "reference" in metric.needs:
         return _REFERENCES
     return _NEXT_WORDS if metric.name.startswith("fed_") else _CONTEXTS
-
-
-def _table(id: str, caption: str, metrics: Iterable[Metric]) -> Table:
-    return Table(id, caption, COLUMNS, tuple(_row(metric) for metric in metrics))
 
 
 def _row(metric: Metric) -> Row:

@@ -46,7 +46,8 @@ def _organisers_only(user: Any) -> None:
 
 @require_safe
 def metrics(request: HttpRequest) -> HttpResponse:
-    table, groups, others = metrics_table(), metric_groups(), not_available_table()
+    table, others = metrics_table(), not_available_table()
+    groups = metric_groups(table)
     context = {"section": "metrics", "table": table, "groups": groups, "shown": SHOWN, "not_available": others}
     return page(request, "workers/metrics.html", context, [table, *(group.table for group in groups), others])
 

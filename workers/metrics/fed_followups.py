@@ -10,6 +10,7 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from workers.metrics.named_files import text_of
@@ -54,8 +55,18 @@ class FollowUps:
 
 def read_follow_ups(name: str) -> dict[str, FollowUps]:
     """By aspect. ``name``: ``ours`` or a file. Raises ``FollowUpsError``; never shows what else a file holds."""
+    return dict(_ours()) if name == OURS else _read(name, name)
+
+
+@cache
+def _ours() -> Mapping[str, FollowUps]:
+    """A part of the project: read once, for each of eighteen aspects asks whether it is in it."""
+    return _read(OURS, str(_OURS_FILE))
+
+
+def _read(name: str, file: str) -> dict[str, FollowUps]:
     try:
-        document = json.loads(text_of(str(_OURS_FILE) if name == OURS else name, _LARGEST_FILE))
+        document = json.loads(text_of(file, _LARGEST_FILE))
     except json.JSONDecodeError as error:
         raise FollowUpsError(f"{name}: line {error.lineno}, column {error.colno}: not JSON") from error
     except RecursionError as error:
