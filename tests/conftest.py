@@ -26,10 +26,12 @@ ON_SERVICES = os.environ.get("DIALEVAL_TEST_SERVICES") == "1"
 
 
 def pytest_configure() -> None:
-    """Pass words of tests guard nothing; the site's own hasher takes a third of a second for each."""
+    """Pass words of tests guard nothing; the site's own hasher takes a third of a second for each. Every test client
+    loads the middleware anew, and assets that are looked for when they are asked for are not listed 6,000 times."""
     from django.conf import settings
 
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+    settings.WHITENOISE_AUTOREFRESH = True
     if ON_SERVICES:
         _give_each_process_a_cache(settings.CACHES["default"])
     _bring_roles_back_after_a_flush()
@@ -61,7 +63,8 @@ def _bring_roles_back_after_a_flush() -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """On the services only what touches a database or a broker runs again; pure code has no second way to behave.
+    """On the services only what touches a database or a broker runs again; pure code has no second way to behave. Of
+    cases that differ only in who asks, and expect the same, one runs again: see ``_asked_by_one``.
 
     Files with slow tests begin first: of processes that share the work, the one that begins such a file last would
     end alone.
@@ -72,10 +75,33 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             for item in items
             if item.get_closest_marker("django_db") or "site" in getattr(item, "fixturenames", ())
         ]
-        config.hook.pytest_deselected(items=[item for item in items if item not in again])
+        again = _asked_by_one(again)
+        kept = set(again)
+        config.hook.pytest_deselected(items=[item for item in items if item not in kept])
         items[:] = again
     slow = {item.path for item in items if item.get_closest_marker("slow")}
     items.sort(key=lambda item: item.path not in slow)
+
+
+WHO_ASKS = ("role", "caller")
+
+
+def _asked_by_one(items: list[pytest.Item]) -> list[pytest.Item]:
+    """Who may do what is decided in Python, and tested for everybody on SQLite; a database can only differ in how it
+    answers the questions of an address. So of cases that are the same but for ``role`` or ``caller``, what they expect
+    included, the last is kept: matrices name first those who may least."""
+    last: dict[object, pytest.Item] = {}
+    for item in items:
+        parameters = dict(getattr(getattr(item, "callspec", None), "params", {}))
+        asked_by = [parameters.pop(name) for name in WHO_ASKS if name in parameters]
+        same = (item.nodeid.partition("[")[0], repr(parameters)) if asked_by and _in_this_process(item) else item
+        last[same] = item
+    return list(last.values())
+
+
+def _in_this_process(item: pytest.Item) -> bool:
+    """And not on a site of its own, where a role's way leads through other pages than another's."""
+    return "site" not in getattr(item, "fixturenames", ())
 
 
 @pytest.fixture(scope="session")
@@ -198,7 +224,13 @@ def no_corpus_of_another_test() -> Iterator[None]:
 def analyses_at_once(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Who looks at a statistic in a test's own process gets it computed at once, for there is no worker. Tests of the
     waiting itself are marked ``by_workers``."""
-    if request.node.get_closest_marker("by_workers") or "django" not in sys.modules:
+    if not request.node.get_closest_marker("by_workers"):
+        lookers_compute(monkeypatch)
+
+
+def lookers_compute(patch: pytest.MonkeyPatch) -> None:
+    """What ``analyses_at_once`` does; for fixtures of a module, which are made before it."""
+    if "django" not in sys.modules:
         return
     from django.apps import apps
 
@@ -217,7 +249,7 @@ def analyses_at_once(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyP
             row = look._stored(version, kind, question)
         return row
 
-    monkeypatch.setattr(look, "_asked", computed)
+    patch.setattr(look, "_asked", computed)
 
 
 @pytest.fixture(autouse=True)
