@@ -8,6 +8,7 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Page
 
+from tests.browser.for_everybody import violations
 from tests.browser.stage import Stage
 from tests.browser.visit import NARROW, WIDE, Visit
 
@@ -78,9 +79,11 @@ def test_a_judge_is_written_changed_tried_and_led_to_a_run(
     page = visitor.page
     write(page, title)
     assert visitor.scroll_width() <= width
+    assert violations(page) == []
     page.get_by_role("link", name="Write a new version").click()
     text = page.get_by_label("Prompt file")
     text.fill(text.input_value().replace("### Instruction:", "### What to do:"))
+    assert violations(page) == []
     page.get_by_role("button", name="Store as a new version").click()
     page.get_by_text("Compare two versions").click()
     assert page.locator(".difference .added").inner_text().strip().endswith("### What to do:")
@@ -95,6 +98,7 @@ def test_a_judge_is_written_changed_tried_and_led_to_a_run(
     page.get_by_text("448 calls").wait_for()
     assert page.locator(".judged-list > li").count() == 10
     assert visitor.scroll_width() <= width
+    assert violations(page) == []
     page.get_by_role("link", name="Set a budget and start").click()
     page.wait_for_url("**/corpora/demo/judges/**")
 
