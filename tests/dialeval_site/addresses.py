@@ -10,6 +10,11 @@ from django.urls import URLPattern, get_resolver, reverse
 from tests.dialeval_site.small_corpora import person
 
 METHODS = {"POST", "GET", "PUT", "PATCH", "DELETE"}
+STATISTICS = (
+    "corpus", "metric-leaderboard", "metric-heat-map", "response-map", "scatter", "metric-comparison",
+    "system-leaderboard", "system-comparison", "agreement", "rater-effects", "fewer-ratings", "judge-hygiene",
+)  # fmt: skip
+"""Pages of a corpus that show stored answers."""
 
 
 def addresses() -> Iterator[URLPattern]:

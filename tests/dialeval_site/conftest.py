@@ -3,7 +3,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
+from django.urls import reverse
 
+from annotations.roles import ORGANISER
+from tests.conftest import lookers_compute
+from tests.dialeval_site.addresses import STATISTICS, client_of
 from tests.dialeval_site.small_corpora import PRIVATE, PUBLIC, make_people, remove_everything, store_corpus
 
 
@@ -18,3 +22,15 @@ def kitchens(django_db_setup: None, django_db_blocker, tmp_path_factory: pytest.
     yield
     with django_db_blocker.unblock():
         remove_everything()
+
+
+@pytest.fixture(scope="module")
+def answered(kitchens: None, django_db_blocker) -> None:
+    """The statistics of both corpora are stored before the first test: what a test has computed, its rollback takes
+    back, and the next test would compute it anew."""
+    with django_db_blocker.unblock(), pytest.MonkeyPatch.context() as patch:
+        lookers_compute(patch)
+        organiser = client_of(ORGANISER)
+        for slug in (PUBLIC, PRIVATE):
+            for name in STATISTICS:
+                assert organiser.get(reverse(name, args=[slug])).status_code == 200, name

@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
 import pytest
 from django.contrib import admin
+from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db.models import Model
 from django.test import Client
 from django.urls import reverse
@@ -16,11 +18,11 @@ from annotations.models import Corpus
 from annotations.roles import is_organiser
 from tests.dialeval_site import campaign_matrix, challenge_matrix, judge_matrix, training_matrix
 from tests.dialeval_site.addresses import METHODS, addresses, client_of, outcome
-from tests.dialeval_site.small_corpora import PRIVATE, PUBLIC, ROLE_NAMES, person
+from tests.dialeval_site.small_corpora import PRIVATE, PUBLIC, ROLE_NAMES, person, write_corpus
 from workers.metrics.registry import all_metrics
 from workers.models import MetricRun
 
-pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("kitchens")]
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("answered")]
 
 
 @dataclass(frozen=True)
@@ -121,6 +123,8 @@ def test_other_methods_are_refused_to_everybody(name: str) -> None:
     others = METHODS - {MATRIX[name].method}
     if name == "login":
         others -= {"POST", "PUT"}  # the form itself; Django takes PUT for POST, with the same token
+    if name == "corpus-new":
+        others.remove("POST")  # the form itself, see test_only_organisers_send_a_new_corpus
     if name == "logout":
         others.remove("PUT")
     for role in ("anonymous",) if name == "login" else ("anonymous", "superuser"):
@@ -256,6 +260,14 @@ def test_a_form_without_the_page_s_token_is_refused(name: str) -> None:
     client = Client(enforce_csrf_checks=True)
     client.force_login(person("organiser"))
     assert client.post(path(name, PUBLIC), {"metrics": "word_f1"}).status_code == 403
+
+
+@pytest.mark.parametrize(("role", "what"), list(zip(ROLE_NAMES, ORGANISERS_DO.split(), strict=True)))
+def test_only_organisers_send_a_new_corpus(role: str, what: str, tmp_path: Path) -> None:
+    file = SimpleUploadedFile("cooks.jsonl", write_corpus(tmp_path / "cooks.jsonl", "leek").read_bytes())
+    form = {"file": file, "format": "jsonl", "slug": "third-kitchen", "name": "", "seen_by": "organisers"}
+    assert outcome(client_of(role).post(reverse("corpus-new"), form)) == what
+    assert Corpus.objects.filter(slug="third-kitchen").exists() == (what == "done")
 
 
 def test_who_must_log_in_to_score_comes_back_to_the_runs_page() -> None:
