@@ -50,7 +50,7 @@ class Site:
             capture_output=True,
             text=True,
             check=False,
-            timeout=240,
+            timeout=600,
         )
         if check and finished.returncode:
             raise AssertionError(f"{arguments} ended with {finished.returncode}:\n{finished.stdout}\n{finished.stderr}")
