@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests.browser.for_everybody import assert_everybody_can_use
 from tests.browser.stage import Stage
 from tests.browser.visit import Visit, organise
 from tests.dialeval_site.documents import sections, text_of
@@ -37,6 +38,7 @@ def test_ten_minutes(visit: Callable[..., Visit], stage: Stage, tmp_path: Path) 
     link = _guidelines_invitation_opening(page)
 
     raters = visit()
+    assert_everybody_can_use(raters.go(link))
     _rate_all(raters, link, "first-rater")
     raters.page.get_by_role("link", name=re.compile("campaigns", re.IGNORECASE)).first.click()
     raters.page.get_by_role("button", name="Log out").click()
@@ -68,7 +70,9 @@ def _set_it_up(page: Page) -> None:
     page.get_by_label("Name", exact=True).fill("First steps")
     # On a site with the demo alone it is chosen already; other tests of this folder may have brought corpora.
     corpus = page.get_by_label("Corpus", exact=True)
+    page.evaluate("document.getElementById('campaign-form').dataset.before = 'yes'")
     corpus.select_option(value=corpus.locator("option", has_text="Demo (simulated").get_attribute("value"))
+    expect(page.locator("#campaign-form[data-before]")).to_have_count(0)  # the form follows the corpus
     expect(page.get_by_label("gold", exact=True)).to_be_visible()
     for none in page.get_by_role("button", name="none").all():
         none.click()
