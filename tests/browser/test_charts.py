@@ -102,3 +102,25 @@ def test_whiskers_stand_at_both_sides_of_a_system(visit: Callable[..., Visit]) -
     system = chart(page, "system")
     assert system.locator(".xerror").count() == 8
     assert system.locator(".yerror").count() == 8
+
+
+ON_PAPER = """() => matchMedia("print").addEventListener("change", (paper) => {
+  if (!paper.matches) return;
+  window.printed = [...document.querySelectorAll("[data-chart-canvas] .svg-container")].map((drawing) =>
+    [getComputedStyle(drawing.querySelector(".main-svg")).backgroundColor,
+     drawing.querySelectorAll("path.point").length]);
+})"""
+"""What stands there when the page is laid out for the sheet."""
+
+
+def test_charts_of_a_dark_page_are_on_paper_in_its_colours(visit: Callable[..., Visit]) -> None:
+    visitor = visit(scheme="dark")
+    page = visitor.go("/corpora/demo/metrics/")
+    visitor.see_everything()
+    page.evaluate(ON_PAPER)
+    page.pdf()
+    printed = page.evaluate("window.printed")
+    assert len(printed) == page.locator("[data-chart-canvas]").count() > 0
+    assert all(ground == "rgb(255, 255, 255)" and points for ground, points in printed), printed
+    page.emulate_media(media="print")
+    assert all(chart.is_visible() for chart in page.locator("[data-chart-canvas] .svg-container").all())
