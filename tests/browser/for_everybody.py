@@ -38,5 +38,6 @@ def assert_everybody_can_use(page: Page) -> None:
     for width in (WIDE, NARROW):
         page.set_viewport_size({"width": width, "height": before["height"]})
         assert page.evaluate("document.documentElement.scrollWidth") <= width, page.url
-        assert violations(page) == [], f"{page.url} at {width} px"
+        found = violations(page)
+        assert found == [], f"{page.url} at {width} px: {found}"
     page.set_viewport_size(before)

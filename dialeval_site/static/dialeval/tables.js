@@ -118,7 +118,13 @@
     scroll.dataset.more = [left && "left", right && "right"].filter(Boolean).join(" ");
   }
 
-  const sizes = new ResizeObserver((changes) => changes.forEach((change) => markEdges(change.target.closest(".table-scroll"))));
+  const sizes = new ResizeObserver(function (changes) {
+    for (const { target } of changes) {
+      const scroll = target.closest(".table-scroll");
+      if (scroll) markEdges(scroll);
+      else sizes.unobserve(target); // a table whose place another took
+    }
+  });
 
   function watchTables(root) {
     for (const scroll of root.querySelectorAll(".table-scroll")) {
