@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests.browser.for_everybody import assert_everybody_can_use
 from tests.browser.stage import HOSTILE_TEXTS, Stage
 from tests.browser.visit import Visit
 from tests.site import PROJECT
@@ -83,7 +84,7 @@ def downloaded(page: Page, link: str, folder: Path) -> Path:
 def baseline(dialogues: Path, name: str) -> Path:
     responses = dialogues.with_name(f"{name}.json")
     command = [sys.executable, "-m", "workers.baselines", dialogues, "--baseline", name, "--to", responses]
-    subprocess.run(command, cwd=PROJECT, check=True, capture_output=True, timeout=120)
+    subprocess.run(command, cwd=PROJECT, check=True, capture_output=True, timeout=300)
     return responses
 
 
@@ -104,7 +105,9 @@ def test_a_newcomer_gets_from_the_front_door_to_a_rank(
     page.go_back()
     page.get_by_label("Name of the team").fill("Newcomers' lab")
     page.get_by_role("button", name="Make the team").click()
-    assert "/teams/join/" in page.get_by_label("Invitation link").input_value()
+    invitation = page.get_by_label("Invitation link").input_value()
+    assert "/teams/join/" in invitation
+    assert_everybody_can_use(visit().go(invitation))
 
     page.get_by_role("link", name="Overview").click()
     page.get_by_role("link", name="To the task").click()
@@ -128,6 +131,7 @@ def test_a_newcomer_gets_from_the_front_door_to_a_rank(
     expect(page.locator("#table-public-scores tbody tr")).to_have_count(3)
     expect(page.locator("[hx-trigger]")).to_have_count(0, timeout=60_000)  # it has ended, and so has its board
 
+    assert_everybody_can_use(page)
     page.get_by_role("link", name="See the leaderboard").click()
     expect(page.get_by_role("row", name=re.compile("Newcomers' lab"))).to_be_visible()
     page.goto(ROUND)

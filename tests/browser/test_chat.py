@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 import pytest
 from playwright.sync_api import Page
 
+from tests.browser.for_everybody import assert_everybody_can_use
 from tests.browser.stage import Stage
 from tests.browser.visit import Visit
 from tests.workers.endpoint import StubEndpoint, stub_endpoint
@@ -79,6 +80,7 @@ def test_two_rounds_by_keyboard_then_the_end_and_the_rating(
     assert page.locator("#chat > li").count() == 4
     assert page.locator("#chat > li").nth(2).locator("p").inner_text() == "Two\nlines."
     assert "4 of 6 messages" in page.locator("#chat-foot").inner_text()
+    assert_everybody_can_use(page)
     page.get_by_role("button", name="End and rate").click()
     page.wait_for_url("**/item/")
     assert "That was your message number 2." in page.content()
@@ -163,3 +165,4 @@ def test_an_organiser_registers_a_system_and_tries_it(visit: Callable[..., Visit
     page.get_by_role("button", name="Ask").click()
     page.get_by_text("You said: Who are you?").wait_for()
     assert "seed:" in page.locator("#trial code").inner_text()
+    assert_everybody_can_use(page)
