@@ -23,16 +23,15 @@ from dialeval_site.account_forms import NewPasswordForm, PasswordChangeForm
 from dialeval_site.backends import GUESS_SECONDS, password_is
 from dialeval_site.demo import is_demo_account
 
-METHODS = ["get", "head", "post", "options"]
-"""Django's own views take a PUT for a POST."""
+READ_OR_SENT = require_http_methods(["GET", "HEAD", "POST"])
+"""Django's own views take a PUT for a POST, and ask who is not logged in to log in before they look at the method."""
 AN_HOUR = 3600
 ASKED_AN_HOUR = 20
 """Links that one address asks for."""
 
 
-@method_decorator([sensitive_post_parameters(), never_cache], name="dispatch")
+@method_decorator([READ_OR_SENT, sensitive_post_parameters(), never_cache], name="dispatch")
 class PasswordChangeView(views.PasswordChangeView):
-    http_method_names = METHODS
     form_class = PasswordChangeForm
     success_url = reverse_lazy("account")
     extra_context = {"section": "account"}
@@ -85,12 +84,11 @@ def password_reset_sent(request: HttpRequest) -> HttpResponse:
     return render(request, "registration/password_reset_done.html")
 
 
-@method_decorator([sensitive_post_parameters(), never_cache], name="dispatch")
+@method_decorator([READ_OR_SENT, sensitive_post_parameters(), never_cache], name="dispatch")
 class NewPasswordView(views.PasswordResetConfirmView):
     """Where the link leads. Django takes the token out of the address before the page is shown, so that no Referer
     carries it; a new password ends all sessions, and logs nobody in: who has a second factor is asked for it."""
 
-    http_method_names = METHODS
     form_class = NewPasswordForm
     success_url = reverse_lazy("login")
 

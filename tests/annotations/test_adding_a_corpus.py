@@ -108,7 +108,7 @@ def test_the_same_file_again_changes_nothing_and_says_so(organiser: Client) -> N
     assert "nothing is changed" in said(organiser.get("/corpora/cooks/"))
 
 
-@pytest.mark.django_db(transaction=True, serialized_rollback=True)
+@pytest.mark.django_db(transaction=True)
 def test_the_same_file_twice_at_once_is_stored_once(organiser: Client) -> None:
     def once() -> int:
         client = Client(raise_request_exception=False)

@@ -35,14 +35,15 @@ def test_a_wrong_pass_word_is_said_and_lets_nobody_in(visit: Callable[..., Visit
 
 def test_the_log_in_page_shows_the_demo_accounts_and_leads_back(visit: Callable[..., Visit]) -> None:
     page = visit().go("/corpora/demo/agreement/")
-    page.get_by_role("link", name="Log in").click()
+    header = page.get_by_role("navigation", name="Account")
+    header.get_by_role("link", name="Log in").click()
     assert page.locator(".demo-accounts code").all_inner_texts()[:2] == ["organiser", "demo-organiser"]
     page.get_by_label("Username").fill("rater")
     page.get_by_label("Password").fill("demo-rater")
     page.get_by_role("button", name="Log in").click()
     assert page.url.endswith("/corpora/demo/agreement/")
     page.get_by_role("button", name="Log out").click()
-    page.get_by_role("link", name="Log in").wait_for()
+    header.get_by_role("link", name="Log in").wait_for()
 
 
 def test_an_organiser_computes_a_metric_and_the_leaderboard_gains_it(visit: Callable[..., Visit], stage: Stage) -> None:

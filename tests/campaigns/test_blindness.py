@@ -404,7 +404,7 @@ def test_an_attention_item_is_byte_for_byte_like_any_other(kind: str, tmp_path: 
     assert seen["attention"] == seen["regular"]
 
 
-CHANGING = ("Expires", "Content-Length", "X-CSRFToken", "Set-Cookie")
+CHANGING = ("Expires", "Content-Length", "X-CSRFToken", "Set-Cookie", "X-Request-ID")
 TEXTS = "|".join([*(f"{re.escape(answer)}, \\d \\d \\d\\." for answer in ANSWERS), rf"{re.escape(ATTENTION_TEXT)} \d"])
 
 

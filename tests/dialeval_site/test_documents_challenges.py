@@ -198,6 +198,7 @@ WHO = {
     "who is logged in": ("login", "open"),
     "who may have its files": ("login", "closed"),
     "who may see the submission": ("login", "closed"),
+    "who has just given the password": ("login", "open"),
     "members of a team": ("login", "closed"),
     "organisers": ("login", "closed"),
 }

@@ -16,8 +16,9 @@ from leaderboard.analyses import Kind, drop, kinds, look, register, rows, upkeep
 from leaderboard.analyses.computing import answer_of, compute, compute_waiting
 from leaderboard.models import Analysis
 from tests.leaderboard.conftest import FOUR_RESPONSES, Rated
-from workers import tasks
 from workers.claims import Claim
+from workers.models import MetricRun
+from workers.signals import run_begins
 
 pytestmark = [pytest.mark.django_db, pytest.mark.by_workers]
 
@@ -317,10 +318,13 @@ def test_what_has_waited_for_a_moment_goes_before_a_metric_run(version: CorpusVe
     """A message of its own would stand behind those of a thousand runs."""
     look(version, "test", aspect="a")
     look(version, "test", aspect="b")
-    tasks.compute(0)
+    run = MetricRun.objects.create(
+        system=version.systems.first(), metric="word_f1", metric_version="1", configuration="word_f1", queue="cpu"
+    )
+    run_begins.send(sender=MetricRun, run_id=run.pk)
     assert question.times == 0  # its own message will do
     Analysis.objects.filter(kind="test").update(waits_since=timezone.now() - timedelta(seconds=10))
-    tasks.compute(0)
+    run_begins.send(sender=MetricRun, run_id=run.pk)
     assert question.times == 1  # one, and the run
 
 

@@ -23,7 +23,8 @@ OURS = (
 NOT_FOR_WORDS = {
     # what addresses, programs and the site itself go by; checked against a pattern or made by the site
     "public_id", "token", "digest", "key", "state", "kind", "role", "configuration", "metric", "metric_version",
-    "aspect", "main_aspect", "published_aspect", "format", "level", "track", "references", "question", "stamp", "invitation", "password",
+    "aspect", "main_aspect", "published_aspect", "format", "level", "track", "references", "question", "stamp",
+    "invitation", "password",
     "codename", "secret", "claim", "sha256", "signature", "event", "direction", "recipe", "work", "start",
     "ranking_metric",
     "stored_as", "slug", "external_id", "model", "device", "code", "version", "details",

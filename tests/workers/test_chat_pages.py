@@ -281,6 +281,7 @@ def _without_what_is_random(page: str) -> str:
     page = re.sub(r"/chat/[\w-]{16}/", "/chat/…/", page)
     page = re.sub(r'(data-chat|value)="[\w-]{16,64}"', r'\1="…"', page)  # public ids, keys, form tokens
     page = re.sub(r"talk-[AO]", "talk", page)
+    page = re.sub(r"'X-Request-ID': '\w+'", "", page)
     page = re.sub(r"(Campaign|person)[ -]\d+", r"\1", page)
     return re.sub(r"\d\d:\d\d:\d\d", "", page)
 
