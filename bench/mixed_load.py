@@ -98,6 +98,7 @@ def under_load(site: Any, told: dict[str, Any], options: argparse.Namespace) -> 
     since, log_from = timezone.now(), site.database_log.stat().st_size
     with watching.Watch(site.roots) as watch:
         answers = _generated(site, plan)
+        watch.load_is_over()
         told["drained_seconds"] = checking.drained()
     told |= {
         "date": datetime.now(UTC).date().isoformat(),

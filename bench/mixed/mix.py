@@ -120,7 +120,7 @@ PAGES: dict[str, tuple[float, Address]] = {
     "runs of a corpus": (2, _at("{corpus}/runs/")),
     "challenge": (4, _at(f"/challenges/{CHALLENGE}/")),
     "challenge board": (8, _at(f"/challenges/{CHALLENGE}/rounds/{ROUND}/board/")),
-    "table as CSV": (2, _at("{corpus}/metrics/?download=metrics.csv")),
+    "table as CSV": (2, _at("{corpus}/metrics/?download=metric-leaderboard.csv")),
     "API": (2, _at("/api/v1{corpus}/correlations")),
 }
 

@@ -312,7 +312,7 @@ def test_the_page_of_the_api_shows_every_operation_without_script() -> None:
     answer = Client().get(reverse("api-docs"))
     text = answer.content.decode()
     assert answer.status_code == 200
-    assert "script-src 'self';" in answer["Content-Security-Policy"]
+    assert "script-src 'self'" in answer["Content-Security-Policy"].split("; ")
     assert "style=" not in text
     for _, _, one in operations():
         assert f'id="{one["operationId"]}"' in text

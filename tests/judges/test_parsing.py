@@ -213,10 +213,14 @@ HOSTILE = [
 @pytest.mark.parametrize("answer", HOSTILE, ids=lambda answer: repr(answer[:18]))
 @pytest.mark.parametrize("read_for", [DETAIL, SIMPLE], ids=["one label", "six labels"])
 def test_a_megabyte_of_anything_is_read_in_no_time(answer, read_for):
-    parse("", read_for)
-    began = time.process_time()
-    parse(answer, read_for)
-    assert time.process_time() - began < 0.05
+    """The fastest of three: whatever else the machine does only adds to it."""
+
+    def seconds() -> float:
+        began = time.process_time()
+        parse(answer, read_for)
+        return time.process_time() - began
+
+    assert min(seconds() for _ in range(3)) < 0.05
 
 
 @pytest.mark.parametrize(

@@ -38,17 +38,25 @@ class Products:
     """Squared length of each point."""
     distances: Float64Array
     """Points × points: squared distances."""
+    first_equal: IntArray
+    """For each point the first that is equal to it, itself where it is the first."""
 
     @classmethod
     def of(cls, points: NDArray[np.floating]) -> Products:
-        """Taken from the points' mean, which moves no distance and loses fewer digits."""
+        """Taken from the points' mean, which moves no distance and loses fewer digits.
+
+        The last bit of a product hangs on where in a processor's tile it is computed, so equal points would differ by
+        their places: all take the products of the first.
+        """
         moved = points.astype(np.float64)
         moved -= moved.mean(axis=0)
-        inner = moved @ moved.T
+        _, first, which = np.unique(moved, axis=0, return_index=True, return_inverse=True)
+        first_equal = first[which]
+        inner = (moved @ moved.T)[np.ix_(first_equal, first_equal)]
         squares = np.diagonal(inner).copy()
         distances = np.maximum(squares[:, None] + squares[None, :] - 2.0 * inner, 0.0)
         np.fill_diagonal(distances, 0.0)
-        return cls(inner, squares, distances)
+        return cls(inner, squares, distances, first_equal)
 
 
 def mini_batch_k_means(products: Products, clusters: int, starts: int, draws: RandomState) -> IntArray:
@@ -161,7 +169,7 @@ class _Centres:
         """Moves the centres towards the points that they are nearest to; the squared distances before, summed."""
         times = np.bincount(batch, minlength=len(self._places))
         distances = self._distances()
-        nearest = distances.argmin(axis=0)
+        nearest = self._nearest_of(distances)
         inertia = float(times @ (distances[nearest, self._places] + self._products.squares))
         new = np.zeros_like(self._met)
         new[nearest, self._places] = times
@@ -188,7 +196,11 @@ class _Centres:
 
     def nearest(self) -> IntArray:
         """Each point's nearest centre."""
-        nearest: IntArray = self._distances().argmin(axis=0)
+        return self._nearest_of(self._distances())
+
+    def _nearest_of(self, distances: Float64Array) -> IntArray:
+        """Equal points go together, whatever the last bits of their distances say."""
+        nearest: IntArray = distances.argmin(axis=0)[self._products.first_equal]
         return nearest
 
     def _distances(self) -> Float64Array:
