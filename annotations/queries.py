@@ -14,6 +14,7 @@ from annotations.actions import keep_counts
 from annotations.agreement.matrix import RatingMatrix
 from annotations.agreement.report import agreement_report
 from annotations.models import Corpus, CorpusVersion, Dialogue, Rater, Rating, Response, System, Turn
+from annotations.prepared import Given, Prepared
 from annotations.records import Level, RaterKind
 from annotations.roles import is_organiser
 
@@ -33,7 +34,11 @@ def _open_to(user: Any) -> QuerySet[Corpus]:
     """With those that nothing was imported into yet."""
     if is_organiser(user):
         return Corpus.objects.all()
-    return public_corpora().exclude(pk__in=corpora_kept_from(user))
+    return _open_to_person(user) if user.is_authenticated else public_corpora()
+
+
+def _open_to_person(user: Any) -> QuerySet[Corpus]:
+    return public_corpora().exclude(pk__in=_rated_by(user))
 
 
 def public_corpora() -> QuerySet[Corpus]:
@@ -51,29 +56,58 @@ def corpora_kept_from(user: Any) -> QuerySet[Corpus]:
     """Public ones that the user is rating: their pages name the systems, and a rater must not know them."""
     if not user.is_authenticated or is_organiser(user):
         return Corpus.objects.none()
+    return _rated_by(user)
+
+
+def _rated_by(user: Any) -> QuerySet[Corpus]:
     taking_part = {"versions__campaigns__participations__user": user}
     return public_corpora().filter(versions__campaigns__state__in=["open", "paused"], **taking_part).distinct()
 
 
 def visible_version(user: Any, slug: str, number: int | None = None) -> CorpusVersion:
-    versions = CorpusVersion.objects.filter(corpus__in=_open_to(user)).select_related("corpus")
-    return _pick_version(versions.filter(corpus__slug=slug), slug, number)
+    """Every page of a corpus begins with it."""
+    corpus = _corpus_open_to(user, slug)
+    version = None if corpus is None else _version(corpus, number)
+    if version is None:
+        raise _not_found(slug, number)
+    version.corpus = corpus
+    return version
+
+
+_OPEN_TO_ORGANISERS = Prepared(lambda: Corpus.objects.filter(slug=Given("slug")))
+_OPEN_TO_ALL = Prepared(lambda: public_corpora().filter(slug=Given("slug")))
+_OPEN_TO_PERSON = Prepared(lambda: _open_to_person(Given("user")).filter(slug=Given("slug")))
+_NEWEST_VERSION = Prepared(lambda: CorpusVersion.objects.filter(corpus=Given("corpus")).order_by("-number")[:1])
+_NUMBERED_VERSION = Prepared(lambda: CorpusVersion.objects.filter(corpus=Given("corpus"), number=Given("number")))
+
+
+def _corpus_open_to(user: Any, slug: str) -> Corpus | None:
+    """``_open_to``, prepared."""
+    if is_organiser(user):
+        return _OPEN_TO_ORGANISERS.first(slug=slug)
+    return _OPEN_TO_PERSON.first(slug=slug, user=user.pk) if user.is_authenticated else _OPEN_TO_ALL.first(slug=slug)
+
+
+def _version(corpus: Corpus, number: int | None) -> CorpusVersion | None:
+    if number is None:
+        return _NEWEST_VERSION.first(corpus=corpus.pk)
+    return _NUMBERED_VERSION.first(corpus=corpus.pk, number=number)
 
 
 def version_of(slug: str, number: int | None = None) -> CorpusVersion:
     versions = CorpusVersion.objects.select_related("corpus").filter(corpus__slug=slug)
-    return _pick_version(versions, slug, number)
-
-
-def _pick_version(versions: QuerySet[CorpusVersion], slug: str, number: int | None) -> CorpusVersion:
     if number is not None:
         versions = versions.filter(number=number)
     version = versions.order_by("-number").first()
     if version is None:
-        known = ", ".join(Corpus.objects.values_list("slug", flat=True)[:20]) or "none yet"
-        wanted = slug if number is None else f"{slug} version {number}"
-        raise NotFound(f"there is no corpus {wanted}. Corpora: {known}")
+        raise _not_found(slug, number)
     return version
+
+
+def _not_found(slug: str, number: int | None) -> NotFound:
+    known = ", ".join(Corpus.objects.values_list("slug", flat=True)[:20]) or "none yet"
+    wanted = slug if number is None else f"{slug} version {number}"
+    return NotFound(f"there is no corpus {wanted}. Corpora: {known}")
 
 
 def newest_visible_versions(user: Any) -> list[CorpusVersion]:
@@ -177,6 +211,10 @@ def resolve_aspect(version: CorpusVersion, aspect: str | None) -> str:
     raise NotFound(f"{version.corpus.slug} has no aspect {aspect!r}. Aspects: {', '.join(version.aspects)}")
 
 
+_ALL_SYSTEMS = Prepared(lambda: System.objects.filter(version=Given("version")).order_by("position"))
+_SHOWN_SYSTEMS = Prepared(lambda: System.objects.filter(version=Given("version"), withheld=False).order_by("position"))
+
+
 def select_systems(
     version: CorpusVersion,
     only: Sequence[str] | None = None,
@@ -187,7 +225,9 @@ def select_systems(
 ) -> list[System]:
     """The version's systems in order, or those named, or all but those named, or those of some kinds. Withheld ones
     do not exist unless they are asked for."""
-    systems = list((version.systems.all() if include_withheld else shown_systems(version)).order_by("position"))
+    systems = (_ALL_SYSTEMS if include_withheld else _SHOWN_SYSTEMS).rows(version=version.pk)
+    for system in systems:
+        system.version = version
     known = {system.name for system in systems}
     for name in [*(only or ()), *(exclude or ())]:
         if name not in known:

@@ -20,6 +20,9 @@ LEVEL = 1
 """A third of the time; tables, which repeat themselves, become a quarter larger than at level 6."""
 WORTH_KEEPING = 5_000
 """Bytes of a part, beneath which it is compressed with what stands around it."""
+PACKED = ("application/zip", "application/gzip", "image/png")
+"""Beginnings of content types that are compressed already: an archive becomes no smaller, and takes longer to pack
+than to make."""
 FILE_NAME_FOLLOWS = 0x08
 HEADER = struct.pack("<BBBBLBB", 0x1F, 0x8B, 8, FILE_NAME_FOLLOWS, 0, 4, 255)
 """Of a gzip file (RFC 1952): deflate, no time, the fastest level, an unknown system."""
@@ -30,6 +33,8 @@ class QuickGZip(GZipMiddleware):
     that nobody learns a secret of the page from it (the BREACH attack)."""
 
     def process_response(self, request: HttpRequest, response: Any) -> Any:
+        if response.get("Content-Type", "").startswith(PACKED):
+            return response
         if not self._is_large(request, response):
             return super().process_response(request, response)
         patch_vary_headers(response, ("Accept-Encoding",))

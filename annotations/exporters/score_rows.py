@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from annotations.exporters.base import MetricScoresRecord
 
 
-@dataclass(frozen=True, slots=True)
-class ScoreRow:
+class ScoreRow(NamedTuple):
     """One score; ``dialogue_id`` and ``turn`` are None where the level has none, ``score`` where it is undefined."""
 
     metric: str

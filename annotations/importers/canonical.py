@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
+from functools import cache
 from typing import Any
 
 from annotations.records import (
@@ -37,7 +38,11 @@ def record_as_json(record: Record) -> dict[str, Any]:
 
 def canonical_line(record: Record) -> str:
     """One line of JSON, the same for equal records whatever file they came from; without the line's end."""
-    return json.dumps(record_as_json(record), ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+    return _AS_JSON(record_as_json(record))
+
+
+_AS_JSON = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",", ":")).encode
+"""Made once: ``json.dumps`` would make one for each of a million ratings."""
 
 
 class Digest:
@@ -73,10 +78,15 @@ def _without_names(corpus: CorpusRecord) -> CorpusRecord:
 
 def _fields(instance: Any) -> dict[str, Any]:
     return {
-        field.name: _plain(value)
-        for field in dataclasses.fields(instance)
-        if (value := getattr(instance, field.name)) != field.default
+        name: _plain(value)
+        for name, default in _names_and_defaults(instance.__class__)
+        if (value := getattr(instance, name)) != default
     }
+
+
+@cache
+def _names_and_defaults(kind: Any) -> tuple[tuple[str, Any], ...]:
+    return tuple((field.name, field.default) for field in dataclasses.fields(kind))
 
 
 def _plain(value: Any) -> Any:

@@ -14,6 +14,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from annotations.models import CorpusVersion
+from annotations.prepared import Given, Prepared
 from leaderboard.analyses import kept, rows
 from leaderboard.analyses.code import CODE
 from leaderboard.analyses.kinds import Kind, all_kinds
@@ -144,7 +145,14 @@ def _is_forgotten(row: Analysis) -> bool:
 
 def _stored(version: CorpusVersion, kind: str, question: str) -> Analysis | None:
     """Without its answer, which may be kept. There is one at most."""
-    return next(iter(Analysis.objects.defer("answer").filter(version=version, kind=kind, question=question)), None)
+    return _STORED.first(version=version.pk, kind=kind, question=question)
+
+
+_STORED = Prepared(
+    lambda: Analysis.objects.defer("answer").filter(
+        version=Given("version"), kind=Given("kind"), question=Given("question")
+    )
+)
 
 
 def is_of(row: Analysis, wanted: Wanted) -> bool:

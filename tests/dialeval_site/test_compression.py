@@ -6,7 +6,7 @@ import gzip
 import zlib
 
 import pytest
-from django.http import HttpResponse
+from django.http import HttpResponse, StreamingHttpResponse
 from django.test import RequestFactory
 
 from annotations.written_parts import Part
@@ -62,3 +62,10 @@ def test_a_large_page_goes_through_with_its_parts() -> None:
     assert int(response["Content-Length"]) == len(response.content)
     assert gzip.decompress(response.content) == b"<html>" + TABLE
     assert zlib.decompress(request.kept_parts[0].deflated + b"\x03\x00", -15) == TABLE  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(("content_type", "packed"), [("application/zip", False), ("text/csv", True)])
+def test_an_archive_is_not_packed_again(content_type: str, packed: bool) -> None:
+    request = RequestFactory().get("/", headers={"accept-encoding": "gzip"})
+    answer = StreamingHttpResponse([TABLE], content_type=content_type)
+    assert QuickGZip(lambda _: answer)(request).has_header("Content-Encoding") is packed
