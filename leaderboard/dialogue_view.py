@@ -15,8 +15,8 @@ from annotations.records import TARGET_SPEAKER
 from leaderboard.judge_links import inspector_links
 from workers.queries import TurnScore, dialogue_scores_at, turn_scores_at
 
-SYSTEMS_A_PAGE = 50
-"""Each with every metric's score and every rater's: five hundred were a page of a second."""
+SYSTEMS_A_PAGE = 25
+"""Each with every metric's score and every rater's: five hundred were a page of a second, fifty of a tenth."""
 
 
 @dataclass(frozen=True, slots=True)

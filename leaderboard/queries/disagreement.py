@@ -10,7 +10,7 @@ import numpy as np
 
 from annotations.estimates import Undefined
 from annotations.models import CorpusVersion, Dialogue, Response, System
-from annotations.queries import select_systems
+from annotations.queries import select_systems, shown_systems
 from leaderboard.queries.compared import MetricScores, chosen_metrics
 from leaderboard.queries.finished_runs import metric_scores
 from leaderboard.queries.human_scores import HumanSide, human_grid, human_side, metric_grid
@@ -120,7 +120,7 @@ class Judged:
 
 def judged(version: CorpusVersion, gaps: Sequence[dict[str, Any]]) -> list[Judged]:
     """The gaps of ``disagreement`` with their texts, without what is not shown any more."""
-    systems = {system.pk: system for system in select_systems(version)}
+    systems = shown_systems(version).in_bulk({gap["system"] for gap in gaps})
     dialogues = version.dialogues.in_bulk([gap["dialogue"] for gap in gaps if gap["dialogue"] is not None])
     turns = {gap["turn"] for gap in gaps if gap["turn"] is not None}
     responses = {

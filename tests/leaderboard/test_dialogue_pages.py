@@ -31,22 +31,22 @@ def _shown(client: Client, query: str) -> list[int]:
     return [int(place) for place in re.findall(r'<li class="response" id="system-(\d+)"', page)]
 
 
-def test_fifty_systems_stand_on_a_page(client_of_a_page: Client) -> None:
+def test_twenty_five_systems_stand_on_a_page(client_of_a_page: Client) -> None:
     assert _shown(client_of_a_page, "") == list(range(SYSTEMS_A_PAGE))
-    assert _shown(client_of_a_page, "&page=2") == [50, 51, 52]
+    assert _shown(client_of_a_page, "&page=2") == [25, 26, 27]
 
 
 def test_a_link_to_a_system_opens_its_page(client_of_a_page: Client) -> None:
-    assert 49 in _shown(client_of_a_page, "&system=49")
-    assert 51 in _shown(client_of_a_page, "&system=51")
+    assert 24 in _shown(client_of_a_page, "&system=24")
+    assert 26 in _shown(client_of_a_page, "&system=26")
 
 
 def test_the_pages_links_go_through_all_systems(client_of_a_page: Client) -> None:
     """A page that was opened by a system's link goes on to the next and back."""
-    page = client_of_a_page.get("/corpora/many/dialogues/0/?turn=0&system=51").content.decode()
-    assert "51 to 53 of 53 systems" in page
+    page = client_of_a_page.get("/corpora/many/dialogues/0/?turn=0&system=26").content.decode()
+    assert "26 to 28 of 28 systems" in page
     assert "page=1" in page
-    assert 0 in _shown(client_of_a_page, "&system=51&page=1")
+    assert 0 in _shown(client_of_a_page, "&system=26&page=1")
 
 
 def test_what_is_no_page_shows_one(client_of_a_page: Client) -> None:
