@@ -14,9 +14,9 @@ from leaderboard.figures import Figure
 _HERE = Path(__file__).parent
 _DRAWING_CODE = [
     *sorted((_HERE / "figures").glob("*.py")),
-    _HERE / "metric_pair_plots.py",
+    _HERE / "metric_boards" / "scatter_plots.py",
+    _HERE / "metric_pairs" / "plots.py",
     _HERE / "plots.py",
-    _HERE / "scatter_plots.py",
     _HERE / "stored_figures.py",
 ]
 DRAWN_BY = hashlib.sha256(b"".join(file.read_bytes() for file in _DRAWING_CODE)).hexdigest()[:16]

@@ -1,21 +1,17 @@
 from django.urls import include, path
 
-from leaderboard import (
-    campaign_views,
-    fewer_ratings_pages,
-    heat_map_pages,
-    judge_pages,
-    metric_board_pages,
-    metric_comparison_pages,
-    metric_pages,
-    rater_pages,
-    response_map_pages,
-    system_board_pages,
-    system_comparison_pages,
-    training_pages,
-    views,
-)
 from leaderboard.analyses import pages as analysis_pages
+from leaderboard.dialogues import pages as dialogue_pages
+from leaderboard.fewer_ratings import pages as fewer_ratings_pages
+from leaderboard.judges import pages as judge_pages
+from leaderboard.maps import heat_map_pages, response_map_pages
+from leaderboard.metric_boards import pages as metric_board_pages
+from leaderboard.metric_pairs import pages as metric_comparison_pages
+from leaderboard.one_metric import pages as metric_pages
+from leaderboard.raters import agreement_pages, campaign_pages, effects_pages
+from leaderboard.system_boards import pages as system_board_pages
+from leaderboard.system_pairs import pages as system_comparison_pages
+from leaderboard.trainings import pages as training_pages
 
 urlpatterns = [
     path("metrics/<str:name>/", metric_pages.metric, name="metric"),
@@ -28,14 +24,14 @@ urlpatterns = [
     path("corpora/<slug:slug>/systems/", system_board_pages.systems, name="system-leaderboard"),
     path("corpora/<slug:slug>/systems/compare/", system_comparison_pages.compare, name="system-comparison"),
     path("corpora/<slug:slug>/systems/fewer-ratings/", fewer_ratings_pages.fewer_ratings, name="fewer-ratings"),
-    path("corpora/<slug:slug>/agreement/raters/", rater_pages.rater_effects, name="rater-effects"),
+    path("corpora/<slug:slug>/agreement/raters/", effects_pages.rater_effects, name="rater-effects"),
     path("corpora/<slug:slug>/systems/map/", response_map_pages.response_map_page, name="response-map"),
-    path("corpora/<slug:slug>/agreement/", views.agreement, name="agreement"),
-    path("corpora/<slug:slug>/dialogues/<int:position>/", views.dialogue, name="dialogue"),
+    path("corpora/<slug:slug>/agreement/", agreement_pages.agreement, name="agreement"),
+    path("corpora/<slug:slug>/dialogues/<int:position>/", dialogue_pages.dialogue, name="dialogue"),
     path("corpora/<slug:slug>/judges/inspect/", judge_pages.inspector, name="judge-inspector"),
     path("corpora/<slug:slug>/judges/inspect/<int:position>/", judge_pages.answer, name="judge-answer"),
     path("corpora/<slug:slug>/judges/hygiene/", judge_pages.hygiene, name="judge-hygiene"),
-    path("campaigns/<slug:slug>/agreement/", campaign_views.campaign_agreement, name="campaign-agreement"),
+    path("campaigns/<slug:slug>/agreement/", campaign_pages.campaign_agreement, name="campaign-agreement"),
     path("training/", training_pages.trainings, name="trainings"),
     path("training/<slug:slug>/", training_pages.training, name="training"),
     path("training/<slug:slug>/stop/", training_pages.training_stop, name="training-stop"),

@@ -96,8 +96,8 @@ register(
 )
 for _name, _path, _drawn_by in (
     ("metric-pair", "leaderboard.queries.metric_pair:metric_pair", ""),
-    ("metric-pair-scatter", "leaderboard.metric_pair_plots:pair_scatter_documents", DRAWN_BY),
+    ("metric-pair-scatter", "leaderboard.metric_pairs.plots:pair_scatter_documents", DRAWN_BY),
     ("system-pair", "leaderboard.queries.system_pair:system_pair", ""),
 ):
     register(Kind(_name, _of(_path), made_by=_drawn_by, kept_up=PAIRS_KEPT_UP, of_pairs=True))
-register(Kind("scatter", _of("leaderboard.scatter_plots:scatter_documents"), made_by=DRAWN_BY))
+register(Kind("scatter", _of("leaderboard.metric_boards.scatter_plots:scatter_documents"), made_by=DRAWN_BY))

@@ -16,23 +16,23 @@ from annotations.tables import Row, Table, choose_columns, sort_table
 from annotations.tables.numerals import written
 from annotations.tables.to_latex import table_to_latex
 from leaderboard import queries
-from leaderboard.agreement_tables import agreement_tables
 from leaderboard.analyses.computing import answer_of
 from leaderboard.estimate_cells import COEFFICIENTS, of_all_levels
 from leaderboard.figures import Figure
-from leaderboard.metric_bands import bands_of
-from leaderboard.metric_board import metric_board, shown_columns
-from leaderboard.metric_filters import BoardWish
-from leaderboard.metric_headline import best_row, headline
-from leaderboard.metric_plots import forest_figure
+from leaderboard.metric_boards.bands import bands_of
+from leaderboard.metric_boards.board import metric_board, shown_columns
+from leaderboard.metric_boards.filters import BoardWish
+from leaderboard.metric_boards.headline import best_row, headline
+from leaderboard.metric_boards.plots import forest_figure
 from leaderboard.metric_requests import comparisons_asked, correlations_asked
-from leaderboard.rater_tables import corrected_table, in_one_sentence
+from leaderboard.raters.agreement_tables import agreement_tables
+from leaderboard.raters.effects_tables import corrected_table, in_one_sentence
 from leaderboard.report.method import Method, method_of
 from leaderboard.report.references import reference_list
 from leaderboard.stored_figures import figure_of
-from leaderboard.system_board import system_board
-from leaderboard.system_headline import headline as system_headline
-from leaderboard.system_plots import rank_figure, system_means_figure
+from leaderboard.system_boards.board import system_board
+from leaderboard.system_boards.headline import headline as system_headline
+from leaderboard.system_boards.plots import rank_figure, system_means_figure
 from workers.metrics.configuration import ConfigurationError, parse
 
 Say = Callable[[str], None]

@@ -19,11 +19,11 @@ from django.db import IntegrityError, transaction
 from annotations.models import CorpusVersion
 from annotations.queries import select_systems, turn_order
 from leaderboard.actions import Described, NameTaken, store_submitted_metric, withdraw_submitted_metric
-from leaderboard.metric_board import metric_board
+from leaderboard.metric_boards.board import metric_board
+from leaderboard.metric_boards.scatter_plots import scatter_figures
 from leaderboard.models import SubmittedMetric
 from leaderboard.queries import compared_scores, meta_evaluation, metric_scores, system_standing
-from leaderboard.scatter_plots import scatter_figures
-from leaderboard.system_board import system_board
+from leaderboard.system_boards.board import system_board
 from tests.leaderboard.conftest import FOUR_RESPONSES, Rated, odd_metrics, rated  # noqa: F401 (fixtures)
 
 pytestmark = pytest.mark.django_db

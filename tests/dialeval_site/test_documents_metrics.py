@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from dialeval_site.demo import WITH_A_MODEL
-from leaderboard import metric_pages
+from leaderboard.one_metric import pages as metric_pages
 from tests.dialeval_site.documents import code_words, first_table, flat, sections, table_rows, text_of
 from tests.site import PROJECT
 from workers.api import MetricOut, OptionOut

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from annotations.models import Turn
-from leaderboard.dialogue_view import _bubbles
+from leaderboard.dialogues.contents import _bubbles
 
 HELLO, HI, HOW, WELL, BYE = ["A", "hello"], ["B", "hi"], ["A", "how are you?"], ["B", "well"], ["A", "bye"]
 NESTED = [

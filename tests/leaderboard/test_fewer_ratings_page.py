@@ -6,7 +6,7 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from leaderboard.fewer_ratings_tables import in_one_sentence, metrics_by_correlation, points_of_all, usual_point
+from leaderboard.fewer_ratings.tables import in_one_sentence, metrics_by_correlation, points_of_all, usual_point
 from leaderboard.figures.fewer_ratings import SYSTEMS_DRAWN, WidthAt, width_curve, worth_curve
 from leaderboard.queries.prediction_powered import prediction_powered
 from tests.annotations.stored import dialogue, rated_corpus, stored

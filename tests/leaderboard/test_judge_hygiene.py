@@ -11,7 +11,7 @@ import pytest
 from django.test import Client
 
 from annotations.models import CorpusVersion, System
-from leaderboard.judge_tables import hygiene_sentences
+from leaderboard.judges.tables import hygiene_sentences
 from leaderboard.queries.judge_hygiene import judge_hygiene
 from tests.annotations.stored import dialogue, rated_corpus, stored, two_systems
 from tests.leaderboard.judged import DIALOGUES, EXPECTED, judged_run, system_of

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from leaderboard.heat_tables import Comparisons, Correlations
-from leaderboard.map_words import ahead_words, alike_words, nearness_words
+from leaderboard.maps.heat_tables import Comparisons, Correlations
+from leaderboard.maps.words import ahead_words, alike_words, nearness_words
 
 
 def correlations(values: dict[tuple[int, int], float | None]) -> Correlations:

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from leaderboard.metric_bands import bands_of, why_no_bands
-from leaderboard.metric_board import CEILING, SPLIT_HALF, metric_board, shown_columns
-from leaderboard.metric_filters import BoardWish, UnknownWish, kept, method_of, wish_of
-from leaderboard.metric_headline import headline, like_the_best
-from leaderboard.metric_plots import _ceilings, forest_figure
+from leaderboard.metric_boards.bands import bands_of, why_no_bands
+from leaderboard.metric_boards.board import CEILING, SPLIT_HALF, metric_board, shown_columns
+from leaderboard.metric_boards.filters import BoardWish, UnknownWish, kept, method_of, wish_of
+from leaderboard.metric_boards.headline import headline, like_the_best
+from leaderboard.metric_boards.plots import _ceilings, forest_figure
 
 HOSTILE = "<script>alert(1)</script>=1+1\u202e\"'"
 

@@ -14,8 +14,8 @@ from scipy import stats
 
 from annotations.models import CorpusVersion, Rating, System
 from annotations.queries import NotFound
-from leaderboard.metric_comparison import comparison_table, difference_figure, verdicts
-from leaderboard.metric_pair_plots import pair_scatter_figures
+from leaderboard.metric_pairs.comparison import comparison_table, difference_figure, verdicts
+from leaderboard.metric_pairs.plots import pair_scatter_figures
 from leaderboard.models import SubmittedMetric, SubmittedScores
 from leaderboard.queries.metric_pair import metric_pair
 from leaderboard.queries.system_choice import chosen_systems, system_choices
@@ -225,7 +225,7 @@ def test_the_file_of_the_drawing_holds_every_point_and_nothing_is_computed_for_i
     def in_a_request(*_given: Any) -> None:
         raise AssertionError("computed in a request")
 
-    monkeypatch.setattr("leaderboard.metric_pair_plots.pair_at", in_a_request)
+    monkeypatch.setattr("leaderboard.metric_pairs.plots.pair_at", in_a_request)
     for figure in figures:
         file = said(client, f"first=length&second=backwards&download={figure.points.id}.csv")
         assert [list(map(as_number, row[:-1])) for row in csv.reader(file.splitlines())][1:] == [

@@ -8,7 +8,7 @@ import pytest
 
 from leaderboard.figures import score_histogram, system_scores
 from leaderboard.figures.precision_recall import CURVES_DRAWN
-from leaderboard.metric_details import detail_figures, detail_tables
+from leaderboard.one_metric.details import detail_figures, detail_tables
 from leaderboard.queries import DetailsOf
 
 SIDE = {"points": 60, "dimensions": 384, "w_mean": 0.978, "w_sd": 0.01, "p_mean": 0.5, "p_sd": 0.3, "share_normal": 0.9}

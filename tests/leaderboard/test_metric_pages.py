@@ -65,7 +65,7 @@ def test_an_equation_that_cannot_be_drawn_is_shown_as_it_was_written(
     from workers.metrics.registry import all_metrics
 
     broken = replace(all_metrics()["length"], equation=r"\text{<b>}", description="Counts `characters`.")
-    monkeypatch.setattr("leaderboard.metric_pages.all_metrics", lambda: {"length": broken})
+    monkeypatch.setattr("leaderboard.one_metric.pages.all_metrics", lambda: {"length": broken})
     answer = client.get("/metrics/length/").content.decode()
     assert r"<code>\text{&lt;b&gt;}</code>" in answer
     assert "Counts <code>characters</code>." in answer

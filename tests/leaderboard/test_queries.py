@@ -10,7 +10,7 @@ from django.utils import timezone
 from annotations.queries import NotFound, resolve_aspect, select_systems
 from annotations.tables.arrange import choose_columns
 from leaderboard.queries import meta_evaluation, rated_levels, system_standing
-from leaderboard.system_board import system_board
+from leaderboard.system_boards.board import system_board
 from tests.leaderboard.conftest import FOUR_RESPONSES, Rated
 from workers.metrics.configuration import parse
 from workers.models import MetricRun

@@ -1,6 +1,6 @@
 from datetime import UTC, datetime
 
-from leaderboard.agreement_tables import agreement_tables
+from leaderboard.raters.agreement_tables import agreement_tables
 
 UNDEFINED = {"value": None, "reason": "not asked here"}
 

@@ -17,10 +17,16 @@ from annotations.records import RatingRecord, SystemRecord
 from annotations.tables.to_html import TableWriter
 from leaderboard.queries.system_leaderboard import misleading_metrics, system_leaderboard
 from leaderboard.queries.system_profile import system_profile
-from leaderboard.system_board import system_board, with_places
-from leaderboard.system_headline import headline
-from leaderboard.system_misleading import metrics_of, misleading_figure, misleading_table, misleading_words, rows_of
-from leaderboard.system_plots import drawn_profiles, profile_figure, time_line_figure
+from leaderboard.system_boards.board import system_board, with_places
+from leaderboard.system_boards.headline import headline
+from leaderboard.system_boards.misleading import (
+    metrics_of,
+    misleading_figure,
+    misleading_table,
+    misleading_words,
+    rows_of,
+)
+from leaderboard.system_boards.plots import drawn_profiles, profile_figure, time_line_figure
 from tests.annotations.stored import dialogue, rated_corpus, stored
 from tests.workers.conftest import odd_metrics  # noqa: F401 (a fixture)
 

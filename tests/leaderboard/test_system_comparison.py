@@ -14,8 +14,8 @@ from annotations.actions import data_changed
 from annotations.models import System
 from annotations.queries import NotFound
 from leaderboard.queries.system_pair import system_pair
-from leaderboard.system_comparison import finding, metrics_table, verdict, wrong_metrics
-from leaderboard.system_pair_rows import PEOPLE, PairRows, PairWish
+from leaderboard.system_pairs.comparison import finding, metrics_table, verdict, wrong_metrics
+from leaderboard.system_pairs.rows import PEOPLE, PairRows, PairWish
 from tests.leaderboard.conftest import Rated
 
 pytestmark = pytest.mark.django_db

@@ -16,8 +16,8 @@ from annotations import actions as corpora
 from annotations.importers.registry import importers
 from annotations.models import AuditEntry, Corpus
 from leaderboard.figures.training_curve import training_curve
-from leaderboard.training_figures import figures_of
-from leaderboard.training_pages import said_of
+from leaderboard.trainings.figures import figures_of
+from leaderboard.trainings.pages import said_of
 from tests.dialeval_site.addresses import client_of
 from tests.dialeval_site.small_corpora import PUBLIC, make_people, write_corpus
 from workers.trainings import queries, runs

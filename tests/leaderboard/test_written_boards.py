@@ -16,9 +16,9 @@ from tests.leaderboard.test_system_board import STEADY, Made, made, odd_metrics 
 pytestmark = pytest.mark.django_db
 
 BOARDS = {
-    "systems": ("/corpora/small/systems/", "leaderboard.system_board_pages.system_board"),
-    "metrics": ("/corpora/small/metrics/", "leaderboard.metric_board_pages.metric_board"),
-    "agreement": ("/corpora/small/agreement/", "leaderboard.views.agreement_tables"),
+    "systems": ("/corpora/small/systems/", "leaderboard.system_boards.pages.system_board"),
+    "metrics": ("/corpora/small/metrics/", "leaderboard.metric_boards.pages.metric_board"),
+    "agreement": ("/corpora/small/agreement/", "leaderboard.raters.agreement_pages.agreement_tables"),
 }
 
 

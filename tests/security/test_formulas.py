@@ -45,11 +45,11 @@ def test_no_cell_of_a_board_is_a_formula(text: str) -> None:
 
 KNOWN_WRITERS = {
     "annotations/tables/to_csv.py", "annotations/audit_words.py", "annotations/exporters/csv_tables.py",
-    "annotations/exporters/rating_files.py", "leaderboard/client/boards.py", "leaderboard/judge_export.py",
+    "annotations/exporters/rating_files.py", "leaderboard/client/boards.py", "leaderboard/judges/export.py",
     # of commands, on an operator's own terminal
     "leaderboard/management/commands/normality.py", "leaderboard/management/commands/correlate.py",
-    "leaderboard/tables_trained.py", "leaderboard/tables_fbd.py",
-    "leaderboard/challenges/files/template.py", "leaderboard/tables_adversarial.py", "leaderboard/tables_cpdscore.py",
+    "leaderboard/papers/trained.py", "leaderboard/papers/fbd.py",
+    "leaderboard/challenges/files/template.py", "leaderboard/papers/adversarial.py", "leaderboard/papers/cpdscore.py",
 }  # fmt: skip
 
 

@@ -14,7 +14,7 @@ from annotations.estimates import Undefined
 from annotations.models import CorpusVersion
 from annotations.queries import select_systems, turn_order
 from leaderboard.challenges.queries.board_entries import _board_metric, _by_turn
-from leaderboard.dialogue_view import dialogue_context
+from leaderboard.dialogues.contents import dialogue_context
 from leaderboard.queries.finished_runs import metric_scores
 from leaderboard.queries.score_spread import score_spread
 from tests.annotations.stored import dialogue, rated_corpus, stored

@@ -10,7 +10,7 @@ from annotations.console import ConsoleCommand, whole_number
 from annotations.importers.problems import ImportFailed
 from annotations.queries import NotFound, version_of
 from annotations.record_stream import records_of
-from leaderboard import tables_adversarial as forms
+from leaderboard.papers import adversarial as forms
 from leaderboard.queries.adversarial_check import adversarial_check
 from workers.metrics.configuration import Configuration, ConfigurationError, MetricUnavailableError, parse_list
 from workers.model_files import ModelError

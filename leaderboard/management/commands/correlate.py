@@ -9,10 +9,10 @@ from django.core.management.base import CommandError, CommandParser
 from annotations.console import ConsoleCommand, add_ratings_arguments, figure, figure_with_interval
 from annotations.queries import NotFound, resolve_aspect, select_systems, version_of
 from annotations.tables.to_csv import safe_text
-from leaderboard.correlation_variants import CSV_COLUMNS, accuracy_rows, csv_values, variant_rows
 from leaderboard.estimate_cells import LEFT_OUT, is_partial, share_in_words
-from leaderboard.estimate_columns import estimate_columns, estimate_values
-from leaderboard.latex import correlations_to_latex
+from leaderboard.papers.correlation_variants import CSV_COLUMNS, accuracy_rows, csv_values, variant_rows
+from leaderboard.papers.estimate_columns import estimate_columns, estimate_values
+from leaderboard.papers.latex import correlations_to_latex
 from leaderboard.queries import CORRELATION_LEVELS, meta_evaluation, named_metrics
 from leaderboard.statistics.redraws import METHODS, UNITS
 from workers.metrics.configuration import ConfigurationError

@@ -9,7 +9,10 @@ from django.core.management.base import CommandError, CommandParser
 
 from annotations.console import MAX_DRAWS, ConsoleCommand, comma_list, whole_number
 from annotations.queries import NotFound
-from leaderboard import tables_cmn, tables_cpdscore, tables_density, tables_fbd
+from leaderboard.papers import cmn as cmn_forms
+from leaderboard.papers import cpdscore as cpdscore_forms
+from leaderboard.papers import density as density_forms
+from leaderboard.papers import fbd as fbd_forms
 from leaderboard.published import cmn, comperdial, density, fbd
 from leaderboard.queries.cmn_table import cmn_table
 from leaderboard.queries.cpdscore_table import cpdscore_table
@@ -73,8 +76,8 @@ class Command(ConsoleCommand):
         if options["exclude"]:
             raise CommandError("--exclude is for cpdscore: the FBD paper's rows are of all systems")
         document = fbd_table(options["corpora"], options["model"], **draws)
-        if not self.print_as(options["format"], document, tables_fbd.to_csv, tables_fbd.to_latex):
-            self.print_table(tables_fbd.header(document), tables_fbd.text_rows(document))
+        if not self.print_as(options["format"], document, fbd_forms.to_csv, fbd_forms.to_latex):
+            self.print_table(fbd_forms.header(document), fbd_forms.text_rows(document))
             for note in document["notes"]:
                 self.stdout.write(note)
         self._say_what_is_missing(document)
@@ -84,8 +87,8 @@ class Command(ConsoleCommand):
 
     def _cpdscore(self, options: dict[str, Any], draws: dict[str, int]) -> None:
         document = cpdscore_table(options["corpora"], options["model"], options["exclude"] or [], **draws)
-        if not self.print_as(options["format"], document, tables_cpdscore.to_csv, tables_cpdscore.to_latex):
-            self._print_tables(tables_cpdscore.text_tables(document), document["notes"])
+        if not self.print_as(options["format"], document, cpdscore_forms.to_csv, cpdscore_forms.to_latex):
+            self._print_tables(cpdscore_forms.text_tables(document), document["notes"])
         self._say_what_is_missing(document)
         for judged in document["worth"]:
             self.say(f"{', '.join(judged['configurations'])}: {judged['worth']}.")
@@ -93,10 +96,10 @@ class Command(ConsoleCommand):
         self.say(f"{len(ours)} lines are computed here. Published: {document['published']}")
 
     def _density(self, options: dict[str, Any], draws: dict[str, int]) -> None:
-        self._trained(options, lambda: density_table(options["corpora"], **draws), tables_density)
+        self._trained(options, lambda: density_table(options["corpora"], **draws), density_forms)
 
     def _cmn(self, options: dict[str, Any], draws: dict[str, int]) -> None:
-        self._trained(options, lambda: cmn_table(options["corpora"], **draws), tables_cmn)
+        self._trained(options, lambda: cmn_table(options["corpora"], **draws), cmn_forms)
 
     def _trained(self, options: dict[str, Any], made: Callable[[], dict[str, Any]], written: ModuleType) -> None:
         for name in ("exclude", "model"):

@@ -1,0 +1,1 @@
+"""A dialogue with the scores of its responses."""

@@ -1,0 +1,1 @@
+"""Fewer ratings for the same certainty."""

@@ -1,0 +1,98 @@
+"""Fewer ratings for the same certainty: systems' means with the help of a metric."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.views.decorators.http import require_safe
+
+from annotations.page import aspect_or_404, page, version_or_404
+from leaderboard.analyses import look
+from leaderboard.analyses.pages import waiting_page
+from leaderboard.corpus_context import corpus_context
+from leaderboard.fewer_ratings.tables import (
+    curve_points,
+    has_unrated,
+    in_one_sentence,
+    metrics_by_correlation,
+    points_of_all,
+    powered_signature,
+    powered_table,
+    two_means,
+    usual_point,
+    what_if_table,
+    worth_lines,
+)
+from leaderboard.figures.fewer_ratings import two_intervals, width_curve, worth_curve
+from leaderboard.metric_requests import correlations_asked
+from leaderboard.statistics.prediction_powered import LEAST_DIALOGUES
+
+PAGE_NAME = "Fewer ratings"
+
+
+@require_safe
+def fewer_ratings(request: HttpRequest, slug: str) -> HttpResponse:
+    version = version_or_404(request, slug)
+    aspect = aspect_or_404(request, version)
+    context = corpus_context(version, "systems", aspect)
+    correlations = look(version, "correlations", **correlations_asked(aspect))
+    if correlations.answer is None:
+        return waiting_page(request, context, correlations, page_name=PAGE_NAME)
+    metrics = metrics_by_correlation(correlations.answer)
+    metric = request.GET.get("metric") or (metrics[0][0] if metrics else "")
+    context |= {"metrics": metrics, "metric": metric, "least": LEAST_DIALOGUES}
+    if not metrics:
+        return page(request, "leaderboard/fewer_ratings.html", context)
+    if metric not in dict(metrics):
+        raise Http404(f"{metric} has no scores of responses on this corpus")
+    found = look(version, "prediction-powered", aspect=aspect, metric=metric)
+    if found.answer is None:
+        return waiting_page(request, context, found, page_name=PAGE_NAME)
+    document = found.answer
+    points = points_of_all(document)
+    at = _point(request, points)
+    means = powered_table(document, found.computed_at)
+    intervals = two_intervals(
+        two_means(document),
+        figure_id="two-intervals",
+        metric=metric,
+        aspect=aspect,
+        signature=powered_signature(document),
+    )
+    curve = width_curve(
+        curve_points(points), figure_id="width-curve", metric=metric, signature=powered_signature(document)
+    )
+    worth = worth_curve(
+        worth_lines(document | {"what_if": points}),
+        figure_id="worth-curve",
+        metric=metric,
+        signature=powered_signature(document),
+    )
+    what_if = what_if_table(document, at, found.computed_at) if at else None
+    context |= {
+        "analysis": found,
+        "look": found,
+        "document": document,
+        "means": means,
+        "intervals": intervals,
+        "curves": [curve, worth],
+        "what_if": what_if,
+        "at": at,
+        "points": [one["dialogues"] for one in points],
+        "sentence": in_one_sentence(document, at),
+        "has_unrated": has_unrated(document),
+    }
+    tables = [means, intervals.points, curve.points, worth.points, *([what_if] if what_if else [])]
+    return page(request, "leaderboard/fewer_ratings.html", context, tables)
+
+
+def _point(request: HttpRequest, points: list[dict[str, Any]]) -> dict[str, Any] | None:
+    """The number of rated dialogues whose systems are listed: ``?dialogues=``, else the usual one."""
+    wish = request.GET.get("dialogues", "")
+    if not wish:
+        return usual_point(points)
+    found = next((one for one in points if str(one["dialogues"]) == wish), None)
+    if found is None:
+        raise Http404(f"the curve has no point at {wish} dialogues")
+    return found

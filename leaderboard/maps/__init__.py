@@ -1,0 +1,1 @@
+"""Maps of a corpus: of metrics that say the same, and of what systems said."""

@@ -1,0 +1,101 @@
+"""What the metric leaderboard says in a sentence or three, made from its stored answers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from annotations.tables.numerals import written
+from leaderboard.estimate_cells import COEFFICIENTS
+from leaderboard.metric_boards.bands import Bands
+from leaderboard.metric_boards.board import chosen_estimate
+from leaderboard.metric_boards.filters import GLOBAL, VARIANTS, BoardWish
+from leaderboard.plots import split_half_ceiling
+
+SYMBOLS = dict(COEFFICIENTS)
+
+
+def strength(row: Mapping[str, Any], wish: BoardWish) -> float | None:
+    """The chosen coefficient in the metric's own direction: of a distance, turned round."""
+    value = chosen_estimate(row, wish.coefficient, wish.shown_variant)["value"]
+    return None if value is None else float(value) * (1 if row["higher_is_better"] else -1)
+
+
+def best_row(document: Mapping[str, Any], wish: BoardWish) -> Mapping[str, Any] | None:
+    """Of the metric that follows people best at the chosen level; None where none is defined."""
+    defined = [row for row in document["rows"] if row["level"] == wish.level and strength(row, wish) is not None]
+    return max(defined, key=lambda row: strength(row, wish) or 0.0, default=None)
+
+
+def like_the_best(document: Mapping[str, Any], wish: BoardWish, bands: Bands | None) -> list[str]:
+    """The metrics that cannot be told apart from the best of those shown."""
+    best = best_row(document, wish)
+    if best is None or bands is None or wish.shown_variant != GLOBAL:
+        return []
+    return bands.not_apart_from(best["metric"], _others(document, wish, best)) or []
+
+
+def _others(document: Mapping[str, Any], wish: BoardWish, best: Mapping[str, Any]) -> list[str]:
+    return [row["metric"] for row in document["rows"] if row["level"] == wish.level and row is not best]
+
+
+def headline(document: Mapping[str, Any], wish: BoardWish, bands: Bands | None) -> tuple[str, str]:
+    """(who is first and how sure that is, what else there is to say); the first is "" where nothing can be said."""
+    best = best_row(document, wish)
+    if best is None:
+        return "", _why_nothing(document, wish)
+    value = chosen_estimate(best, wish.coefficient, wish.shown_variant)
+    how_far = f"{SYMBOLS[wish.coefficient]} = {written(value['value'], 2)}{_interval(value)}"
+    variant = "" if wish.shown_variant == GLOBAL else f", {VARIANTS[wish.shown_variant]}"
+    turned = "" if best["higher_is_better"] else "; lower is better, so a negative value is good"
+    first = f"{best['metric']} follows people best at {wish.level} level: {how_far}{variant}{turned}."
+    if strength(best, wish) is not None and (strength(best, wish) or 0.0) <= 0:
+        first = f"No metric follows people at {wish.level} level: the best is {best['metric']}, {how_far}{variant}."
+    return first, " ".join(part for part in (_apart(document, wish, bands, best), _people(document, wish)) if part)
+
+
+def _interval(value: Mapping[str, Any]) -> str:
+    ci = value.get("ci")
+    return f" [{written(ci[0], 2)}, {written(ci[1], 2)}]" if ci else ""
+
+
+def _apart(document: Mapping[str, Any], wish: BoardWish, bands: Bands | None, best: Mapping[str, Any]) -> str:
+    others = _others(document, wish, best)
+    if not others:
+        return "No other metric fits the filters." if wish.filters else "No other is computed at this level."
+    if bands is None or wish.shown_variant != GLOBAL:
+        return ""
+    alike = bands.not_apart_from(best["metric"], others)
+    if alike is None:
+        return ""
+    if not alike and len(others) == 1:
+        return f"{others[0]} is significantly behind it."
+    if not alike:
+        return (
+            "Every other metric here is significantly behind it."
+            if wish.filters
+            else "Every other metric is significantly behind it."
+        )
+    count = f"{len(alike)} other metrics" if len(alike) > 1 else alike[0]
+    return f"{count} cannot be told apart from it."
+
+
+def _people(document: Mapping[str, Any], wish: BoardWish) -> str:
+    if wish.shown_variant != GLOBAL:
+        return ""
+    value = document["human_ceiling"][wish.level][wish.coefficient]
+    if isinstance(value, dict):
+        halves = split_half_ceiling(document, wish.level, wish.coefficient)
+        if halves is not None:
+            how_far = f"{SYMBOLS[wish.coefficient]} = {written(halves, 2)}"
+            return f"Halves of the ratings agree at {how_far}, the human ceiling that is known here."
+        return f"How far people agree among themselves is not known: {value['reason']}."
+    return f"One person agrees with the others at {SYMBOLS[wish.coefficient]} = {written(value, 2)}, the human ceiling."
+
+
+def _why_nothing(document: Mapping[str, Any], wish: BoardWish) -> str:
+    rows = [row for row in document["rows"] if row["level"] == wish.level]
+    if not rows:
+        return f"No metric has scores beside human ones at {wish.level} level."
+    reasons = dict.fromkeys(chosen_estimate(row, wish.coefficient, wish.shown_variant)["reason"] for row in rows)
+    return f"No metric has a coefficient at {wish.level} level: {'; '.join(reasons)}."

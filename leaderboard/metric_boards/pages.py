@@ -1,0 +1,167 @@
+"""The metric leaderboard and its plots."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+from urllib.parse import urlencode
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.views.decorators.http import require_safe
+
+from annotations.made_once import made_once
+from annotations.models import CorpusVersion
+from annotations.page import aspect_or_404, page, version_or_404
+from annotations.table_frame import page_writer
+from annotations.tables.to_html import TableWriter
+from leaderboard.analyses import look
+from leaderboard.analyses.pages import waiting_page
+from leaderboard.corpus_context import corpus_context
+from leaderboard.judges.links import inspector_links
+from leaderboard.metric_boards.bands import Bands, bands_of, why_no_bands
+from leaderboard.metric_boards.board import COMPARE_FORM, metric_board, shown_columns
+from leaderboard.metric_boards.filter_form import filter_form
+from leaderboard.metric_boards.filters import GLOBAL, BoardWish, UnknownWish, kept, wish_of
+from leaderboard.metric_boards.headline import best_row, headline, like_the_best
+from leaderboard.metric_boards.obstacles import obstacles
+from leaderboard.metric_boards.plots import forest_figure
+from leaderboard.metric_boards.scatter_plots import scatter_figures
+from leaderboard.metric_requests import comparisons_asked, correlations_asked
+from leaderboard.queries.system_choice import system_choices
+from leaderboard.stored_figures import figure_of
+from workers.metric_list import page_of
+from workers.metrics.registry import all_metrics
+
+PLOTS = "Plots"
+
+
+@require_safe
+def metrics(request: HttpRequest, slug: str) -> HttpResponse:
+    version = version_or_404(request, slug)
+    aspect = aspect_or_404(request, version)
+    choices = system_choices(version)
+    keys = [one.key for one in choices]
+    found = look(version, "correlations", **correlations_asked(aspect, _wish(request, keys).systems))
+    context: dict[str, Any] = corpus_context(version, "metrics", aspect)
+    if found.answer is None:
+        return waiting_page(request, context, found, page_name="Metric leaderboard")
+    whole = found.answer
+    wish = _wish(request, keys, whole)
+    document = kept(whole, wish)
+    compared, bands = _bands(version, aspect, wish, whole)
+    no_bands = why_no_bands(compared.answer if compared else None, wish.coefficient)
+
+    marks = (found.stored, compared.stored if compared else "", wish, _registered())
+
+    @cache
+    def table() -> TableWriter:
+        def board() -> TableWriter:
+            alike = like_the_best(document, wish, bands)
+            return page_writer(metric_board(document, found.computed_at, wish, bands, no_bands, alike))
+
+        return made_once(("metric board", *marks), board)
+
+    figure = cache(lambda: made_once(("forest", *marks), lambda: forest_figure(document, wish, bands)))
+    metric = _chosen_metric(request, whole, wish)
+    context |= {
+        "analysis": found,
+        "compared": compared,
+        "wish": wish,
+        "form": filter_form(whole, wish, aspect, version.aspects, choices),
+        "headline": headline(document, wish, bands),
+        "table": table,
+        "columns": cache(lambda: shown_columns(table().table, wish, document)),
+        "written_from": (found.stored, compared.stored if compared else "", _registered()),
+        "compare_form": COMPARE_FORM,
+        "figure": figure,
+        "left_out": _count(whole) - _count(document),
+        "metric": metric,
+        "plots_query": _plots_query(version, aspect, metric),
+        "metric_page": _metric_page(metric, version),
+        "judges": inspector_links(version, (row["metric"] for row in document["rows"]), aspect),
+        "has_metrics": bool(whole["rows"]),
+        "fits": bool(document["rows"]),
+        "obstacles": [] if whole["rows"] else obstacles(version, aspect),
+    }
+    files = [table().table, figure().points] if "download" in request.GET else []
+    return page(request, "leaderboard/metrics.html", context, files)
+
+
+def _registered() -> str:
+    """The metrics of this site, to whose pages the board leads."""
+    return " ".join(f"{metric.name} {metric.version}" for metric in all_metrics().values())
+
+
+def _wish(request: HttpRequest, systems: list[str], document: dict[str, Any] | None = None) -> BoardWish:
+    try:
+        return wish_of(request.GET, systems, document)
+    except UnknownWish as unknown:
+        raise Http404(str(unknown)) from None
+
+
+def _bands(version: CorpusVersion, aspect: str, wish: BoardWish, document: dict[str, Any]) -> tuple[Any, Bands | None]:
+    """The look at the comparisons of all pairs, where there is anything to compare, and the bands in it."""
+    if wish.shown_variant != GLOBAL or _count(document) < 2:
+        return None, None
+    asked = comparisons_asked(aspect, wish.level, wish.systems)
+    if asked is None:
+        return None, None
+    found = look(version, "comparisons", **asked)
+    return found, made_once(("bands", found.stored, wish.coefficient), lambda: bands_of(found.answer, wish.coefficient))
+
+
+def _count(document: dict[str, Any]) -> int:
+    return len({row["metric"] for row in document["rows"]})
+
+
+def _metric_page(configuration: str, version: CorpusVersion) -> str:
+    """The address of the chosen metric's page; "" for one that was handed in as scores."""
+    address = page_of(configuration)
+    if not address:
+        return ""
+    return f"{address}{'&' if '?' in address else '?'}{urlencode({'corpus': version.corpus.slug})}"
+
+
+def _plots_query(version: CorpusVersion, aspect: str, metric: str) -> str:
+    return urlencode({"metric": metric, "aspect": aspect, "version": version.number})
+
+
+def _chosen_metric(request: HttpRequest, document: dict[str, Any], wish: BoardWish) -> str:
+    """The metric whose scatter plots are shown: the one asked for, else the one that the headline names."""
+    known = list(dict.fromkeys(row["metric"] for row in document["rows"]))
+    asked: str = request.GET.get("metric", "")
+    if asked in known:
+        return asked
+    if asked:
+        raise Http404(f"{asked} is not computed on this corpus")
+    best = best_row(kept(document, wish), wish)
+    if best is not None:
+        return str(best["metric"])
+    return str(known[0]) if known else ""
+
+
+@require_safe
+def scatter(request: HttpRequest, slug: str) -> HttpResponse:
+    """The three scatter plots of one metric: a page of its own, or the part of the leaderboard that asks for it."""
+    version = version_or_404(request, slug)
+    aspect = aspect_or_404(request, version)
+    context = corpus_context(version, "metrics", aspect)
+    correlations = look(version, "correlations", **correlations_asked(aspect))
+    if correlations.answer is None:
+        return waiting_page(request, context, correlations, page_name=PLOTS)
+    metric = _chosen_metric(request, correlations.answer, wish_of({}, ["all"], correlations.answer))
+    if not metric:
+        raise Http404("no metric is computed on this corpus")
+    if "download" in request.GET:  # a file holds every point; a page shows those that are stored as drawn
+        standing = look(version, "systems", aspect=aspect)
+        if standing.answer is None:
+            return waiting_page(request, context, standing, page_name=PLOTS)
+        figures = scatter_figures(version, aspect, metric, correlations.answer, standing.answer)
+    else:
+        drawn = look(version, "scatter", aspect=aspect, metric=metric)
+        if drawn.answer is None:
+            return waiting_page(request, context, drawn, page_name=PLOTS)
+        figures = [figure_of(document) for document in drawn.answer["figures"]]
+    context |= {"metric": metric, "figures": figures}
+    template = "leaderboard/_scatter.html" if request.htmx else "leaderboard/scatter.html"
+    return page(request, template, context, [figure.points for figure in figures])

@@ -1,0 +1,73 @@
+"""From the correlations that are stored to the picture of the metric leaderboard."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from annotations.estimates import Estimate
+from leaderboard.estimate_cells import COEFFICIENT_NAMES, coverage_badges
+from leaderboard.figures import Figure
+from leaderboard.figures.forest import ForestRow, forest
+from leaderboard.metric_boards.bands import NEW_LETTER, Bands
+from leaderboard.metric_boards.board import chosen_estimate
+from leaderboard.metric_boards.filters import GLOBAL, VARIANTS, BoardWish
+from leaderboard.plots import ceiling_of, estimate_of, split_half_ceiling
+
+
+def forest_figure(document: Mapping[str, Any], wish: BoardWish, bands: Bands | None) -> Figure:
+    """Every metric's chosen coefficient at the chosen level, the human ceilings as lines. A distance is turned round,
+    and says so: the farther to the right, the better a metric follows people."""
+    rows = [row for row in document["rows"] if row["level"] == wish.level]
+    name = COEFFICIENT_NAMES[wish.coefficient]
+    variant = "" if wish.shown_variant == GLOBAL else f", {VARIANTS[wish.shown_variant]}"
+    turned = any(not row["higher_is_better"] for row in rows)
+    ceilings, no_ceiling = _ceilings(document, wish)
+    return forest(
+        [_forest_row(row, wish, bands) for row in rows],
+        figure_id=f"forest-{wish.level}",
+        title=f"{name} with human scores of {document['aspect']}, {wish.level} level{variant}",
+        across=f"{name}, {wish.level} level",
+        ceilings=ceilings,
+        letters=NEW_LETTER,
+        remark=" ".join(
+            part for part in (no_ceiling, "Where lower is better, the sign is turned round." if turned else "") if part
+        ),
+        signature=f"{document['corpus']} {document['corpus_version']}, {document.get('systems_chosen', 'all')} systems",
+    )
+
+
+def _forest_row(row: Mapping[str, Any], wish: BoardWish, bands: Bands | None) -> ForestRow:
+    estimate = estimate_of(chosen_estimate(row, wish.coefficient, wish.shown_variant))
+    band = bands.of(row["metric"]) if bands is not None else None
+    return ForestRow(
+        label_of(row),
+        estimate if row["higher_is_better"] else _turned(estimate),
+        None if band is None else band + 1,
+        note=" ".join(part for part in (f"n = {row['n']}", *coverage_badges([dict(row)])) if part),
+    )
+
+
+def _turned(estimate: Estimate) -> Estimate:
+    if estimate.value is None:
+        return estimate
+    ci = None if estimate.ci is None else (-estimate.ci[1], -estimate.ci[0])
+    return Estimate(-estimate.value, ci, estimate.p, estimate.reason)
+
+
+def _ceilings(document: Mapping[str, Any], wish: BoardWish) -> tuple[list[tuple[str, float]], str]:
+    """Lines with their labels; or why there is none."""
+    if wish.shown_variant != GLOBAL:
+        return [], ""
+    found = ceiling_of(dict(document), wish.level, wish.coefficient)
+    halves = split_half_ceiling(document, wish.level, wish.coefficient)
+    of_halves = [] if halves is None else [("split-half ceiling", halves)]
+    if found.value is None:
+        return of_halves, f"No ceiling of one rater against the others: {found.reason}."
+    return [("human ceiling", found.value), *of_halves], "The human ceiling is one rater against the others."
+
+
+def label_of(row: Mapping[str, Any]) -> str:
+    marked = "submitted" in row and not row["metric"].endswith("(submitted)")
+    turned = () if row["higher_is_better"] else ("(turned round)",)
+    return " ".join([f"{row['metric']} (submitted)" if marked else row["metric"], *turned])

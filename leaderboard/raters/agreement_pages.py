@@ -1,0 +1,50 @@
+"""How far raters of a corpus agree."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.views.decorators.http import require_safe
+
+from annotations.made_once import made_once
+from annotations.page import aspect_or_404, page, version_or_404
+from annotations.table_frame import page_writer
+from annotations.tables.to_html import TableWriter
+from leaderboard import queries
+from leaderboard.analyses import look
+from leaderboard.analyses.pages import waiting_page
+from leaderboard.corpus_context import corpus_context
+from leaderboard.raters.agreement_tables import agreement_tables
+
+PAIRS_SHOWN = 100
+"""Sixty raters make 1,770 pairs: more than a page can show or a reader read. The download has them all."""
+
+
+@require_safe
+def agreement(request: HttpRequest, slug: str) -> HttpResponse:
+    version = version_or_404(request, slug)
+    aspect = aspect_or_404(request, version)
+    levels = queries.rated_levels(version, aspect)
+    level = request.GET.get("level") or (levels[0] if levels else "turn")
+    if level not in ("turn", "dialogue"):
+        raise Http404("agreement exists at turn and dialogue level")
+    found = look(version, "agreement", aspect=aspect, level=level)
+    context = {**corpus_context(version, "agreement", aspect), "level": level, "levels": levels}
+    if found.answer is None:
+        return waiting_page(request, context, found, page_name="Agreement")
+    pseudonyms = {rater.name: rater.pseudonym for rater in version.raters.all()}
+    report, computed_at = found.answer, found.computed_at
+    written_from = (found.stored, str(pseudonyms))
+
+    @cache
+    def tables() -> list[TableWriter]:
+        made = cache(
+            lambda: [page_writer(one) for one in agreement_tables(report, computed_at, pseudonyms, PAIRS_SHOWN)]
+        )
+        kept = [made_once(("agreement", place, *written_from), lambda place=place: made()[place]) for place in (0, 1)]
+        return [one for one in kept if one.table.rows]
+
+    context |= {"analysis": found, "report": report, "tables": tables, "written_from": written_from}
+    files = agreement_tables(report, computed_at, pseudonyms) if "download" in request.GET else ()
+    return page(request, "leaderboard/agreement.html", context, files)

@@ -1,0 +1,67 @@
+"""Rater effects: strict and lenient raters, and the systems' order without them."""
+
+from __future__ import annotations
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.views.decorators.http import require_safe
+
+from annotations.page import aspect_or_404, page, version_or_404
+from leaderboard import queries
+from leaderboard.analyses import look
+from leaderboard.analyses.pages import waiting_page
+from leaderboard.corpus_context import corpus_context
+from leaderboard.figures import Figure
+from leaderboard.figures.rater_effects import scale_use, severity_forest
+from leaderboard.raters.effects_tables import (
+    corrected_table,
+    effects_signature,
+    in_one_sentence,
+    key_figures,
+    rater_rows,
+    rater_table,
+)
+
+RATERS_DRAWN = 60
+
+
+@require_safe
+def rater_effects(request: HttpRequest, slug: str) -> HttpResponse:
+    version = version_or_404(request, slug)
+    aspect = aspect_or_404(request, version)
+    levels = queries.rated_levels(version, aspect)
+    level = request.GET.get("level") or (levels[0] if levels else "turn")
+    if level not in ("turn", "dialogue"):
+        raise Http404("raters judge at turn or dialogue level")
+    found = look(version, "rater-effects", aspect=aspect, level=level)
+    context = {**corpus_context(version, "agreement", aspect), "level": level, "levels": levels}
+    if found.answer is None:
+        return waiting_page(request, context, found, page_name="Rater effects")
+    document = found.answer
+    corrected, raters = corrected_table(document, found.computed_at), rater_table(document, found.computed_at)
+    figures = _figures(document) if document["raters"] else []
+    context |= {
+        "analysis": found,
+        "look": found,
+        "document": document,
+        "figures": key_figures(document),
+        "sentence": in_one_sentence(document),
+        "charts": figures,
+        "corrected": corrected,
+        "raters": raters,
+    }
+    return page(
+        request, "leaderboard/rater_effects.html", context, [corrected, raters, *(one.points for one in figures)]
+    )
+
+
+def _figures(document: dict[str, object]) -> list[Figure]:
+    rows = rater_rows(document, RATERS_DRAWN)
+    signature = effects_signature(document)
+    everyone = document["raters"]
+    assert isinstance(everyone, list)
+    remark = f"The {len(rows)} of {len(everyone)} raters with most ratings." if len(rows) < len(everyone) else ""
+    drawn = [severity_forest(rows, figure_id="severity", remark=remark, signature=signature)]
+    steps = document["steps"]
+    if isinstance(steps, list):
+        drawn.append(scale_use(rows, steps, figure_id="scale-use", remark=remark, signature=signature))
+    return drawn

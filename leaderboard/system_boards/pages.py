@@ -1,0 +1,258 @@
+"""The system leaderboard."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.utils.http import urlencode
+from django.views.decorators.http import require_safe
+
+from annotations.made_once import made_once
+from annotations.models import CorpusVersion
+from annotations.page import aspect_or_404, page, version_or_404
+from annotations.table_frame import page_writer
+from annotations.tables import Table
+from annotations.tables.to_html import TableWriter
+from leaderboard.analyses import Look, all_kinds, look
+from leaderboard.analyses.pages import waiting_page
+from leaderboard.corpus_context import corpus_context
+from leaderboard.figures import Figure
+from leaderboard.figures.rank_differences import RankDifference
+from leaderboard.queries.system_choice import ALL, SystemChoice, system_choices
+from leaderboard.system_boards.board import (
+    ALL_METRICS,
+    COMPARE_FORM,
+    FEW_METRICS,
+    shown_columns,
+    system_board,
+    with_places,
+)
+from leaderboard.system_boards.headline import headline
+from leaderboard.system_boards.misleading import (
+    metrics_of,
+    misleading_figure,
+    misleading_table,
+    misleading_words,
+    nearest_to_people,
+    rows_of,
+)
+from leaderboard.system_boards.plots import (
+    drawn_profiles,
+    profile_figure,
+    rank_figure,
+    system_means_figure,
+    time_line_figure,
+)
+from leaderboard.system_boards.separating import separating_table, separating_words
+
+KINDS = ("agent", "human", "gold", "baseline")
+KEPT = ("version", "aspect", "systems", "kind", "metric", "profile", "sort", "columns")
+
+
+@dataclass
+class Section:
+    """A part of the page with a stored answer of its own: it waits by itself, and leaves the rest as it is."""
+
+    look: Look
+    figure: Figure | None = None
+    table: Table | None = None
+    words: str = ""
+    more: dict[str, Any] = field(default_factory=dict)
+
+
+@require_safe
+def systems(request: HttpRequest, slug: str) -> HttpResponse:
+    version = version_or_404(request, slug)
+    aspect = aspect_or_404(request, version)
+    choices = system_choices(version)
+    chosen = _choice(request, choices)
+    asked = {} if chosen == ALL else {"systems": chosen}
+    found = look(version, "systems", aspect=aspect, **asked)
+    context: dict[str, Any] = {**corpus_context(version, "systems", aspect), "analysis": found, "look": found}
+    if found.answer is None:
+        return waiting_page(request, context, found, page_name="Systems")
+    document = found.answer
+    kinds = [kind for kind in request.GET.getlist("kind") if kind in KINDS]
+    misleading = _misleading(request, version, aspect, asked)
+    effects = _effects(version, aspect)
+
+    corrected = _corrected(effects)
+    shown_kinds = tuple(sorted(kinds))
+
+    @cache
+    def table() -> TableWriter:
+        board = made_once(
+            ("system board", found.stored, effects.stored if effects else "", shown_kinds),
+            lambda: page_writer(system_board(document, found.computed_at, kinds, corrected)),
+        )
+        places = {row.swatch: row for row in _rows(misleading)}
+        return with_places(board, misleading.more["metric"], places) if places else board
+
+    nearest = cache(lambda: _nearest(misleading.look))
+    scale = version.scales.get(aspect)
+    figure = cache(
+        lambda: made_once(
+            ("system means", found.stored, str(scale), shown_kinds), lambda: system_means_figure(document, scale, kinds)
+        )
+    )
+    ranks = cache(
+        lambda: made_once(
+            ("ranks", found.stored, shown_kinds),
+            lambda: rank_figure(document, kinds, "Ranks are among all kinds." if kinds else ""),
+        )
+    )
+    shown = [system for system in document["systems"] if not kinds or system["kind"] in kinds]
+    present = {system["kind"] for system in document["systems"]}
+    context |= {
+        "table": table,
+        "columns": cache(lambda: shown_columns(table().table, document, nearest())),
+        "few": FEW_METRICS if len(document["metrics"]) > ALL_METRICS and "columns" not in request.GET else 0,
+        "nearest": nearest,
+        "metrics": len(document["metrics"]),
+        "rows": len(shown),
+        "headline": headline(shown),
+        "figure": figure,
+        "ranks": ranks,
+        "written_from": (found.stored, misleading.look.stored, effects.stored if effects else "", str(scale)),
+        "misleading": misleading,
+        "choices": choices,
+        "chosen": chosen,
+        "kinds": [(kind, kind in kinds) for kind in KINDS if kind in present],
+        "compare_form": COMPARE_FORM,
+        "kept_for_metric": _kept(request, "metric"),
+        "kept_for_profile": _kept(request, "profile"),
+        "is_pair": len(document["systems"]) > 1,
+        "has_systems": bool(document["systems"]),
+    }
+    files: list[Table] = []
+    if "download" in request.GET:
+        files = [table().table, figure().points, ranks().points]
+    part = request.GET.get("part") == "more"
+    if part or "download" in request.GET:
+        more, more_files = _more(request, version, document, kinds, misleading, asked)
+        context |= more
+        files += more_files
+    context["more_query"] = _more_query(request)
+    template = "_systems_more" if part and request.htmx else "systems_more" if part else "systems"
+    return page(request, f"leaderboard/{template}.html", context, files)
+
+
+def _more(
+    request: HttpRequest,
+    version: CorpusVersion,
+    document: dict[str, Any],
+    kinds: list[str],
+    misleading: Section,
+    asked: dict[str, str],
+) -> tuple[dict[str, Any], list[Table]]:
+    """What stands beneath the board, and is asked for when the board is there: its context and its files."""
+    found = misleading.look
+    if found.answer is not None:
+        misleading.words = misleading_words(found.answer)
+    if found.answer is not None and misleading.more:
+        misleading.table = misleading_table(found.answer, found.computed_at, _kept(request, "metric"))
+        misleading.figure = misleading_figure(found.answer, misleading.more["metric"])
+    profile = _profile(request, version, asked)
+    separating = _separating(version, document["aspect"], asked) if len(document["systems"]) > 1 else None
+    time_line = time_line_figure(document, kinds, request.GET.get("metric", ""))
+    figures = [time_line, misleading.figure, profile.figure if profile else None]
+    tables = [misleading.table, separating.table if separating else None]
+    files = [*filter(None, tables), *(figure.points for figure in figures if figure)]
+    return {"time_line": time_line, "profile": profile, "separating": separating}, files
+
+
+def _more_query(request: HttpRequest) -> str:
+    """The board's own wishes without those of its table, whose part this is not."""
+    kept = [(name, value) for name in KEPT if name not in ("sort", "columns") for value in request.GET.getlist(name)]
+    return urlencode([*kept, ("part", "more")])
+
+
+def _choice(request: HttpRequest, choices: list[SystemChoice]) -> str:
+    wish = request.GET.get("systems", ALL)
+    if wish not in [one.key for one in choices]:
+        raise Http404("this corpus has no such choice of systems")
+    return wish
+
+
+def _kept(request: HttpRequest, without: str) -> list[tuple[str, str]]:
+    """What of the address stays in links and forms of a part of the page."""
+    return [(name, value) for name in KEPT if name != without for value in request.GET.getlist(name)]
+
+
+def _misleading(request: HttpRequest, version: CorpusVersion, aspect: str, asked: dict[str, str]) -> Section:
+    section = Section(look(version, "misleading-metrics", aspect=aspect, **asked))
+    document = section.look.answer
+    if document is None:
+        return section
+    ordering = made_once(("metrics that order systems", section.look.stored), lambda: metrics_of(document))
+    known = [one["metric"] for one in ordering]
+    wish = request.GET.get("metric", "")
+    if wish and wish not in [one["metric"] for one in document["metrics"]]:
+        raise Http404(f"{wish} is not computed on this corpus")
+    metric = wish or (known[0] if known else "")
+    if metric:
+        section.more = {
+            "metric": metric,
+            "metrics": sorted(known),
+            "misled": any(one["misled"] for one in ordering),
+        }
+    return section
+
+
+def _nearest(misleading: Look) -> list[str]:
+    """The metrics whose order of systems is nearest to people's, the nearest first."""
+    document = misleading.answer
+    if document is None:
+        return []
+    return made_once(("nearest to people", misleading.stored), lambda: nearest_to_people(document))
+
+
+def _rows(misleading: Section) -> list[RankDifference]:
+    """Every system's places by the chosen metric and by people."""
+    document = misleading.look.answer
+    if document is None or not misleading.more:
+        return []
+    return rows_of(document, misleading.more["metric"])
+
+
+def _profile(request: HttpRequest, version: CorpusVersion, asked: dict[str, str]) -> Section | None:
+    """None where there is but one aspect: the table says all of it."""
+    if len(version.aspects) < 2:
+        return None
+    section = Section(look(version, "system-profile", **asked))
+    document = section.look.answer
+    if document is None or len(document["aspects"]) < 2:
+        return section
+    positions = {
+        int(one) for one in request.GET.getlist("profile") if one.isascii() and one.isdigit() and len(one) < 10
+    }
+    positions &= {one["position"] for one in document["systems"]}
+    section.figure = profile_figure(document, positions)
+    drawn = set(drawn_profiles(document, positions))
+    section.more["choice"] = [
+        (one["position"], one["system"], number in drawn) for number, one in enumerate(document["systems"])
+    ]
+    return section
+
+
+def _separating(version: CorpusVersion, aspect: str, asked: dict[str, str]) -> Section:
+    section = Section(look(version, "separating", aspect=aspect, **asked))
+    if section.look.answer is not None and section.look.answer["pairs"]:
+        section.words = separating_words(section.look.answer)
+        section.table = separating_table(section.look.answer, section.look.computed_at)
+    return section
+
+
+def _effects(version: CorpusVersion, aspect: str) -> Look | None:
+    return look(version, "rater-effects", aspect=aspect) if "rater-effects" in all_kinds() else None
+
+
+def _corrected(effects: Look | None) -> dict[int, dict[str, Any]] | None:
+    """By position; None while nothing is known."""
+    document = effects.answer if effects else None
+    if document is None:
+        return None
+    return {one["position"]: one["corrected"] for one in document["systems"]}

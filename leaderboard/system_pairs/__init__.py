@@ -1,0 +1,1 @@
+"""Two systems side by side."""

@@ -1,0 +1,224 @@
+"""Two systems side by side: sentences, the table of metrics and the file of items, made from a stored answer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+from annotations.tables import Cell, Column, Row, Table
+from annotations.tables.numerals import MINUS, written, written_p
+from leaderboard.estimate_cells import cell_of
+from leaderboard.queries.system_pair_texts import SaidItem
+from leaderboard.system_pairs.rows import PEOPLE, PairRows
+
+WRONG = "prefers the wrong one"
+_ORDER = (WRONG, "prefers", "does not see it", "agrees with people", "sees no difference either")
+
+
+def signature(document: dict[str, Any]) -> str:
+    human = document["human"]
+    permutations = human["permutations"]
+    way = "all" if human["is_exact"] else f"{permutations}"
+    return (
+        f"corpus:{document['corpus']}|corpus_version:{document['corpus_version']}|aspect:{document['aspect']}"
+        f"|level:{document['level']}|n:{human['items']}|dialogues:{human['dialogues']}"
+        f"|ci:cluster-robust-t95-over-dialogues|test:paired-permutation-of-dialogues|permutations:{way}"
+        f"|seed:{document['seed']}"
+    )
+
+
+def finding(document: dict[str, Any]) -> tuple[str, str]:
+    """(which is better and by how much, how often); ("", why) where people say nothing of the two."""
+    first, second = (system["system"] for system in document["systems"])
+    human = document["human"]
+    value = human["difference"]["value"]
+    if value is None:
+        return "", f"People rated nothing that both answered ({document['aspect']}); metrics alone compare them."
+    things = "responses" if document["level"] == "turn" else "dialogues"
+    often = (
+        f"On {human['items']:,} {things} of {human['dialogues']:,} dialogues {first} is preferred {human['wins']:,} "
+        f"times, {second} {human['losses']:,} times; {human['ties']:,} tie."
+    )
+    size = f"{_signed(abs(value))[1:]} points of {document['aspect']}{_interval(human['difference'], value < 0)}"
+    ends = human["difference"].get("ci")
+    if not ends:
+        return f"{first if value >= 0 else second} is ahead by {size}, without an interval.", often
+    p = written_p(human["difference"]["p"])
+    if ends[0] > 0 or ends[1] < 0:
+        better, worse = (first, second) if value > 0 else (second, first)
+        return f"{better} is better than {worse} by {size}, {p}.", often
+    return (
+        f"People do not tell {first} and {second} apart: {_signed(value)} points{_interval(human['difference'])}, {p}.",
+        often,
+    )
+
+
+def metrics_table(document: dict[str, Any], updated: datetime | None) -> Table:
+    """What every metric says of the two, what prefers the wrong one first."""
+    first, second = (system["system"] for system in document["systems"])
+    rows = []
+    for one in sorted(document["metrics"], key=lambda metric: _rank_of(verdict(document, metric))):
+        says = verdict(document, one)
+        rows.append(
+            Row(
+                f"metric-{one['metric']}",
+                {
+                    "metric": Cell(one["metric"]),
+                    "verdict": Cell(says, reason=one["difference"].get("reason", "")),
+                    "difference": cell_of(one["difference"]),
+                    "first": cell_of(one["first"]),
+                    "second": cell_of(one["second"]),
+                    "same": Cell(one["same_side"], reason="people and it prefer one system nowhere at once"),
+                    "sides": Cell(one["sides"]),
+                },
+                badges=(
+                    *(("misleads",) if says and says.startswith(WRONG) else ()),
+                    *(() if one["higher_is_better"] else ("lower is better",)),
+                    *(("submitted",) if "submitted" in one else ()),
+                ),
+                signature=one["signature"],
+            )
+        )
+    things = "responses" if document["level"] == "turn" else "dialogues"
+    return Table(
+        id="pair-metrics",
+        caption=f"What metrics say of {first} and {second}, {document['corpus']}",
+        columns=(
+            Column("metric", "Metric"),
+            Column("verdict", "Beside people"),
+            Column(
+                "difference",
+                "Difference",
+                "estimate",
+                help=f"Mean of {first} minus mean of {second}, 95 % interval and p over dialogues.",
+            ),
+            Column("first", f"A: {first}", "estimate", group="mean", detail=True),
+            Column("second", f"B: {second}", "estimate", group="mean", detail=True),
+            Column(
+                "same",
+                "Same side",
+                "number",
+                decimals=2,
+                higher_is_better=True,
+                help=f"Of the {things} where people and the metric both prefer one, the share where it is the same.",
+            ),
+            Column("sides", "of", "number", decimals=0, help=f"So many {things}.", detail=True),
+        ),
+        rows=tuple(rows),
+        notes=(
+            "Prefers: the 95 % interval of the difference leaves 0 out. p: two-sided, systems exchanged in whole "
+            "dialogues; not adjusted for the number of metrics, of which some prefer by chance.",
+        ),
+        signature=signature(document),
+        updated=updated,
+    )
+
+
+def verdict(document: dict[str, Any], metric: dict[str, Any]) -> str | None:
+    """What the metric's preference is beside people's; None where it has none to speak of."""
+    difference = metric["difference"]
+    if difference["value"] is None:
+        return None
+    names = [system["system"] for system in document["systems"]]
+    direction = 1 if metric["higher_is_better"] else -1
+    if not difference.get("ci"):
+        side = difference["value"] * direction
+        return f"leans to {names[0] if side > 0 else names[1]}, nobody can say how surely" if side else "ties them"
+    side, peoples = _sure_side(difference) * direction, _sure_side(document["human"]["difference"])
+    if document["human"]["difference"]["value"] is None:
+        return f"prefers {names[0] if side > 0 else names[1]}" if side else "sees no difference"
+    if not peoples:
+        return f"prefers {names[0] if side > 0 else names[1]}, people neither" if side else _ORDER[4]
+    if not side:
+        return "does not see it"
+    return "agrees with people" if side == peoples else f"{WRONG}, {names[0] if side > 0 else names[1]}"
+
+
+def wrong_metrics(document: dict[str, Any]) -> list[str]:
+    return [one["metric"] for one in document["metrics"] if (verdict(document, one) or "").startswith(WRONG)]
+
+
+def _sure_side(difference: dict[str, Any]) -> int:
+    ends = difference.get("ci")
+    if not ends:
+        return 0
+    return 1 if ends[0] > 0 else -1 if ends[1] < 0 else 0
+
+
+def _rank_of(said: str | None) -> int:
+    if said is None:
+        return len(_ORDER) + 1
+    return next((place for place, start in enumerate(_ORDER) if said.startswith(start)), len(_ORDER))
+
+
+def _signed(value: float) -> str:
+    return f"{MINUS if value < 0 else '+'}{written(abs(value), 2)}"
+
+
+def _interval(difference: dict[str, Any], turned: bool = False) -> str:
+    ends = difference.get("ci")
+    if not ends:
+        return ""
+    low, high = (-ends[1], -ends[0]) if turned else ends
+    return f" [{written(low, 2)}, {written(high, 2)}]"
+
+
+def items_table(document: dict[str, Any], items: Sequence[SaidItem], updated: datetime | None) -> Table:
+    """The items as a file: texts, people's means and every metric's scores."""
+    rows = PairRows(document)
+    measures = {by: rows.scores(by) for by in document["scores"]}
+    people, raters = rows.scores(PEOPLE), document["rows"]["raters"]
+    first, second = (system["system"] for system in document["systems"])
+    metric_columns = [
+        Column(f"{by} {side}", f"{by} {side}", "number") for by in measures for side in ("first", "second")
+    ]
+    return Table(
+        id="system-pair",
+        caption=f"{first} (first) and {second} (second)",
+        columns=(
+            Column("dialogue", "dialogue"),
+            Column("turn", "turn", "number", decimals=0),
+            *(
+                Column(key, key.replace("_", " "))
+                for key in ("first", "second", "context", "response_first", "response_second")
+            ),
+            *(Column(key, key, "number") for key in ("human_first", "human_second", "raters_first", "raters_second")),
+            *metric_columns,
+        ),
+        rows=tuple(
+            Row(
+                f"row-{item.row}",
+                {
+                    "dialogue": Cell(item.dialogue_id),
+                    "turn": Cell(item.turn),
+                    "first": Cell(first),
+                    "second": Cell(second),
+                    "context": Cell("\n".join(f"{speaker}: {text}" for speaker, text in item.turns[-1].context)),
+                    "response_first": Cell(_joined([turn.first for turn in item.turns])),
+                    "response_second": Cell(_joined([turn.second for turn in item.turns])),
+                    "human_first": _number(people[0, item.row]),
+                    "human_second": _number(people[1, item.row]),
+                    "raters_first": Cell(raters[0][item.row]),
+                    "raters_second": Cell(raters[1][item.row]),
+                    **{
+                        f"{by} {side}": _number(given[number, item.row])
+                        for by, given in measures.items()
+                        for number, side in enumerate(("first", "second"))
+                    },
+                },
+            )
+            for item in items
+        ),
+        signature=signature(document),
+        updated=updated,
+    )
+
+
+def _number(value: float) -> Cell:
+    return Cell(float(value), reason="no score")
+
+
+def _joined(texts: Sequence[str | None]) -> str | None:
+    given = [text for text in texts if text is not None]
+    return "\n".join(given) if given else None
