@@ -16,13 +16,17 @@ HINTS_A_SWEEP = 500
 LONGEST_HINT_PAUSE = timedelta(minutes=10)
 
 
-def tell_workers(task: str, rows: Iterable[tuple[int, str]]) -> list[int]:
+AT_ONCE, WHEN_NOTHING_ELSE_WAITS = 0, 6
+"""Two of Redis's four steps. The folder broker of one machine keeps the order in which hints came."""
+
+
+def tell_workers(task: str, rows: Iterable[tuple[int, str]], priority: int = AT_ONCE) -> list[int]:
     """Send a hint for each row (pk, queue) and return those told of. A broker that cannot be reached is no error."""
     sent: list[int] = []
     try:
         with current_app.producer_pool.acquire(block=True) as producer:
             for pk, queue in rows:
-                current_app.send_task(task, args=[pk], queue=queue, producer=producer, retry=False)
+                current_app.send_task(task, args=[pk], queue=queue, priority=priority, producer=producer, retry=False)
                 sent.append(pk)
     except (KombuError, ChannelError, OSError) as problem:
         log.warning("the broker cannot be reached (%s); the sweeper will tell the workers later", problem)

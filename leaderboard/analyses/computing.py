@@ -104,12 +104,29 @@ def _row(version: CorpusVersion, kind: str, parameters: dict[str, Any]) -> Analy
     return Analysis.objects.filter(version=version, kind=kind, question=question_of(parameters)).first()
 
 
+SHARE_OF_OLDER_ANSWERS = 10
+"""An answer of older data that took a second is made anew between runs once it has waited for ten: where nothing but
+runs is at hand for an hour, boards follow, and take a tenth of the workers."""
+
+
 def compute_longest_waiting() -> bool:
-    """The one that has waited longest, if it has for a moment: its own message may be far behind in a queue."""
-    moment = timezone.now() - timedelta(seconds=LOOK_SECONDS)
-    waiting = Analysis.objects.filter(state=Analysis.State.PENDING, waits_since__lt=moment)
-    pk = waiting.order_by("waits_since", "pk").values_list("pk", flat=True).first()
-    return pk is not None and compute(pk)
+    """The one that has waited longest, if it has for a moment: its own message may be far behind in a queue. Those
+    without any answer, for which somebody waits, come before those of which an older one is shown."""
+    now = timezone.now()
+    waiting = Analysis.objects.filter(
+        state=Analysis.State.PENDING, waits_since__lt=now - timedelta(seconds=LOOK_SECONDS)
+    ).order_by("waits_since", "pk")
+    first = waiting.filter(answer__isnull=True).values_list("pk", flat=True).first()
+    if first is None:
+        first = next(
+            (
+                pk
+                for pk, since, seconds in waiting.values_list("pk", "waits_since", "seconds")
+                if now - since > timedelta(seconds=SHARE_OF_OLDER_ANSWERS * (seconds or 0.0))
+            ),
+            None,
+        )
+    return first is not None and compute(first)
 
 
 def compute_waiting(versions: Iterable[CorpusVersion] | None = None) -> list[Analysis]:

@@ -20,7 +20,7 @@ from leaderboard.analyses.kinds import kinds_of_pairs
 from leaderboard.models import Analysis
 from workers import claims
 from workers.claims import NO_OWNER, WAITS_ANEW, Claim, Swept
-from workers.hints import tell_workers
+from workers.hints import WHEN_NOTHING_ELSE_WAITS, tell_workers
 
 log = logging.getLogger(__name__)
 
@@ -165,8 +165,11 @@ def _tell_on_commit(row_ids: Iterable[int]) -> None:
 
 
 def send_hints(row_ids: Iterable[int]) -> int:
-    """Tell workers of analyses that wait. Where the broker cannot be reached they wait for the sweeper."""
-    sent = tell_workers(TASK, ((pk, QUEUE) for pk in row_ids))
+    """Tell workers of analyses that wait. Where the broker cannot be reached they wait for the sweeper.
+
+    Submissions and their runs go first: a statistic of a million ratings takes minutes, most are only to be brought up
+    to date, and what somebody waits for is computed between two runs (``leaderboard.signals``)."""
+    sent = tell_workers(TASK, ((pk, QUEUE) for pk in row_ids), WHEN_NOTHING_ELSE_WAITS)
     try:
         Analysis.objects.filter(pk__in=sent).update(hinted_at=timezone.now(), hints=F("hints") + 1)
     except OperationalError as problem:

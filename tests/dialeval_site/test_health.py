@@ -108,7 +108,8 @@ def test_a_broker_that_is_away_is_no_readiness(client: Client, monkeypatch) -> N
 
     from tests.services import free_port
 
-    elsewhere = Celery(broker=f"redis://127.0.0.1:{free_port()}/0", set_as_current=False)
+    elsewhere = Celery(set_as_current=False)
+    elsewhere.conf.broker_write_url = f"redis://127.0.0.1:{free_port()}/0"  # not ``broker``: the environment's wins
     monkeypatch.setattr(readiness, "current_app", elsewhere)
     found = told(client, 503)
     assert not found["checks"]["broker"]["ok"]

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import json
 from datetime import timedelta
+from typing import Any
 
 import pytest
+from celery import current_app
 from django.utils import timezone
 
+from annotations.models import CorpusVersion
+from leaderboard.analyses import computing, rows
+from leaderboard.analyses.computing import compute_longest_waiting
 from leaderboard.models import Analysis
 from tests.campaigns.sets import made_version
+from workers import runs
 from workers.models import MetricRun
 from workers.signals import run_begins
 
@@ -32,3 +39,52 @@ def test_what_is_waited_for_is_computed_before_a_run_of_the_queue_cpu(queue: str
     assert [answer for _, answer in answers if isinstance(answer, Exception)] == []
     waiting.refresh_from_db()
     assert (waiting.state != Analysis.State.PENDING) == is_computed
+
+
+def _waits(version: CorpusVersion, aspect: str, since: timedelta, **older: Any) -> Analysis:
+    return Analysis.objects.create(
+        version=version,
+        kind="systems",
+        question=json.dumps({"aspect": aspect}),
+        parameters={"aspect": aspect},
+        waits_since=timezone.now() - since,
+        **older,
+    )
+
+
+def _taken(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """What is begun, in place of its computing."""
+    taken: list[int] = []
+    monkeypatch.setattr(computing, "compute", lambda row_id: bool(taken.append(row_id)) or True)
+    return taken
+
+
+@pytest.mark.django_db
+def test_what_nobody_can_read_yet_goes_before_what_is_out_of_date(monkeypatch: pytest.MonkeyPatch) -> None:
+    version, taken = made_version(), _taken(monkeypatch)
+    _waits(version, "older", timedelta(hours=2), answer={"systems": []}, seconds=1.0)
+    missing = _waits(version, "missing", timedelta(minutes=1))
+    assert compute_longest_waiting()
+    assert taken == [missing.pk]
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(("waited", "is_computed"), [(9, False), (11, True)])
+def test_an_older_answer_is_made_anew_between_runs_after_ten_times_its_own_time(
+    waited: int, is_computed: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It took a minute: after eleven it has its turn, after nine not yet."""
+    version, taken = made_version(), _taken(monkeypatch)
+    older = _waits(version, "older", timedelta(minutes=waited), answer={"systems": []}, seconds=60.0)
+    assert compute_longest_waiting() == is_computed
+    assert taken == [older.pk] * is_computed
+
+
+@pytest.mark.django_db
+def test_hints_of_statistics_stand_behind_those_of_submissions_and_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Smaller numbers go first on Redis."""
+    sent: dict[str, int] = {}
+    monkeypatch.setattr(current_app, "send_task", lambda task, *, priority, **_: sent.update({task: priority}))
+    rows.send_hints([_waits(made_version(), "overall", timedelta(0)).pk])
+    runs.send_hints([(1, "cpu")])
+    assert sent[runs.COMPUTE_TASK] < sent[rows.TASK]
