@@ -9,15 +9,9 @@ another key; what nobody asks for any more falls out.
 from __future__ import annotations
 
 import hashlib
-import threading
-from collections import OrderedDict
 from collections.abc import Callable, Hashable
 
-MOST_BYTES = 24_000_000
-"""In all, of each process. Compressed they take a sixth of it beside."""
-MOST_PARTS = 4_000
-"""Addresses are as long and as many as visitors like: parts are found by a digest of them, and small parts are counted,
-too."""
+from annotations.keeping_place import KeepingPlace
 
 
 class Part:
@@ -30,41 +24,21 @@ class Part:
         self.written = written
         self.deflated = b""
 
+    @property
+    def weight(self) -> int:
+        """Compressed it takes a sixth of it beside, which is not counted."""
+        return len(self.written)
 
-_parts: OrderedDict[bytes, Part] = OrderedDict()
-_lock = threading.Lock()
-_size = 0
+
+_place: KeepingPlace[Part] = KeepingPlace(24_000_000)
 
 
 def part(key: Hashable, write: Callable[[], str]) -> Part:
-    """The part of this key, written by ``write`` where it is not kept. Two who ask at once may both write it."""
-    place = hashlib.sha256(repr(key).encode("utf-8", "surrogatepass")).digest()
-    with _lock:
-        found = _parts.get(place)
-        if found is not None:
-            _parts.move_to_end(place)
-    if found is not None:
-        return found
-    made = Part(write().encode())
-    _keep(place, made)
-    return made
-
-
-def _keep(place: bytes, made: Part) -> None:
-    global _size
-    if len(made.written) > MOST_BYTES // 8:
-        return
-    with _lock:
-        before = _parts.pop(place, None)
-        _parts[place] = made
-        _size += len(made.written) - (len(before.written) if before is not None else 0)
-        while _size > MOST_BYTES or len(_parts) > MOST_PARTS:
-            _, oldest = _parts.popitem(last=False)
-            _size -= len(oldest.written)
+    """The part of this key, written by ``write`` where it is not kept. Addresses are as long as visitors like: parts
+    are found by a digest of them."""
+    digest = hashlib.sha256(repr(key).encode("utf-8", "surrogatepass")).digest()
+    return _place.get(digest, lambda: Part(write().encode()))
 
 
 def forget() -> None:
-    global _size
-    with _lock:
-        _parts.clear()
-        _size = 0
+    _place.forget()

@@ -5,6 +5,7 @@ from django.template import Context, Template
 from django.test import RequestFactory
 
 from annotations import written_parts
+from annotations.keeping_place import KeepingPlace
 
 
 @pytest.fixture(autouse=True)
@@ -56,26 +57,19 @@ def test_text_is_escaped_when_it_is_written_and_when_it_is_kept():
         assert written("/", ["1"], "<script>")[0] == "<p>&lt;script&gt;</p>"
 
 
-def test_what_nobody_asks_for_falls_out_first_and_the_rest_stays_within_its_bound(monkeypatch):
-    monkeypatch.setattr(written_parts, "MOST_BYTES", 80)
-    for key in "abcdefgh":
-        written_parts.part(key, lambda key=key: key * 10)
-    written_parts.part("a", lambda: "anew")
-    written_parts.part("i", lambda: "i" * 10)
-    assert written_parts.part("a", lambda: "anew").written == b"a" * 10
-    assert written_parts.part("b", lambda: "anew").written == b"anew"
-
-
-def test_one_that_is_too_large_is_not_kept(monkeypatch):
-    monkeypatch.setattr(written_parts, "MOST_BYTES", 80)
-    written_parts.part("large", lambda: "x" * 11)
-    assert written_parts.part("large", lambda: "anew").written == b"anew"
+def test_a_part_counts_with_what_was_written(monkeypatch):
+    """Four of 5,000 bytes fit into 20,000; the fifth takes the place of the first."""
+    monkeypatch.setattr(written_parts, "_place", KeepingPlace(20_000))
+    for key in "abcde":
+        written_parts.part(key, lambda key=key: key * 5_000)
+    assert [written_parts.part(key, lambda: "anew").written[:1] for key in "bcde"] == [b"b", b"c", b"d", b"e"]
+    assert written_parts.part("a", lambda: "anew").written == b"anew"
 
 
 def test_endless_addresses_of_small_parts_do_not_fill_the_memory(monkeypatch):
     """The part of an empty board is a few bytes; its address may be eight thousand."""
-    monkeypatch.setattr(written_parts, "MOST_PARTS", 3)
+    monkeypatch.setattr(written_parts, "_place", place := KeepingPlace(20_000))
     for number in range(50):
         written(f"/board/?x={number}{'x' * 8000}", ["1"], "small")
-    assert len(written_parts._parts) == 3
-    assert all(len(place) == 32 for place in written_parts._parts)
+    assert len(place) == 10
+    assert all(len(key) == 32 for key in place._kept)
