@@ -6,7 +6,6 @@ Ratings go in by COPY: a million rows by ``bulk_create`` take minutes.
 
 from __future__ import annotations
 
-import secrets
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -159,7 +158,3 @@ def responses_files(version: Any, seed: int) -> Iterator[bytes]:
     while True:
         lines = ({"dialog_id": name, "turn": turn, "response": sentence(random)} for name, turn in places)
         yield ("\n".join(map(json.dumps, lines)) + "\n").encode()
-
-
-def an_unused_word() -> str:
-    return secrets.token_hex(4)

@@ -138,10 +138,6 @@ def web_and_workers(site: Site, workers_nice: int = 0) -> Iterator[None]:
         yield
 
 
-def _says_ready(log: Path) -> bool:
-    return " ready." in log.read_text(errors="replace")
-
-
 @contextmanager
 def _running(log: Path, command: list[str], nice: int = 0) -> Iterator[int]:
     before = ["nice", "-n", str(nice)] if nice else []

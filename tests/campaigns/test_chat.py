@@ -7,7 +7,7 @@ from django.db import IntegrityError, transaction
 
 from annotations.campaigns.actions import chat
 from annotations.campaigns.models import Assignment, ChatSystem, Conversation, Message, Participation
-from annotations.campaigns.queries.chat import chat_of, conversation_for, transcripts
+from annotations.campaigns.queries.chat import chat_of, conversation_for
 from tests.at_once import at_once
 from tests.workers.chats import answered, chat_of_new_rater, made_chat, rows
 
@@ -179,21 +179,6 @@ def test_a_rater_finds_only_the_own_chat(conversation: Conversation) -> None:
     own = conversation.assignment.participation
     assert conversation_for(own, conversation.public_id) == conversation
     assert conversation_for(own, other.public_id) is None
-
-
-def test_transcripts_tell_what_was_said_and_what_wrote_it(conversation: Conversation) -> None:
-    exchange(conversation, 0)
-    conversation.messages.filter(number=1).update(signature="model:m|seed:1")
-    chat.say(conversation, "And?", "k1")
-    other = chat_of_new_rater(conversation.assignment.item.campaign)
-    found = transcripts([conversation.assignment_id, other.assignment_id, 10**9])
-    assert list(found) == [conversation.assignment_id]
-    told = [(one["number"], one["speaker"], one["text"], one["signature"]) for one in found[conversation.assignment_id]]
-    assert told == [
-        (0, "A", "question 0", ""),
-        (1, "B", "answer 0", "model:m|seed:1"),
-        (2, "A", "And?", ""),  # its answer has not come
-    ]
 
 
 # --- at once ---------------------------------------------------------------------------------------------------

@@ -12,9 +12,9 @@ from django.utils import timezone
 
 from workers.judges.book import DatabaseBook, calls_paid_here
 from workers.judges.models import StoredAnswer, StoredRequest
-from workers.judges.rows import request_of, stored_answers
+from workers.judges.rows import request_of
 from workers.judging.book import Estimate
-from workers.judging.calls import Answer, Call, CallKey, ChatRequest, TokenChance
+from workers.judging.calls import Answer, Call, ChatRequest, TokenChance
 from workers.judging.costs import Price
 from workers.language_models.client import Message
 
@@ -206,15 +206,6 @@ def test_log_probabilities_that_json_does_not_have_are_stored_as_what_endpoints_
     [(_, found)] = DatabaseBook().claim(wanted(call())).answered
     assert found.chances == (TokenChance("4", (("4", -0.1), ("3", -9999.0))),)
     assert (found.latency_seconds, found.input_tokens) == (0.0, None)
-
-
-def test_stored_answers_are_found_by_their_keys() -> None:
-    book = DatabaseBook()
-    book.claim(wanted(call("a"), call("b")))
-    book.put([(call("a"), answer("yes"))])
-    missing = CallKey("0" * 64, 0, 0)
-    found = stored_answers([call("a").key, call("b").key, missing])
-    assert {key: one.text for key, one in found.items()} == {call("a").key: "yes"}
 
 
 def test_the_process_counts_what_it_put_down() -> None:

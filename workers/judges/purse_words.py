@@ -26,16 +26,6 @@ def is_spent(purse: Purse) -> bool:
     return tokens or (purse.cost_limit is not None and purse.cost_spent >= purse.cost_limit)
 
 
-def share_spent(purse: Purse) -> float:
-    """Of the limit that is nearer, from 0 to 1; 0 where there is none."""
-    shares = [0.0]
-    if purse.tokens_limit:
-        shares.append(purse.tokens_spent / purse.tokens_limit)
-    if purse.cost_limit:
-        shares.append(float(purse.cost_spent / purse.cost_limit))
-    return min(max(shares), 1.0)
-
-
 def money(amount: Decimal) -> str:
     """In USD: two decimals from a cent on, below it two significant digits, ``0`` where it is nothing."""
     if amount == 0:

@@ -11,7 +11,7 @@ from typing import Any
 from django.db.models import QuerySet
 
 from workers.judges.models import StoredAnswer, StoredRequest
-from workers.judging.calls import Answer, CallKey, ChatRequest, TokenChance
+from workers.judging.calls import Answer, ChatRequest, TokenChance
 from workers.language_models.client import MOST_TOKENS, Message
 
 State = StoredAnswer.State
@@ -143,12 +143,3 @@ def put_down(rows: Mapping[Place, StoredAnswer]) -> None:
         )
     if gone:
         StoredAnswer.objects.bulk_create(gone, ignore_conflicts=True)
-
-
-def stored_answers(keys: Iterable[CallKey]) -> dict[CallKey, Answer]:
-    """Those of these calls that are in the store."""
-    wanted = list(keys)
-    requests = _known_requests({key.request for key in wanted})
-    places = {CallKey(*key): (requests[key.request], key.sample, key.ask) for key in wanted if key.request in requests}
-    found = answers_at(places.values())
-    return {key: found[place] for key, place in places.items() if place in found}

@@ -88,10 +88,6 @@ class JudgeForm(forms.Form):
             self.fields[name].widget.attrs.update(bounds)
 
     @property
-    def has_judges(self) -> bool:
-        return bool(self.fields["judge"].choices)
-
-    @property
     def is_special(self) -> bool:
         """Whether something of the folded part is filled in, or wrong."""
         return any(self[name].value() or self[name].errors for name in ("prompt", "more"))

@@ -91,15 +91,6 @@ def read_prompt(text: str, file: str = "prompt") -> JudgePromptFile:
     return replace(prompt, digest=digest_of(prompt))
 
 
-def problems_of(text: str, file: str = "prompt") -> tuple[Problem, ...]:
-    """What is wrong with a prompt; nothing where it can be used."""
-    try:
-        read_prompt(text, file)
-    except ImportFailed as failure:
-        return failure.problems
-    return ()
-
-
 def prompt_at(path: str) -> JudgePromptFile:
     """The prompt in a file. Raises ``ImportFailed``, also where there is no such file."""
     from workers.metrics.named_files import text_of

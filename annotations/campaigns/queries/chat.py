@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import islice
-from typing import Any, Literal
+from typing import Literal
 
 from django.db.models import Count, Q, QuerySet
 
@@ -17,7 +16,6 @@ Turn = Literal["yours", "theirs", "unanswered", "full", "ended"]
 """Who must do something now: the rater, the system; the rater because the system did not answer; nobody any more."""
 TRIAL_PERSONA = ("I repair old clocks.", "I live with my sister near a harbour.", "I never learned to swim.")
 """What a system plays when an organiser tries it."""
-IDS_AT_ONCE = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,29 +75,6 @@ def conversation_for(participation: Participation, public_id: str) -> Conversati
 def utterances_of(conversation: Conversation) -> QuerySet[Message]:
     """What was said, in order, without answers that never came."""
     return conversation.messages.filter(state=Message.State.DONE).order_by("number")
-
-
-def transcripts(assignment_ids: Iterable[int]) -> dict[int, list[dict[str, Any]]]:
-    """Of each assignment that has a chat, what was said: number, speaker, text, when, and what wrote it."""
-    said: dict[int, list[dict[str, Any]]] = {}
-    for some in _in_parts(assignment_ids):
-        messages = Message.objects.filter(conversation__assignment__in=some, state=Message.State.DONE)
-        for assignment_id, *values in (
-            messages.order_by("conversation", "number")
-            .values_list("conversation__assignment_id", "number", "speaker", "text", "created_at", "signature")
-            .iterator()
-        ):
-            number, speaker, text, at, signature = values
-            said.setdefault(assignment_id, []).append(
-                {"number": number, "speaker": speaker, "text": text, "at": at.isoformat(), "signature": signature}
-            )
-    return said
-
-
-def _in_parts(ids: Iterable[int]) -> Iterator[list[int]]:
-    rest = iter(ids)
-    while some := list(islice(rest, IDS_AT_ONCE)):
-        yield some
 
 
 # --- for workers and organisers --------------------------------------------------------------------------------

@@ -233,8 +233,3 @@ def _free_slug(challenge: Challenge, asked: RoundAsked, round: Round | None = No
     if round is not None:
         return round.slug
     return free_slug(asked.name, "round", taken, longest=36)
-
-
-def as_asked(round: Round) -> RoundAsked:
-    """What a round asks now: for changing one thing of it."""
-    return RoundAsked(**{name: getattr(round, name) for name in NOTED})

@@ -15,7 +15,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from annotations.importers.fields import JsonObject, kind_of
-from annotations.importers.problems import ImportFailed, Problem, Problems
+from annotations.importers.problems import ImportFailed, Problems
 from annotations.importers.texts import text_fault
 from leaderboard.challenges.prompts.document import one_document
 
@@ -78,15 +78,6 @@ def read_prompt(data: bytes, most_calls: int = 2, file: str = "prompt.json") -> 
     problems.raise_if_any()
     assert first is not None
     return Prompt(first, second, settings)
-
-
-def problems_of(data: bytes, most_calls: int = 2, file: str = "prompt.json") -> tuple[list[Problem], bool]:
-    """What is wrong with ``data``, and whether there is more than that."""
-    try:
-        read_prompt(data, most_calls, file)
-    except ImportFailed as failure:
-        return list(failure.problems), failure.stopped
-    return [], False
 
 
 def canonical(prompt: Prompt) -> bytes:

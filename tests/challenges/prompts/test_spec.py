@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from annotations.importers.problems import ImportFailed, Problem
 from leaderboard.challenges.prompts.spec import (
     LARGEST_FILE,
     LONGEST_TEXT,
@@ -17,7 +18,6 @@ from leaderboard.challenges.prompts.spec import (
     Template,
     canonical,
     digest,
-    problems_of,
     read_prompt,
 )
 
@@ -26,6 +26,15 @@ GOOD: dict[str, Any] = {"system": "You are B.", "user": "{history}\nB:"}
 
 def written(**changes: Any) -> bytes:
     return json.dumps({**GOOD, **changes}).encode()
+
+
+def problems_of(data: bytes, most_calls: int = 2) -> tuple[list[Problem], bool]:
+    """What is wrong with ``data``, and whether there is more than that."""
+    try:
+        read_prompt(data, most_calls)
+    except ImportFailed as failure:
+        return list(failure.problems), failure.stopped
+    return [], False
 
 
 def told(data: bytes, most_calls: int = 2) -> list[str]:
