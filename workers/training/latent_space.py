@@ -17,14 +17,13 @@ from workers.encoders.batches import batches_by_length
 from workers.encoders.devices import device_for, use_threads
 from workers.encoders.loading import check_has_rows, loading, most_tokens, padded
 from workers.encoders.tokens import Input, Tokens
-from workers.model_files import ModelError, ModelFiles, model_files
-from workers.training import checkpoint as checkpoints
+from workers.model_files import ModelError, model_files
 from workers.training.latent import Diagonal, LatentModel, LatentSizes
 from workers.training.losses.next_sentence import next_sentence_probability
 from workers.training.mutual_information import Latent
+from workers.training.own_checkpoint import ENCODER_CONFIG, new_encoder, open_checkpoint
 from workers.training.pretrained import pretrained_encoder, tokenizer_files
 
-ENCODER_CONFIG = "encoder.json"
 SHAPE = "latent.json"
 OTHERS = "others.json"
 TOKENS_TOGETHER = {"cpu": 4_096, "cuda": 131_072}
@@ -158,25 +157,16 @@ def new_latent_space(encoder: str, sizes: LatentSizes, max_tokens: int, seed: in
 
 def load_latent_space(folder: Path, device: str = resources.AUTO) -> LatentSpace:
     """From a checkpoint of ours; the encoder that it began from is not needed. Raises ``ModelError``."""
-    import transformers
-
-    try:
-        found = checkpoints.read(folder)
-    except checkpoints.CheckpointError as error:
-        raise ModelError(str(error)) from error
-    files = ModelFiles(folder.name, folder, "", found.revision)
+    opened = open_checkpoint(folder)
     where = device_for(device)
     use_threads()
-    with loading(files, str(where)):
-        own = {name: (folder / name).read_bytes() for name in found.config["files"] if not name.endswith("safetensors")}
+    with loading(opened.files, str(where)):
+        own = opened.beside_weights()
         said = json.loads(own[SHAPE])
-        make: Any = transformers.AutoModel.from_config  # it has no types
-        config = transformers.AutoConfig.for_model(**json.loads(own[ENCODER_CONFIG]))
-        first, second = make(config), make(config)
-        model = LatentModel(first, second, LatentSizes(**said["sizes"]))
-        model.load_state_dict(found.weights())
+        model = LatentModel(new_encoder(own), new_encoder(own), LatentSizes(**said["sizes"]))
+        model.load_state_dict(opened.weights())
         model = model.to(where).eval()
-    return _space(model, Tokens(files), said["max_tokens"], own, said["encoder"])
+    return _space(model, Tokens(opened.files), said["max_tokens"], own, said["encoder"])
 
 
 def _space(model: LatentModel, tokens: Tokens, max_tokens: int, own: Mapping[str, bytes], encoder: str) -> LatentSpace:

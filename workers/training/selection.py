@@ -28,14 +28,13 @@ from workers.encoders.devices import device_for, use_threads
 from workers.encoders.first_token import KINDS, first_state
 from workers.encoders.loading import check_has_rows, has_segments, loading, most_tokens, padded
 from workers.encoders.tokens import Input, Tokens
-from workers.model_files import ModelError, ModelFiles, model_files
-from workers.training import checkpoint as checkpoints
+from workers.model_files import ModelError, model_files
+from workers.training.own_checkpoint import ENCODER_CONFIG, new_encoder, open_checkpoint
 from workers.training.pretrained import pretrained_encoder, tokenizer_files
 
 Pairs = Sequence[tuple[Sequence[str], str]]
 """Contexts, a list of utterances each, with a response."""
 
-ENCODER_CONFIG = "encoder.json"
 SHAPE = "selection.json"
 TOKENS_TOGETHER = {"cpu": 4_096, "cuda": 131_072}
 """In one pass through the encoder, padding included. On a CPU smaller ones are padded less, larger ones compute no
@@ -237,25 +236,16 @@ def new_selection(encoder: str, shape: SelectionShape, seed: int) -> Selection:
 
 def load_selection(folder: Path, device: str = resources.AUTO) -> Selection:
     """From a checkpoint of ours; the encoder that it began from is not needed. Raises ``ModelError``."""
-    import transformers
-
-    try:
-        found = checkpoints.read(folder)
-    except checkpoints.CheckpointError as error:
-        raise ModelError(str(error)) from error
-    files = ModelFiles(folder.name, folder, "", found.revision)
+    opened = open_checkpoint(folder)
     where = device_for(device)
     use_threads()
-    with loading(files, str(where)):
-        said = json.loads((folder / SHAPE).read_text(encoding="utf-8"))
-        settings = json.loads((folder / ENCODER_CONFIG).read_text(encoding="utf-8"))
-        config = transformers.AutoConfig.for_model(**settings)
+    with loading(opened.files, str(where)):
+        own = opened.beside_weights()
+        said = json.loads(own[SHAPE])
         shape = SelectionShape(said["max_tokens"], said["first_only"])
-        kind: Any = transformers.AutoModel  # its methods have no types
-        model = SelectionModel(_without_pooler(kind.from_config(config)), shape)
-        model.load_state_dict(found.weights())
-        own = {name: (folder / name).read_bytes() for name in found.config["files"] if not name.endswith("safetensors")}
-    tokens = Tokens(files)
+        model = SelectionModel(_without_pooler(new_encoder(own)), shape)
+        model.load_state_dict(opened.weights())
+    tokens = Tokens(opened.files)
     return _selection(model.to(where).eval(), tokens, said["turn"], own, said["encoder"])
 
 
