@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Generic, TypeVar
 
+from django.db import connection
 from django.db.models import Expression, Model, QuerySet
 
 Row = TypeVar("Row", bound=Model)
@@ -35,14 +36,27 @@ class Prepared(Generic[Row]):
         self._written: tuple[type[Row], str, tuple[Any, ...]] | None = None
 
     def rows(self, **values: Any) -> list[Row]:
-        if self._written is None:
-            queryset = self._make()
-            self._written = (queryset.model, *queryset.query.sql_with_params())
-        model, sql, places = self._written
-        return list(
-            model._base_manager.raw(sql, [values[one.name] if isinstance(one, Given) else one for one in places])
-        )
+        model, sql, places = self._as_sql()
+        return list(model._base_manager.raw(sql, _filled(places, values)))
+
+    def tuples(self, **values: Any) -> list[tuple[Any, ...]]:
+        """Of a queryset of ``values_list``: what the database says, a tenth of the time of rows. For numbers and texts:
+        no field turns JSON or a date into what Python calls so."""
+        _, sql, places = self._as_sql()
+        with connection.cursor() as cursor:
+            cursor.execute(sql, _filled(places, values))
+            return cursor.fetchall()
 
     def first(self, **values: Any) -> Row | None:
         """The queryset is to ask for one row at most."""
         return next(iter(self.rows(**values)), None)
+
+    def _as_sql(self) -> tuple[type[Row], str, tuple[Any, ...]]:
+        if self._written is None:
+            queryset = self._make()
+            self._written = (queryset.model, *queryset.query.sql_with_params())
+        return self._written
+
+
+def _filled(places: tuple[Any, ...], values: dict[str, Any]) -> list[Any]:
+    return [values[one.name] if isinstance(one, Given) else one for one in places]

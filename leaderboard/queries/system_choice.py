@@ -6,10 +6,11 @@ choices than the corpus does (challenges) registers a source of them.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from annotations.models import CorpusVersion, System
+from annotations.prepared import Given, Prepared
 from annotations.queries import NotFound, select_systems
 
 ALL, AGENTS = "all", "agents"
@@ -19,11 +20,12 @@ ALL, AGENTS = "all", "agents"
 class SystemChoice:
     key: str
     label: str
-    systems: tuple[System, ...]
+    systems: tuple[int, ...]
+    """Their keys: every board asks for the choices, and needs no more."""
 
 
-Source = Callable[[CorpusVersion, list[System]], list[SystemChoice]]
-"""Given the version and its shown systems, further choices among these."""
+Source = Callable[[CorpusVersion, Sequence[int]], list[SystemChoice]]
+"""Given the version and the keys of its shown systems, further choices among these."""
 _sources: list[Source] = []
 
 
@@ -32,14 +34,22 @@ def register(source: Source) -> None:
         _sources.append(source)
 
 
+_SHOWN_KINDS = Prepared(
+    lambda: (
+        System.objects.filter(version=Given("version"), withheld=False).order_by("position").values_list("pk", "kind")
+    )
+)
+
+
 def system_choices(version: CorpusVersion) -> list[SystemChoice]:
     """All first. A choice that would leave no system, or leave all, is not offered."""
-    shown = select_systems(version)
-    agents = tuple(one for one in shown if one.kind in (System.Kind.AGENT, System.Kind.BASELINE))
+    kinds = dict(_SHOWN_KINDS.tuples(version=version.pk))
+    shown = tuple(kinds)
+    agents = tuple(pk for pk, kind in kinds.items() if kind in (System.Kind.AGENT, System.Kind.BASELINE))
     found = [SystemChoice(AGENTS, "without people and gold answers", agents)]
     for source in _sources:
         found += source(version, shown)
-    everything = SystemChoice(ALL, "all systems", tuple(shown))
+    everything = SystemChoice(ALL, "all systems", shown)
     return [everything, *(one for one in found if 0 < len(one.systems) < len(shown))]
 
 
@@ -49,5 +59,6 @@ def chosen_systems(version: CorpusVersion, key: str) -> list[System]:
         return select_systems(version)
     for one in system_choices(version):
         if one.key == key:
-            return list(one.systems)
+            chosen = frozenset(one.systems)
+            return [system for system in select_systems(version) if system.pk in chosen]
     raise NotFound(f"{version.corpus.slug} has no choice of systems {key!r}")

@@ -75,3 +75,10 @@ def test_a_value_is_never_read_as_sql(corpora: list[Corpus]) -> None:
 def test_a_value_that_is_missing_is_an_error(corpora: list[Corpus]) -> None:
     with pytest.raises(KeyError, match="slug"):
         Prepared(lambda: Corpus.objects.filter(slug=Given("slug"))).rows(name="first")
+
+
+def test_tuples_are_those_of_values_list(corpora: list[Corpus]) -> None:
+    numbers = Prepared(
+        lambda: CorpusVersion.objects.filter(corpus=Given("corpus")).order_by("number").values_list("number", "digest")
+    )
+    assert [tuple(one) for one in numbers.tuples(corpus=corpora[0].pk)] == [(1, "1"), (2, "2")]

@@ -16,7 +16,7 @@ def test_published_systems_can_be_chosen_by_round_and_by_track_and_withheld_ones
     gpu = scored_with(round, team, [0.5], withheld=False).system
     prompt = scored_with(round, team, [0.4], withheld=False, track="prompt").system
     scored_with(round, team, [0.3])
-    found = {one.key: {system.pk for system in one.systems} for one in system_choices(round.version)}
+    found = {one.key: set(one.systems) for one in system_choices(round.version)}
     assert gpu is not None
     assert prompt is not None
     assert found["all"] == {gpu.pk, prompt.pk}
