@@ -4,7 +4,7 @@ PostgreSQL and Redis (from pip packages), gunicorn and a worker for each queue r
 their own. A million ratings of 500 systems are loaded, statistics are computed by the workers, and then for five
 minutes come, whether or not earlier ones are answered:
 
-* readers of boards, plots, agreement, dialogues, challenge pages and tables (8 pages a second, and what pages ask for);
+* readers of boards, plots, agreement, dialogues, challenge pages and tables (4 pages a second, and what pages ask for);
 * raters who log in, read, rate and take the next item (20 people, an item every 5 s each);
 * teams that hand in files by the form and by the API and follow them (one every 10 s);
 * an organiser who asks for a metric on all systems (once a minute): statistics go out of date and are made anew.
@@ -53,7 +53,7 @@ def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--small", action="store_true", help="10,000 ratings of 40 systems, and 20 s of load")
     parser.add_argument("--seconds", type=float, help="how long the load goes on (300; with --small 20)")
-    parser.add_argument("--pages", type=float, default=8.0, help="pages a second that readers open")
+    parser.add_argument("--pages", type=float, default=4.0, help="pages a second that readers open")
     parser.add_argument("--raters", type=int, default=20)
     parser.add_argument("--keep", type=Path, metavar="FOLDER", help="the loaded site stays there and is used again")
     parser.add_argument("--json", type=Path, metavar="FILE", help="the figures as JSON, too")

@@ -6,7 +6,7 @@ import time
 from collections import Counter
 from typing import Any
 
-DRAINED_WITHIN_SECONDS = 600
+DRAINED_WITHIN_SECONDS = 1800
 
 
 def drained() -> float:

@@ -24,7 +24,7 @@ FIRST_RATINGS_AFTER = 10.0
 class Rates:
     """What 50 researchers, 20 raters and 40 teams do on a busy day, for two cores."""
 
-    pages_a_second: float = 8.0
+    pages_a_second: float = 4.0
     raters: int = 20
     rater_pause_seconds: float = 5.0
     upload_every_seconds: float = 10.0
