@@ -65,7 +65,7 @@ def frame_of(
         "html": mark_safe(html),  # noqa: S308  every text in it is escaped there
         "choices": _choices(table.columns[1:], columns_name, shown),
         "choosable": len(table.columns) > 3,
-        "folds": writer.folds,
+        "folded": _folded(writer),
         "source": request.get_full_path() if request is not None else "",
         "sort_name": sort_name,
         "columns_name": columns_name,
@@ -82,6 +82,13 @@ def frame_of(
             for label, words, form in (("LaTeX", _("as LaTeX"), "tex"), ("Markdown", _("as Markdown"), "md"))
         ],
     }
+
+
+def _folded(writer: TableWriter) -> str:
+    """What the cards of a phone leave out until one asks for it, in words."""
+    if writer.folds_intervals:
+        return _("intervals and every column") if writer.folds_columns else _("intervals")
+    return _("every column") if writer.folds_columns else ""
 
 
 def _paper_address(address: Address, table: Table, sort: Sort, shown: frozenset[str], form: str) -> str:

@@ -65,11 +65,19 @@ class TableWriter:
         """Bytes that it may come to hold, roughly."""
         return len(self.table.rows) * len(self.table.columns) * BYTES_A_CELL
 
+    @property
+    def folds_columns(self) -> bool:
+        """Whether the cards of a phone leave columns out at first."""
+        return any(column.detail for column in self.table.columns)
+
     @cached_property
-    def folds(self) -> bool:
-        """Whether the cards of a phone leave something out at first: detail columns, or intervals in words."""
-        return any(column.detail for column in self.table.columns) or any(
-            cell.ci is not None for row in self.table.rows for cell in row.cells.values()
+    def folds_intervals(self) -> bool:
+        """Whether they leave out intervals, or p-values, in words; the range of a rank always stands there."""
+        kinds = {column.key: column.kind for column in self.table.columns}
+        return any(
+            cell.value is not None and kinds.get(key) != "rank" and (cell.ci is not None or cell.p is not None)
+            for row in self.table.rows
+            for key, cell in row.cells.items()
         )
 
     def with_column(self, column: Column, cells: Sequence[Cell], after: str) -> TableWriter:

@@ -67,6 +67,28 @@ def test_a_table_without_rows_says_so() -> None:
     assert "<table" not in page("/", table=empty)
 
 
+def test_a_phone_is_offered_what_its_cards_leave_out_and_nothing_else() -> None:
+    """Of the columns of one table each: a range of ranks is always there, so it is nothing to unfold."""
+    columns = {
+        "corpus": (Column("corpus", "Corpus", "text"), Cell("one")),
+        "r": (Column("r", "r", "number"), Cell(0.25, ci=(0.1, 0.4))),
+        "p": (Column("p", "difference", "number"), Cell(0.25, p=0.04)),
+        "rank": (Column("rank", "rank", "rank"), Cell(1, ci=(1, 2))),
+        "tau": (Column("tau", "τ", "number", detail=True), Cell(0.2)),
+    }
+
+    def offered(*keys: str) -> list[str]:
+        table = Table(
+            "t", "", tuple(columns[key][0] for key in keys), (Row("a", {key: columns[key][1] for key in keys}),)
+        )
+        return re.findall(r'class="all-fields choice"><input[^>]*> ([^<]*)</label>', page("/", table=table))
+
+    assert offered("corpus", "rank") == []
+    assert offered("corpus", "r", "rank") == offered("corpus", "p") == ["intervals"]
+    assert offered("corpus", "tau") == ["every column"]
+    assert offered("corpus", "r", "tau") == ["intervals and every column"]
+
+
 def test_a_score_that_is_undefined_keeps_its_reason_within_reach() -> None:
     shown = page("/", '{% score value "no reference" %}')
     assert "undefined: no reference" in shown
