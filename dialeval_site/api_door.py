@@ -43,7 +43,8 @@ class ApiDoor:
             caller = tokens.caller_of(request)
         except DatabaseError:
             log.exception("the token of a request could not be looked up")
-            return problem_response(503, _("The site cannot reach its database. Try again later."))
+            words = _("The site cannot reach its database. Try again later.")
+            return problem_response(503, words, request_id=log_context.request_id())
         whom = f"token {caller.token_id}" if caller.token_id is not None else f"address {rates.address_of(request)}"
         count = rates.counted("api", whom, MINUTE)
         if count > settings.API_RATE:

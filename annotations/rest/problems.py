@@ -26,7 +26,7 @@ class Problem(Schema):
     status: int = Field(description="The HTTP status.")
     detail: str = Field(description="What happened, and what to do.")
     code: str | None = Field(None, description="A word for the rule that refused, such as `limit_day`; else null.")
-    request_id: str | None = Field(None, description="With 500: the number by which the fault is found in the log.")
+    request_id: str | None = Field(None, description="Of a mistake of the server: the number by which the log has it.")
     errors: list[FieldProblem] = Field([], description="With 422: the parameters and fields that are wrong.")
 
 

@@ -17,6 +17,7 @@ from annotations.models import AuditEntry
 from annotations.roles import ORGANISER
 from dialeval_site import tokens
 from dialeval_site.models import ApiToken
+from dialeval_site.request_ids import HEADER
 from tests.api_client import Program, program_of, token_of
 
 pytestmark = pytest.mark.django_db
@@ -172,7 +173,9 @@ def test_where_the_database_is_away_the_answer_is_a_problem(ada, monkeypatch: py
         raise OperationalError("no database")
 
     monkeypatch.setattr(tokens, "_note_use", away)
-    assert program.get("/me").status_code == 503
+    answer = program.get("/me")
+    assert answer.status_code == 503
+    assert answer.json()["request_id"] == answer[HEADER]
 
 
 def test_its_use_is_noted_at_most_once_a_minute(ada) -> None:
