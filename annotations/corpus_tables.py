@@ -41,7 +41,7 @@ def corpora_table(versions: Iterable[CorpusVersion]) -> Table:
         )
         for version in versions
     )
-    return Table("corpora", "Corpora", columns, rows)
+    return Table("corpora", "What each corpus holds", columns, rows)
 
 
 def badges_of(version: CorpusVersion) -> tuple[str, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import timedelta
 from typing import Any
 
@@ -22,7 +23,7 @@ from tests.challenges.sets import open_challenge, open_round, submit, team_with_
 
 pytestmark = pytest.mark.django_db
 QUESTIONS = 45
-"""Of an organiser's first page with everything on it; measured: 31."""
+"""Of an organiser's first page with everything on it; some are left for what comes to it."""
 
 
 def words_of(steps: list[Next]) -> dict[str, str]:
@@ -133,6 +134,15 @@ def test_what_one_organises_nobody_else_is_told() -> None:
     open_challenge(name="Next year", state="draft")
     for user in (AnonymousUser(), made_user("ada", RATER)):
         assert not [step for step in what_is_next(user, []) if "Tea" in step.words or "year" in step.words]
+
+
+def test_the_first_page_says_nothing_twice_above_its_parts() -> None:
+    made_version(slug="tea")
+    Corpus.objects.update(is_public=True)
+    page = Client().get("/").content.decode()
+    above = re.findall(r"<(?:h\d|figcaption)\b[^>]*>([^<]*)<", page)
+    assert above[0] == "Corpora"
+    assert len(above) == len(set(above)) == 3, above
 
 
 def test_the_first_page_asks_no_more_of_the_database_for_twelve_campaigns_than_for_four() -> None:
