@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 from typing import Any
 from urllib.parse import urlencode
@@ -14,7 +15,7 @@ from annotations.models import CorpusVersion
 from annotations.page import aspect_or_404, page, version_or_404
 from annotations.table_frame import page_writer
 from annotations.tables.to_html import TableWriter
-from leaderboard.analyses import look
+from leaderboard.analyses import Look, look
 from leaderboard.analyses.pages import waiting_page
 from leaderboard.corpus_context import corpus_context
 from leaderboard.judges.links import inspector_links
@@ -62,7 +63,8 @@ def metrics(request: HttpRequest, slug: str) -> HttpResponse:
         return made_once(("metric board", *marks), board)
 
     figure = cache(lambda: made_once(("forest", *marks), lambda: forest_figure(document, wish, bands)))
-    metric = _chosen_metric(request, whole, wish)
+    comes = _will_be_there(request, found)
+    metric = request.GET["metric"] if comes else _chosen_metric(request, whole, wish)
     context |= {
         "analysis": found,
         "compared": compared,
@@ -77,7 +79,7 @@ def metrics(request: HttpRequest, slug: str) -> HttpResponse:
         "left_out": _count(whole) - _count(document),
         "metric": metric,
         "plots_query": _plots_query(version, aspect, metric),
-        "metric_page": _metric_page(metric, version),
+        "metric_page": "" if comes else _metric_page(metric, version),
         "judges": inspector_links(version, (row["metric"] for row in document["rows"]), aspect),
         "has_metrics": bool(whole["rows"]),
         "fits": bool(document["rows"]),
@@ -126,6 +128,13 @@ def _plots_query(version: CorpusVersion, aspect: str, metric: str) -> str:
     return urlencode({"metric": metric, "aspect": aspect, "version": version.number})
 
 
+def _will_be_there(request: HttpRequest, found: Look) -> bool:
+    """The metric that is asked for is not in the older answer that is shown: whoever has just handed in its scores is
+    led here before it is in the newer one."""
+    asked = request.GET.get("metric", "")
+    return bool(asked) and found.is_under_way and all(row["metric"] != asked for row in found.answer["rows"])
+
+
 def _chosen_metric(request: HttpRequest, document: dict[str, Any], wish: BoardWish) -> str:
     """The metric whose scatter plots are shown: the one asked for, else the one that the headline names."""
     known = list(dict.fromkeys(row["metric"] for row in document["rows"]))
@@ -149,6 +158,8 @@ def scatter(request: HttpRequest, slug: str) -> HttpResponse:
     correlations = look(version, "correlations", **correlations_asked(aspect))
     if correlations.answer is None:
         return waiting_page(request, context, correlations, page_name=PLOTS)
+    if _will_be_there(request, correlations):
+        return waiting_page(request, context, replace(correlations, state="waiting", answer=None), page_name=PLOTS)
     metric = _chosen_metric(request, correlations.answer, wish_of({}, ["all"], correlations.answer))
     if not metric:
         raise Http404("no metric is computed on this corpus")

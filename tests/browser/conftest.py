@@ -10,12 +10,15 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from tests.browser.chromium import find_chromium, must_not_skip, options
 from tests.browser.stage import Stage, set_up
 from tests.browser.visit import Visit, visitors
 from tests.conftest import made_site
+
+expect.set_options(timeout=20_000)
+"""As long as clicks wait: five seconds, Playwright's own, are short where a machine builds other things beside."""
 
 
 @pytest.fixture(scope="package")

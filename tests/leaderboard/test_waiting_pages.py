@@ -155,3 +155,19 @@ def test_the_api_says_what_failed(version: CorpusVersion) -> None:
     answer = Client().get(f"/api/v1/corpora/{version.corpus.slug}/agreement")
     assert (answer.status_code, answer.json()["code"]) == (500, "not_computed")
     assert "secret" not in answer.content.decode()
+
+
+def test_a_metric_that_is_not_in_the_older_numbers_is_waited_for(version: CorpusVersion) -> None:
+    """Whoever handed in its scores is led to it before a worker has computed it. What is in no numbers is not found."""
+    board = f"/corpora/{version.corpus.slug}/metrics/"
+    Client().get(board)
+    compute_waiting()
+    data_changed([version.pk])
+    text = Client().get(f"{board}?metric=just_handed_in").content.decode()
+    assert "just_handed_in against people" in text
+    part = Client().get(f"{board}plots/?metric=just_handed_in", headers={"HX-Request": "true"}).content.decode()
+    assert "wait for a worker" in part
+    assert f'hx-get="{board}plots/?metric=just_handed_in"' in part  # it asks by itself until it is there
+    compute_waiting()
+    for address in (f"{board}?metric=just_handed_in", f"{board}plots/?metric=just_handed_in"):
+        assert Client().get(address).status_code == 404
