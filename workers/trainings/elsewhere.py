@@ -12,6 +12,7 @@ import logging
 import shutil
 import tempfile
 import time
+from contextlib import suppress
 from pathlib import Path
 from secrets import token_hex
 
@@ -29,6 +30,7 @@ log = logging.getLogger(__name__)
 
 FETCHED = "fetched"
 """In DIALEVAL_HOME."""
+UNFINISHED = ".fetching-"
 FORGOTTEN_AFTER_SECONDS = 24 * 3600
 LOOKED_FOR_EVERY_SECONDS = 3600
 _looked_at = float("-inf")
@@ -59,7 +61,7 @@ class OnStorage:
         if model.folder.exists():
             return
         model.folder.parent.mkdir(parents=True, exist_ok=True)
-        unfinished = Path(tempfile.mkdtemp(prefix=".fetching-", dir=model.folder.parent))
+        unfinished = Path(tempfile.mkdtemp(prefix=UNFINISHED, dir=model.folder.parent))
         try:
             for name in (*model.config["files"], checkpoint.CONFIG):
                 with (unfinished / Path(name).name).open("xb") as target:
@@ -111,11 +113,12 @@ def forget(name: str, revision: str) -> None:
 
 
 def sweep() -> None:
-    """Now and then in each process of a worker: one question to the storage."""
+    """Now and then in each process of a worker: a look at its own disk, and one question to the storage."""
     global _looked_at
     if time.monotonic() - _looked_at < LOOKED_FOR_EVERY_SECONDS:
         return
     _looked_at = time.monotonic()
+    remove_unfinished()
     try:
         remove_forgotten()
     except StorageAway as fault:
@@ -145,6 +148,20 @@ def remove_forgotten(now: float | None = None) -> int:
     return len(forgotten)
 
 
+def remove_unfinished(now: float | None = None) -> int:
+    """Takes away what a process of this machine was fetching as it was killed: nothing came for a day. Returns how
+    many."""
+    before = (time.time() if now is None else now) - FORGOTTEN_AFTER_SECONDS
+    removed = 0
+    for left in list((Path(settings.HOME) / FETCHED).rglob(f"{UNFINISHED}*")):
+        with suppress(FileNotFoundError):  # whoever fetched it has just ended
+            if max(path.stat().st_mtime for path in (left, *left.rglob("*"))) >= before:
+                continue
+            shutil.rmtree(left) if left.is_dir() else left.unlink()
+            removed += 1
+    return removed
+
+
 def _place(name: str, revision: str) -> str:
     return f"{trained.FOLDER}/{_folder(name, revision)}"
 
@@ -158,7 +175,7 @@ def _described(name: str, revision: str) -> TrainedModel | None:
     try:
         if not kept.exists():
             kept.parent.mkdir(parents=True, exist_ok=True)
-            unfinished = kept.with_name(f".fetching-{token_hex(8)}")
+            unfinished = kept.with_name(f"{UNFINISHED}{token_hex(8)}")
             try:
                 with unfinished.open("xb") as target:
                     stored_files.copied(f"{_place(name, revision)}/{checkpoint.CONFIG}", target)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -119,6 +120,32 @@ def test_a_model_that_was_trained_anew_takes_the_place_of_the_one_before_everywh
     use_machine("one")  # it still has a folder of the first
     assert (one / "trained" / "small").is_dir()
     assert files_of(model_named("small", "density")).label == f"small@{second.revision}"
+
+
+def test_what_a_killed_process_was_fetching_is_swept_after_a_day(
+    use_machine: Callable[[str], Path], storage: ObjectStorage, tmp_path: Path
+) -> None:
+    """Also while the storage is away. What is fetched slowly is as old as its newest file."""
+    use_machine("one")
+    trained(tmp_path)
+    two = use_machine("two")
+    whole = files_of(model_named("small", "density")).folder
+    kept = sorted((two / "fetched").rglob("*"))
+    killed, slow = (whole.parent / f".fetching-{name}" for name in ("killed", "slow"))
+    for folder in (killed, slow):
+        folder.mkdir()
+        (folder / "weights.safetensors").write_bytes(b"x")
+    described = two / "fetched" / ".fetching-0123456789abcdef"
+    described.write_bytes(b"{")
+    now = time.time()
+    os.utime(slow / "weights.safetensors", (now + 7200, now + 7200))
+    assert elsewhere.remove_unfinished(now + 23 * 3600) == 0
+    assert elsewhere.remove_unfinished(now + 25 * 3600) == 2
+    assert not killed.exists()
+    assert not described.exists()
+    assert slow.exists()
+    assert elsewhere.remove_unfinished(now + 27 * 3600) == 1
+    assert sorted((two / "fetched").rglob("*")) == kept
 
 
 def test_a_deleted_model_is_gone_from_the_storage(
