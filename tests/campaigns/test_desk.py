@@ -1,4 +1,4 @@
-"""What a rater is given: training, then free slots; kept, given back, skipped."""
+"""What a rater is given: free slots; kept, given back, skipped."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from datetime import timedelta
 import pytest
 from django.db import connection, transaction
 from django.test import Client
-from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from annotations.campaigns.actions import claims, desk
@@ -19,26 +18,15 @@ from annotations.campaigns.actions.desk import (
     fill_desk,
     give_back,
     rate,
-    rate_and_refill,
     renew,
     skip,
 )
-from annotations.campaigns.models import Assignment, Campaign, Conflict, Conversation, Item, Participation, Slot
+from annotations.campaigns.models import Assignment, Campaign, Conflict, Participation, Slot
+from tests.campaigns.rating_all import rate_all
 from tests.campaigns.sets import made_campaign, made_raters, made_user
 
 pytestmark = pytest.mark.django_db
 State = Assignment.State
-
-
-def rate_all(rater: Participation, score: int = 3, most: int = 1000) -> list[Assignment]:
-    """Work until the desk stays empty; what was rated, in order."""
-    rated: list[Assignment] = []
-    while len(rated) < most and (given := fill_desk(rater).assignments):
-        if given[0].item.chat_system_id:
-            Conversation.objects.create(assignment=given[0], finished_at=timezone.now())
-        rate(rater, given[0].item.public_id, Judgement(key=f"key {len(rated)}", score=score))
-        rated.append(given[0])
-    return rated
 
 
 def let_leases_end(rater: Participation) -> None:
@@ -47,7 +35,7 @@ def let_leases_end(rater: Participation) -> None:
     )
 
 
-# --- being given items -----------------------------------------------------------------------------------------
+# --- being given items ------------------------------------------------------------------------------------------------
 
 
 def test_two_items_are_in_hand_the_current_and_the_next() -> None:
@@ -235,102 +223,7 @@ def test_the_search_passes_a_long_run_of_items_already_judged(monkeypatch: pytes
     assert len(rate_all(rater)) == 10
 
 
-# --- training and attention ------------------------------------------------------------------------------------
-
-
-def test_training_comes_first_and_in_order() -> None:
-    campaign = made_campaign(training=[(1, 2), (3, 3), (4, 5)])
-    (rater,) = made_raters(campaign, 1)
-    roles = [(one.item.role, one.item.position) for one in rate_all(rater, most=5)]
-    assert roles == [("training", 0), ("training", 1), ("training", 2), ("regular", 0), ("regular", 0)]
-
-
-def test_nothing_regular_is_given_before_the_training_is_over() -> None:
-    (rater,) = made_raters(made_campaign(training=[(1, 2)]), 1)
-    assert [one.item.role for one in fill_desk(rater).assignments] == ["training"]
-
-
-@pytest.mark.parametrize(
-    ("scores", "passed"),
-    [
-        ([1, 5, 3], True),  # 2 of 3 within their ranges: 0.67 ≥ 0.6
-        ([1, 1, 3], False),  # 1 of 3: 0.33 < 0.6
-    ],
-)
-def test_the_pass_mark_decides(scores: list[int], passed: bool) -> None:
-    campaign = made_campaign(training=[(1, 2), (4, 5), (4, 5)], pass_mark=0.6)
-    (rater,) = made_raters(campaign, 1)
-    for number, score in enumerate(scores):
-        rate(rater, fill_desk(rater).assignments[0].item.public_id, Judgement(key=str(number), score=score))
-    assert rater.qualification == ("passed" if passed else "failed")
-    after = fill_desk(rater)
-    assert after.why_empty == ("" if passed else "failed")
-    assert len(after.assignments) == (2 if passed else 0)
-
-
-def test_a_pass_mark_of_two_thirds_takes_two_of_three() -> None:
-    campaign = made_campaign(training=[(1, 1), (1, 1), (1, 1)], pass_mark=2 / 3)
-    (rater,) = made_raters(campaign, 1)
-    for number, score in enumerate([1, 1, 5]):
-        rate(rater, fill_desk(rater).assignments[0].item.public_id, Judgement(key=str(number), score=score))
-    assert rater.qualification == "passed"
-
-
-def test_the_second_thought_on_a_training_item_does_not_count() -> None:
-    """The answer was shown after the first."""
-    campaign = made_campaign(training=[(1, 1), (1, 1)], pass_mark=1)
-    (rater,) = made_raters(campaign, 1)
-    first, second = (one.item.public_id for one in fill_desk(rater).assignments)
-    rate(rater, first, Judgement(key="wrong", score=5))
-    rate(rater, first, Judgement(key="now I know", score=1))
-    rate(rater, second, Judgement(key="right", score=1))
-    assert rater.qualification == "failed"
-
-
-def test_training_without_a_pass_mark_is_passed_by_all() -> None:
-    (rater,) = made_raters(made_campaign(training=[(1, 1)]), 1)
-    rate(rater, fill_desk(rater).assignments[0].item.public_id, Judgement(key="a", score=5))
-    assert rater.qualification == "passed"
-
-
-def test_a_skipped_training_item_is_not_right() -> None:
-    (rater,) = made_raters(made_campaign(training=[(1, 1)], pass_mark=0.5), 1)
-    skip(rater, fill_desk(rater).assignments[0].item.public_id, "unclear")
-    assert rater.qualification == "failed"
-
-
-def test_training_items_given_back_come_again() -> None:
-    (rater,) = made_raters(made_campaign(training=[(1, 1), (2, 2)]), 1)
-    before = [one.item_id for one in fill_desk(rater).assignments]
-    give_back(rater)
-    assert [one.item_id for one in fill_desk(rater).assignments] == before
-
-
-def test_every_rater_gets_every_training_item() -> None:
-    campaign = made_campaign(training=[(1, 2)], k=1)
-    for rater in made_raters(campaign, 4):
-        assert fill_desk(rater).assignments[0].item.role == "training"
-
-
-def test_attention_items_come_among_the_others_once_each_and_hold_no_slot() -> None:
-    campaign = made_campaign(dialogues=10, turns=4, k=1, attention=[(1, 1), (5, 5), (2, 3)], attention_every=4)
-    (rater,) = made_raters(campaign, 1)
-    rated = rate_all(rater)  # 80 regular items: so many that all three checks came
-    assert rated[0].item.role == Item.Role.REGULAR
-    assert rated[-1].item.role == Item.Role.REGULAR
-    checks = [one for one in rated if one.item.role == Item.Role.ATTENTION]
-    assert len({one.item_id for one in checks}) == len(checks) == 3
-    assert not Slot.objects.filter(holder__in=checks).exists()
-    assert {one.propensity for one in checks} == {None}
-
-
-def test_no_attention_items_unless_the_campaign_asks_for_them() -> None:
-    campaign = made_campaign(attention=[(1, 1)])
-    (rater,) = made_raters(campaign, 1)
-    assert {one.item.role for one in rate_all(rater)} == {"regular"}
-
-
-# --- keeping, giving back, skipping ----------------------------------------------------------------------------
+# --- keeping, giving back, skipping -----------------------------------------------------------------------------------
 
 
 def test_the_heartbeat_renews() -> None:
@@ -421,7 +314,8 @@ def test_a_skip_needs_a_reason(reason: str) -> None:
         skip(rater, item.public_id, reason)
 
 
-# --- when the campaign hands out nothing -----------------------------------------------------------------------
+# --- when the campaign hands out nothing ------------------------------------------------------------------------------
+
 
 HOUR = timedelta(hours=1)
 
@@ -464,96 +358,3 @@ def test_an_excluded_rater_gets_nothing() -> None:
     )
     assert fill_desk(rater) == desk.Desk((), "excluded")
     assert rater.state == Participation.State.EXCLUDED
-
-
-# --- a rating and the next item at once -----------------------------------------------------------------------
-
-
-def test_with_the_rating_comes_what_would_have_been_handed_out_after_it() -> None:
-    one, two = (made_raters(made_campaign(), 1)[0] for _ in range(2))
-    for rater in (one, two):
-        Participation.objects.filter(pk=rater.pk).update(seed=5)
-    positions = {item.pk: place for rater in (one, two) for place, item in enumerate(rater.campaign.items.all())}
-    rated, following = (fill_desk(one).assignments[place].item for place in (0, 1))
-    stored, given = rate_and_refill(one, rated.public_id, Judgement(key="a", score=4))
-    assert (stored.revision.score, stored.revision.assignment.item, stored.is_new) == (4, rated, True)
-    assert given.assignments[0].item == following
-
-    rate(two, fill_desk(two).assignments[0].item.public_id, Judgement(key="a", score=4))
-    separately = fill_desk(two).assignments
-    assert [positions[one.item_id] for one in given.assignments] == [positions[one.item_id] for one in separately]
-    assert [one.propensity for one in given.assignments] == [one.propensity for one in separately]
-
-
-def test_a_rating_sent_again_brings_the_same_items() -> None:
-    (rater,) = made_raters(made_campaign(), 1)
-    item = fill_desk(rater).assignments[0].item.public_id
-    first, given = rate_and_refill(rater, item, Judgement(key="a", score=4))
-    again, given_again = rate_and_refill(rater, item, Judgement(key="a", score=2))
-    assert (again.revision, again.is_new, again.revision.score) == (first.revision, False, 4)
-    assert given_again == given
-
-
-@pytest.mark.parametrize("failures", [1, 2])
-def test_a_rating_is_stored_whatever_happens_to_the_next_item(monkeypatch: pytest.MonkeyPatch, failures: int) -> None:
-    (rater,) = made_raters(made_campaign(), 1)
-    item = fill_desk(rater).assignments[0].item.public_id
-    claim, left = desk.claim_regular, iter(range(failures))
-
-    def breaks(holder: Participation, *arguments: object) -> Assignment | None:
-        claimed = claim(holder, *arguments)  # half-way: the item is claimed, and must be free again
-        if next(left, None) is not None:
-            raise RuntimeError("the next item cannot be had")
-        return claimed
-
-    monkeypatch.setattr(desk, "claim_regular", breaks)
-    if failures == 1:
-        assert len(rate_and_refill(rater, item, Judgement(key="a", score=4))[1].assignments) == 2
-    else:
-        with pytest.raises(RuntimeError):
-            rate_and_refill(rater, item, Judgement(key="a", score=4))
-    rater.refresh_from_db()
-    done = Assignment.objects.get(participation=rater, state=State.DONE)
-    assert (done.item.public_id, done.current.score, rater.rated) == (item, 4, 1)
-    held = Assignment.objects.filter(participation=rater, state=State.LEASED)
-    assert held.count() == 3 - failures  # the one in hand before, and the next where the second try got it
-    assert Slot.objects.filter(holder__isnull=False).count() == 1 + held.count()
-
-
-def test_nothing_is_handed_out_with_a_rating_that_is_refused() -> None:
-    (rater,) = made_raters(made_campaign(), 1)
-    given = fill_desk(rater).assignments
-    with pytest.raises(NotHanded):
-        rate_and_refill(rater, "nobody-has-this", Judgement(key="a", score=4))
-    assert fill_desk(rater).assignments == given
-
-
-def test_ratings_are_counted_once_each() -> None:
-    (rater,) = made_raters(made_campaign(), 1)
-    first, second = (one.item.public_id for one in fill_desk(rater).assignments)
-    rate_and_refill(rater, first, Judgement(key="a", score=4))
-    rate_and_refill(rater, first, Judgement(key="a", score=4))  # sent again
-    rate(rater, first, Judgement(key="b", score=2))  # another mind
-    skip(rater, second, "unclear")
-    third = fill_desk(rater).assignments[0].item.public_id
-    give_back(rater)
-    rate(rater, third, Judgement(key="c", score=3))  # late: its place was still free
-    rater.refresh_from_db()
-    assert rater.rated == rater.assignments.filter(state=State.DONE).count() == 2
-
-
-# --- what it costs ---------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("done", [2, 40])
-def test_submit_and_next_item_take_few_queries_however_much_was_done(done: int) -> None:
-    """The rater's row, what the rater has, expired leases, free slots, the slot's item; the rating and its item, the
-    next one and its slot, the rater's row."""
-    campaign = made_campaign(dialogues=10, turns=3)
-    (rater,) = made_raters(campaign, 1)
-    rate_all(rater, most=done)
-    current = fill_desk(rater).assignments[0]
-    with CaptureQueriesContext(connection) as queries:
-        rate_and_refill(rater, current.item.public_id, Judgement(key="x", score=3))
-    asked = [query["sql"] for query in queries if query["sql"].split()[0] in ("SELECT", "INSERT", "UPDATE", "DELETE")]
-    assert len(asked) <= 10, "\n".join(asked)
