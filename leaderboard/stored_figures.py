@@ -13,6 +13,7 @@ from leaderboard.figures import Figure
 
 _HERE = Path(__file__).parent
 _DRAWING_CODE = [
+    _HERE.parent / "annotations" / "tables" / "table.py",
     *sorted((_HERE / "figures").glob("*.py")),
     _HERE / "metric_boards" / "scatter_plots.py",
     _HERE / "metric_pairs" / "plots.py",

@@ -68,7 +68,7 @@ def leave_one_out(table: Tabulation, resampling: Resampling) -> dict[str, LeaveO
 def _correlations(
     own: FloatArray, of_others: FloatArray, dialogue: IntArray, resampling: Resampling
 ) -> tuple[dict[str, Estimate], dict[str, FloatArray]]:
-    reason = _why_undefined(own, of_others)
+    reason = why_undefined(own, of_others)
     if reason:
         return {name: Estimate.undefined(reason) for name in COEFFICIENTS}, {}
     dialogues, place = np.unique(dialogue, return_inverse=True)
@@ -87,7 +87,8 @@ def _correlations(
     }, of_resamples
 
 
-def _why_undefined(own: FloatArray, of_others: FloatArray) -> str:
+def why_undefined(own: FloatArray, of_others: FloatArray) -> str:
+    """Why a rater's scores cannot be correlated with the mean of the others; "" where they can."""
     if own.size < FEWEST_ITEMS:
         return f"fewer than {FEWEST_ITEMS} items judged by this rater and another"
     if np.ptp(own) == 0:

@@ -13,7 +13,11 @@ _OF_STATISTICS = [
     *sorted((_PROJECT / "leaderboard" / "challenges" / "queries").glob("board*.py")),
     *sorted((_PROJECT / "annotations" / "agreement").glob("*.py")),
     *sorted((_PROJECT / "annotations" / "correlation").glob("*.py")),
+    _PROJECT / "annotations" / "campaigns" / "queries" / "ratings.py",
+    _PROJECT / "annotations" / "campaigns" / "rater_statistics" / "disagreement.py",
     _PROJECT / "annotations" / "estimates.py",
     _PROJECT / "annotations" / "queries.py",
+    _PROJECT / "workers" / "judging" / "model_families.py",
+    _PROJECT / "workers" / "judging" / "worth.py",
 ]
 CODE = hashlib.sha256(b"".join(file.read_bytes() for file in _OF_STATISTICS)).hexdigest()[:12]

@@ -34,7 +34,6 @@ from leaderboard.statistics.swapped_systems import SwappedSystems
 BLOCK = 1000
 ENOUGH = 20
 """Swaps as extreme as the data, after which a pair stops: p is then known to about a fifth of itself."""
-FIXED = "the metric has no scores below system level: no dialogue of it can be swapped"
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ import pytest
 from django.http import HttpResponse
 from django.test import Client
 
+from annotations.agreement.leave_one_out import FEWEST_ITEMS
 from annotations.campaigns.actions.claims import ENOUGH, FIRST_READ, MOST_READ
 from annotations.campaigns.actions.collection import WAITING_SECONDS
 from annotations.campaigns.actions.opening import MOST_SLOTS
@@ -22,7 +23,6 @@ from annotations.campaigns.plan.draw import RECENT_ITEMS
 from annotations.campaigns.queries.chat import LEAST_UTTERANCES
 from annotations.campaigns.queries.overview import DAYS_OF_PACE
 from annotations.campaigns.queries.quality import RESAMPLES
-from annotations.campaigns.rater_statistics.others import FEWEST_ITEMS
 from annotations.campaigns.scale import DEFAULT_AXES, DEFAULT_THRESHOLD
 from annotations.campaigns.views.quality import FORMATS
 from annotations.exporters.rating_files import csv_of_ratings, csv_of_revisions

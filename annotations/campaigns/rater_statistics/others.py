@@ -17,14 +17,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from annotations.agreement.leave_one_out import DECIMALS, why_undefined
 from annotations.correlation import cluster_resamples, with_interval
 from annotations.correlation.pearson import pearson_estimate, replicates
 from annotations.estimates import Estimate
 
-FEWEST_ITEMS = 3
 NOBODY_ELSE = "nobody else judged this rater's items"
-DECIMALS = 9
-"""Means are rounded, so that equal means of different sums stay equal."""
 
 FloatArray = NDArray[np.float64]
 
@@ -90,20 +88,10 @@ def _severity(difference: FloatArray, place: NDArray[np.int64], dialogues: int, 
 def _agreement(
     own: FloatArray, of_others: FloatArray, place: NDArray[np.int64], dialogues: int, drawn: FloatArray | None
 ) -> Estimate:
-    if reason := _why_no_correlation(own, of_others):
+    if reason := why_undefined(own, of_others):
         return Estimate.undefined(reason)
     # Items of one dialogue are not independent, so the p-value of the formula is left out.
     point = Estimate(pearson_estimate(own, of_others).value)
     if drawn is None:
         return point
     return with_interval(point, replicates(own, of_others, place, drawn), dialogues)
-
-
-def _why_no_correlation(own: FloatArray, of_others: FloatArray) -> str:
-    if own.size < FEWEST_ITEMS:
-        return f"fewer than {FEWEST_ITEMS} items judged by this rater and another"
-    if np.ptp(own) == 0:
-        return "all scores of this rater are equal"
-    if np.ptp(of_others) == 0:
-        return "all mean scores of the other raters are equal"
-    return ""
