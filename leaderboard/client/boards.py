@@ -6,7 +6,7 @@ import csv
 import io
 from typing import Any
 
-from leaderboard.challenges.files.csv_source import with_guard
+from annotations.tables.to_csv import safe_text
 from leaderboard.client import terminal
 from leaderboard.client.texts import one_line
 
@@ -97,4 +97,4 @@ def _is_number(value: Any) -> bool:
 
 
 def _safe(value: Any) -> str:
-    return with_guard(one_line(value))
+    return safe_text(one_line(value))

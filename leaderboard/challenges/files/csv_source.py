@@ -11,9 +11,9 @@ from typing import BinaryIO
 
 from annotations.importers.json_source import MAX_BLANK_LINES, MAX_ELEMENT, open_file
 from annotations.importers.problems import Problems
+from annotations.tables.to_csv import safe_text
 
 MAX_COLUMNS = 20
-_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 _MESSAGES = (
     ("new-line character", "has a carriage return outside quotes; end lines with LF or CR LF"),
     ("unexpected end of data", "begins a quoted cell that never ends"),
@@ -63,13 +63,9 @@ def csv_rows(path: Path, columns: Sequence[str], problems: Problems) -> Iterator
 
 
 def without_guard(cell: str) -> str:
-    """The cell without the apostrophe that this project's tables put before what a spreadsheet would run."""
-    return cell[1:] if cell.startswith("'") and cell[1:].startswith(_FORMULA_STARTS) else cell
-
-
-def with_guard(cell: str) -> str:
-    """The cell with an apostrophe before it where a spreadsheet would run it."""
-    return f"'{cell}" if cell.startswith(_FORMULA_STARTS) else cell
+    """The cell without the apostrophe that this project's tables (``safe_text``) put before what a spreadsheet would
+    run."""
+    return cell[1:] if cell.startswith("'") and safe_text(cell[1:]) == cell else cell
 
 
 def _lines(file: BinaryIO, row: _Row, problems: Problems) -> Iterator[str]:

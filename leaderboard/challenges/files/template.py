@@ -8,7 +8,7 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from leaderboard.challenges.files.csv_source import with_guard
+from annotations.tables.to_csv import safe_text
 from leaderboard.challenges.files.formats import Format
 from leaderboard.challenges.files.layout import Layout, key_of
 from leaderboard.challenges.files.responses import COLUMNS
@@ -58,7 +58,7 @@ def _rows(columns: Sequence[str], rows: Iterable[tuple[Any, ...]], format: Forma
 def _csv(columns: Sequence[str], rows: Iterable[tuple[Any, ...]]) -> Iterator[str]:
     yield _csv_line(columns)
     for row in rows:
-        yield _csv_line([with_guard(cell) if isinstance(cell, str) else cell for cell in row])
+        yield _csv_line([safe_text(cell) if isinstance(cell, str) else cell for cell in row])
 
 
 def _csv_line(cells: Sequence[Any]) -> str:
