@@ -85,7 +85,7 @@ def dialogue_context(
 
 def _page_of_systems(version: CorpusVersion, page: str, system: str) -> Page[System]:
     systems = shown_systems(version).order_by("position")
-    if not page and system.isascii() and system.isdigit():
+    if not page and system.isascii() and system.isdigit() and len(system) < 10:
         page = str(systems.filter(position__lt=system).count() // SYSTEMS_A_PAGE + 1)
     return Paginator(systems, SYSTEMS_A_PAGE).get_page(page)
 

@@ -52,3 +52,4 @@ def test_the_pages_links_go_through_all_systems(client_of_a_page: Client) -> Non
 def test_what_is_no_page_shows_one(client_of_a_page: Client) -> None:
     assert _shown(client_of_a_page, "&page=nine") == list(range(SYSTEMS_A_PAGE))
     assert _shown(client_of_a_page, "&system=²") == list(range(SYSTEMS_A_PAGE))
+    assert _shown(client_of_a_page, "&system=" + "9" * 5000) == list(range(SYSTEMS_A_PAGE))
