@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Request, Route, expect
 
 from tests.browser.stage import Stage
 from tests.browser.visit import Visit
@@ -59,6 +59,41 @@ def test_the_form_follows_the_choice_and_says_what_it_costs(visit: Callable[...,
     page.get_by_text("New dialogues between two raters").click()
     expect(page.get_by_label("Dialogues wanted")).to_have_value("3")
     expect(page.get_by_label("Raters per item")).to_have_count(0)
+
+
+def test_a_late_answer_overwrites_nothing_that_was_filled_in_meanwhile(visit: Callable[..., Visit]) -> None:
+    """Until the form that follows a choice is there, the choice alone can be changed; what was chosen last counts."""
+    organiser = visit(role="organiser")
+    page = organiser.go("/campaigns/new/?corpus=demo")
+    late: list[Route] = []
+
+    def asks_for_the_form(request: Request) -> bool:
+        return request.headers.get("hx-target") == "campaign-form"
+
+    def answer(route: Route) -> None:
+        late.append(route) if asks_for_the_form(route.request) else route.continue_()
+
+    page.route("**/campaigns/new/*", answer)
+    name, systems = page.get_by_label("Name", exact=True), page.locator("#systems")
+    name.fill("Newcomer waits")
+    with page.expect_request(asks_for_the_form):
+        page.get_by_text("A system's responses in a whole dialogue").click()
+    expect(systems).to_have_js_property("inert", True)
+    box = systems.locator("input[type=checkbox]").first
+    box.click(force=True)
+    name.focus()
+    expect(box).to_be_checked()
+    expect(name).not_to_be_focused()
+    with page.expect_request(asks_for_the_form):
+        page.get_by_text("New dialogues between two raters").click()
+    expect(systems).to_have_js_property("inert", True)
+    late[1].continue_()
+    late[0].abort()  # it had given way
+    expect(page.get_by_label("Dialogues wanted")).to_be_visible()
+    expect(page.locator("[inert]")).to_have_count(0)
+    expect(name).to_have_value("Newcomer waits")
+    # htmx notes of the request that gave way that it came to nothing.
+    organiser.complaints = [one for one in organiser.complaints if "error: htmx:" not in one]
 
 
 def test_guidelines_are_shown_while_they_are_written(visit: Callable[..., Visit]) -> None:
