@@ -104,6 +104,20 @@ def test_whiskers_stand_at_both_sides_of_a_system(visit: Callable[..., Visit]) -
     assert system.locator(".yerror").count() == 8
 
 
+def test_a_chart_that_is_not_drawn_is_on_paper_as_its_data(visit: Callable[..., Visit]) -> None:
+    """As without JavaScript, or before its drawing program has come."""
+    page = visit(script=False).go("/corpora/demo/metrics/plots/")
+    figures = page.locator("[data-chart]:has([data-chart-canvas])").all()
+    assert figures
+    assert not any(figure.locator(".chart-data tbody tr").first.is_visible() for figure in figures)
+    page.emulate_media(media="print")
+    for figure in figures:
+        rows = figure.locator(".chart-data tbody tr")
+        assert rows.count() == rows.filter(visible=True).count() > 0
+        assert figure.locator("[data-chart-state], .chart-data > summary").filter(visible=True).count() == 0
+        assert figure.locator(".chart-area").evaluate("area => area.offsetHeight") == 0
+
+
 ON_PAPER = """() => matchMedia("print").addEventListener("change", (paper) => {
   if (!paper.matches) return;
   window.printed = [...document.querySelectorAll("[data-chart-canvas] .svg-container")].map((drawing) =>
