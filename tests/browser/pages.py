@@ -115,5 +115,4 @@ MADE_BY_OTHER_TESTS: Final = frozenset(
         *("campaign-join", "team-join", "password-reset-link", "two-factor-log-in"),
     )
 )
-"""There for a moment, or behind a link that is made once: the tests that come there have axe look at them.
-Not yet at a room, whose page has a fault at 390 px."""
+"""There for a moment, or behind a link that is made once: the tests that come there have axe look at them."""

@@ -8,6 +8,7 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests.browser.for_everybody import assert_everybody_can_use
 from tests.browser.stage import Stage
 from tests.browser.visit import Visit
 
@@ -99,6 +100,7 @@ def test_own_words_stand_right_and_only_the_own_persona_shows(meeting: Callable[
     assert len(personas[0]) >= 5
     assert not personas[0] & personas[1]
     assert "own-side-amber" not in second.page.content()
+    assert_everybody_can_use(second.page)
 
 
 def test_without_a_connection_the_text_waits_and_is_sent_once(stage: Stage, meeting: Callable[..., Pair]) -> None:
