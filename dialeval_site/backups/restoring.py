@@ -62,7 +62,7 @@ def restore(path: Path, replace: bool = False, told: Told = lambda *_: None) -> 
         size = os.fstat(file.fileno()).st_size
         manifest = archive.checked(file, lambda done: told("", done, size))
         with one_migrates():
-            state = _State(manifest["migrations"])
+            state = _State(manifest["migrations"], str(manifest["dialeval"]))
             _make_tables()
             _refuse_unfit(manifest, state)
             if not replace:
@@ -97,13 +97,14 @@ def _restored(
 class _State:
     """The tables as the backup's dialeval had them, and the way there and on."""
 
-    def __init__(self, applied: dict[str, list[str]]) -> None:
+    def __init__(self, applied: dict[str, list[str]], dialeval: str) -> None:
         graph = MigrationExecutor(connection).loader.graph
         self._then = {(app, name) for app, names in applied.items() for name in names}
         known = set(graph.nodes)
         if unknown := sorted(self._then - known):
             app, name = unknown[0]
             raise Refused(f"the backup is of a newer dialeval, or of another one: it has the migration {app}.{name}")
+        _refuse_gaps(graph, self._then, dialeval)
         self.is_older = bool(known - self._then)
         self._now = graph.leaf_nodes()
         self._targets = [node for node in graph.nodes if node in self._then and self._is_last(graph, node)]
@@ -129,6 +130,21 @@ class _State:
     def go_on(self) -> None:
         if self.is_older:
             MigrationExecutor(connection, loading.settle_keys).migrate(self._now)
+
+
+def _refuse_gaps(graph: Any, then: set[tuple[str, str]], dialeval: str) -> None:
+    """Where one is missing that another is built on, the way back to it would take the other's tables away too."""
+    lacks: dict[str, list[str]] = {}
+    for node in sorted(then):
+        for parent in graph.node_map[node].parents:
+            if parent.key not in then:
+                lacks.setdefault(".".join(parent.key), []).append(".".join(node))
+    if lacks:
+        gaps = "; ".join(f"{name}, on which {', '.join(built)} is built" for name, built in sorted(lacks.items()))
+        raise Refused(
+            f"the backup has other migrations than this dialeval: it lacks {gaps}. Restore it with the dialeval that "
+            f"made it ({dialeval}), run `migrate` of this one there, and make a new backup"
+        )
 
 
 def _make_tables() -> None:

@@ -18,6 +18,7 @@ from typing import Any
 
 import pytest
 
+from annotations.version import VERSION
 from tests.conftest import ON_SERVICES, _fresh_database, made_site
 from tests.site import PROJECT, Site
 
@@ -259,6 +260,25 @@ def test_a_backup_of_a_newer_dialeval_is_refused(backed_up: Path, tmp_path: Path
         assert refused.returncode == 1
         assert (
             "newer dialeval, or of another one: it has the migration annotations.0999_from_the_future" in refused.stderr
+        )
+
+
+def test_a_backup_that_lacks_a_migration_on_which_others_are_built_is_refused_and_says_which(
+    backed_up: Path, tmp_path: Path
+) -> None:
+    """Back to before judges.0001 there is no challenges.0002 either, and the backup has rows of it."""
+
+    def without(manifest: dict[str, Any]) -> None:
+        del manifest["migrations"]["judges"]
+        manifest["tables"] = {table: said for table, said in manifest["tables"].items() if "judges_" not in table}
+
+    odd = rewritten(backed_up, tmp_path / "odd", change=without)
+    with other_site(tmp_path / "site", on_services=ON_SERVICES) as site:
+        refused = site.manage("restore", odd, check=False)
+        assert refused.returncode == 1
+        assert (
+            "it lacks judges.0001_judges, on which challenges.0002_judge_purse is built. Restore it with the dialeval "
+            f"that made it ({VERSION}), run `migrate` of this one there, and make a new backup" in refused.stderr
         )
 
 
