@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 from urllib.parse import urlencode
 
-from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.cache import never_cache
@@ -15,7 +15,7 @@ from django.views.decorators.http import require_safe
 from annotations import audit_queries as queries
 from annotations.audit_queries import Wish
 from annotations.audit_words import as_csv, as_json, detail_lines
-from annotations.page import organisers_page
+from annotations.page import lines_as_file, organisers_page
 
 FILES: dict[str, tuple[str, Callable[[Iterable[dict[str, Any]]], Iterator[str]]]] = {
     "csv": ("text/csv; charset=utf-8", as_csv),
@@ -64,6 +64,4 @@ def _file(wish: Wish, form: str) -> HttpResponse:
         raise Http404("the log comes as csv or json")
     content_type, written = FILES[form]
     documents = (queries.document_of(entry) for entry in queries.every_entry(wish))
-    response = StreamingHttpResponse(written(documents), content_type=content_type)
-    response["Content-Disposition"] = f'attachment; filename="audit-log.{form}"'
-    return response
+    return lines_as_file(written(documents), f"audit-log.{form}", content_type)

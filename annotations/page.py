@@ -1,14 +1,14 @@
-"""What the views of every app share: finding the corpus version in the address, and answering a table's download."""
+"""What the views of every app share: finding the corpus version in the address, answering downloads, who gets in."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from functools import wraps
 from typing import Any
 
 from django.contrib.auth.views import redirect_to_login
 from django.core.exceptions import PermissionDenied
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import render
 from django.urls import reverse
 from django.views.decorators.cache import never_cache
@@ -56,6 +56,26 @@ def _file_name(request: HttpRequest, name: str) -> str:
     """A file says which corpus it is of, also in a folder of many."""
     slug = str(request.resolver_match.kwargs.get("slug", "")) if request.resolver_match else ""
     return f"{slug}-{name}" if slug and not name.startswith(f"{slug}-") else name
+
+
+def lines_as_file(lines: Iterable[str], name: str, content_type: str) -> StreamingHttpResponse:
+    """A file that is written while it is sent, however long it is."""
+    response = StreamingHttpResponse(_in_pieces(lines), content_type=content_type)
+    response["Content-Disposition"] = f'attachment; filename="{name}"'
+    return response
+
+
+def _in_pieces(lines: Iterable[str], size: int = 64_000) -> Iterator[str]:
+    """A line at a time would be a write to the network each."""
+    piece: list[str] = []
+    length = 0
+    for line in lines:
+        piece.append(line)
+        length += len(line)
+        if length >= size:
+            yield "".join(piece)
+            piece, length = [], 0
+    yield "".join(piece)
 
 
 def organisers_page(home: str, refusal: Any) -> Callable[[Callable[..., HttpResponse]], Callable[..., HttpResponse]]:

@@ -100,16 +100,3 @@ FILES: dict[str, tuple[str, Callable[[Iterable[dict[str, Any]]], Iterator[str]]]
     "judged.csv": ("text/csv; charset=utf-8", csv_lines),
     "judged.jsonl": ("application/jsonl; charset=utf-8", json_lines),
 }
-
-
-def in_pieces(lines: Iterable[str], size: int = 64_000) -> Iterator[str]:
-    """A line at a time would be a write to the network each."""
-    piece: list[str] = []
-    length = 0
-    for line in lines:
-        piece.append(line)
-        length += len(line)
-        if length >= size:
-            yield "".join(piece)
-            piece, length = [], 0
-    yield "".join(piece)

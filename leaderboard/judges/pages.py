@@ -6,19 +6,19 @@ import math
 from typing import Any
 
 from django.core.paginator import Paginator
-from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils.http import urlencode
 from django.views.decorators.http import require_safe
 
 from annotations.models import CorpusVersion
-from annotations.page import aspect_or_404, page, version_or_404
+from annotations.page import aspect_or_404, lines_as_file, page, version_or_404
 from annotations.queries import select_systems
 from annotations.roles import is_organiser
 from leaderboard.analyses import look
 from leaderboard.analyses.pages import waiting_page
-from leaderboard.judges.export import FILES, as_documents, in_pieces
+from leaderboard.judges.export import FILES, as_documents
 from leaderboard.judges.tables import hygiene_sentences, hygiene_tables
 from leaderboard.queries.judge_answers import OneJudged, SentRequest, one_judged, sent_request
 from leaderboard.queries.judge_choice import ONLY, SIDES, SORTS, JudgedRows, Wish
@@ -249,9 +249,7 @@ def _file(
     content_type, written = FILES[wish]
     found = answered_rows(version, configuration, rows, chosen)
     documents = as_documents(configuration.text, found, with_costs=is_organiser(request.user))
-    response = StreamingHttpResponse(in_pieces(written(documents)), content_type=content_type)
-    response["Content-Disposition"] = f'attachment; filename="{wish}"'
-    return response
+    return lines_as_file(written(documents), wish, content_type)
 
 
 # --- one row -------------------------------------------------------------------------------------------------------

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -30,6 +29,7 @@ from annotations.campaigns.plan.cost import Cost, Pace, assumed_pace, expected_e
 from annotations.campaigns.queries.planning import PlannedItems, Question, planned_items, question_of
 from annotations.importers.texts import text_fault
 from annotations.models import CorpusVersion
+from annotations.steps import Step, with_the_next
 
 DAYS_OF_PACE = 7
 RATINGS_OF_PACE = 1000
@@ -317,16 +317,6 @@ def has_answers(campaign: Campaign) -> bool:
 # --- what comes next -------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
-    key: str
-    title: str
-    remark: str
-    is_done: bool
-    is_next: bool = False
-    is_optional: bool = False
-
-
 def steps_of(campaign: Campaign, progress: Progress) -> list[Step]:
     """The way from a draft to published ratings, with the next step marked."""
     is_draft = campaign.state == Campaign.State.DRAFT
@@ -387,11 +377,4 @@ def steps_of(campaign: Campaign, progress: Progress) -> list[Step]:
             is_closed,
         ),
     ]
-    return _with_the_next(steps)
-
-
-def _with_the_next(steps: Sequence[Step]) -> list[Step]:
-    first = next((step.key for step in steps if not step.is_done and not step.is_optional), "")
-    return [
-        Step(step.key, step.title, step.remark, step.is_done, step.key == first, step.is_optional) for step in steps
-    ]
+    return with_the_next(steps)

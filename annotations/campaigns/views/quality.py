@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import tempfile
 import zipfile
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from django.contrib import messages
 from django.core.paginator import Paginator
-from django.http import FileResponse, Http404, HttpRequest, HttpResponse, StreamingHttpResponse
+from django.http import FileResponse, Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.translation import gettext as _
@@ -28,7 +27,7 @@ from annotations.campaigns.queries.ratings import publication_of
 from annotations.campaigns.rating_tables import raters_table, ratings_table
 from annotations.exporters import mt_metrics_eval
 from annotations.exporters.rating_files import csv_of_ratings, csv_of_revisions, json_lines
-from annotations.page import page
+from annotations.page import lines_as_file, page
 
 RATINGS_A_PAGE = 100
 FORMATS = ("csv", "revisions-csv", "jsonl", "mt-metrics-eval")
@@ -188,29 +187,10 @@ def export(request: HttpRequest, slug: str) -> HttpResponse:
     found = ratings_to_export(campaign, everything, accounts)
     axes = [axis["key"] for axis in campaign.axes]
     if form == "jsonl":
-        return _stream(json_lines(found, accounts), f"{name}.jsonl", "application/jsonl; charset=utf-8")
+        return lines_as_file(json_lines(found, accounts), f"{name}.jsonl", "application/jsonl; charset=utf-8")
     if form == "csv":
-        return _stream(csv_of_ratings(found, axes, accounts), f"{name}.csv", "text/csv; charset=utf-8")
-    return _stream(csv_of_revisions(found, axes, accounts), f"{name}-revisions.csv", "text/csv; charset=utf-8")
-
-
-def _stream(lines: Iterator[str], name: str, content_type: str) -> HttpResponse:
-    response = StreamingHttpResponse(_in_pieces(lines), content_type=content_type)
-    response["Content-Disposition"] = f'attachment; filename="{name}"'
-    return response
-
-
-def _in_pieces(lines: Iterator[str], size: int = 64_000) -> Iterator[str]:
-    """A line at a time would be a write to the network each."""
-    piece: list[str] = []
-    length = 0
-    for line in lines:
-        piece.append(line)
-        length += len(line)
-        if length >= size:
-            yield "".join(piece)
-            piece, length = [], 0
-    yield "".join(piece)
+        return lines_as_file(csv_of_ratings(found, axes, accounts), f"{name}.csv", "text/csv; charset=utf-8")
+    return lines_as_file(csv_of_revisions(found, axes, accounts), f"{name}-revisions.csv", "text/csv; charset=utf-8")
 
 
 def _zip_of(campaign: Campaign, everything: bool, name: str) -> HttpResponse:

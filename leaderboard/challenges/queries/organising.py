@@ -13,6 +13,7 @@ from django.utils.translation import gettext as _
 
 from annotations.campaigns.models import ChatSystem
 from annotations.models import CorpusVersion, Turn
+from annotations.steps import Step, with_the_next
 from leaderboard.challenges.actions.setup import what_is_missing
 from leaderboard.challenges.models import AT_WORK, COUNTED, Challenge, LogLine, Member, Round, Submission, Team
 from leaderboard.challenges.phase import is_unveiled, phase_of
@@ -101,18 +102,8 @@ def round_lines(challenge: Challenge, now: datetime | None = None) -> list[Round
     ]
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
-    """One of what an organiser does, in order; the first that is not done is next."""
-
-    key: str
-    title: str
-    remark: str
-    is_done: bool
-    is_next: bool = False
-
-
 def steps_of(challenge: Challenge, lines: list[RoundLine]) -> list[Step]:
+    """The way to a challenge's end, with the next step marked."""
     states = Challenge.State
     is_draft, is_closed = challenge.state == states.DRAFT, challenge.state == states.CLOSED
     steps = [
@@ -121,8 +112,7 @@ def steps_of(challenge: Challenge, lines: list[RoundLine]) -> list[Step]:
         Step("open", _("Open the challenge"), _("From then on everybody sees it and can make a team."), not is_draft),
         Step("close", _("Close the challenge"), _("Nothing more is taken in; boards and results stay."), is_closed),
     ]
-    next_key = next((step.key for step in steps if not step.is_done), "")
-    return [Step(step.key, step.title, step.remark, step.is_done, step.key == next_key) for step in steps]
+    return with_the_next(steps)
 
 
 def missing_for_opening(challenge: Challenge) -> list[str]:
