@@ -27,6 +27,7 @@ from annotations.demo.simulated_raters import (
     raters_of_items,
     score_given,
 )
+from annotations.importers.canonical import TYPE_NAMES
 from annotations.records import (
     CorpusRecord,
     DialogueRecord,
@@ -63,14 +64,6 @@ CORPUS = CorpusRecord(
     main_aspect=ASPECT,
     scale=(float(LOWEST), float(HIGHEST)),
 )
-TYPE_NAMES: Mapping[type[Record], str] = {
-    CorpusRecord: "corpus",
-    SystemRecord: "system",
-    RaterRecord: "rater",
-    DialogueRecord: "dialogue",
-    ResponseRecord: "response",
-    RatingRecord: "rating",
-}
 
 
 @dataclass(frozen=True, slots=True)
