@@ -12,6 +12,7 @@ from django.conf import settings
 from annotations.campaigns.models import ChatSystem, Conversation, Message
 from annotations.campaigns.models.conversation import KEY_VARIABLE_PREFIX, LONGEST_MESSAGE
 from annotations.campaigns.queries.chat import persona_played, system_of, utterances_of
+from annotations.importers.texts import storable
 from workers import replies
 from workers.endpoint_places import leads_to_keys
 from workers.language_models.chat_prompt import SaidNothing, chat_messages, digest, seed_of, utterance_of
@@ -116,8 +117,6 @@ def _model(endpoint: Endpoint, temperature: float) -> LanguageModel:
 
 
 def _in_words(problem: Exception) -> str:
-    """Some libraries keep the cause (a name that does not resolve) one step behind what they raise. What an endpoint
-    says of its error may hold what no database keeps: NUL, half of a surrogate pair."""
+    """Some libraries keep the cause (a name that does not resolve) one step behind what they raise."""
     cause = f" ({type(problem.__cause__).__name__}: {problem.__cause__})" if problem.__cause__ else ""
-    words = f"{type(problem).__name__}: {problem}{cause}".replace("\0", "")[:2000]
-    return words.encode("utf-8", "replace").decode()
+    return storable(f"{type(problem).__name__}: {problem}{cause}")[:2000]

@@ -15,6 +15,7 @@ from typing import Any
 from billiard.exceptions import SoftTimeLimitExceeded
 from django.conf import settings
 
+from annotations.importers.texts import storable
 from workers import resources, runs, scoring
 from workers.claims import Claim
 from workers.judges import wording
@@ -150,14 +151,14 @@ def _paused(claims: Sequence[Claim], paid_before: int, error: str) -> None:
 
 def _said_of_judge(problem: Exception) -> str:
     """Of a failure that people mend, and after which a judge goes on where it was."""
-    words = str(problem).replace("\0", "")[:1800].rstrip(". ")
+    words = storable(str(problem))[:1800].rstrip(". ")
     if isinstance(problem, EndpointFailed):
         words += ". What was answered is kept: start the judge again, and nothing is paid twice"
     return f"{words}."
 
 
 def _said(problem: Exception) -> str:
-    return f"{type(problem).__name__}: {problem}".replace("\0", "")[:2000]
+    return storable(f"{type(problem).__name__}: {problem}")[:2000]
 
 
 class _Reporter:

@@ -11,6 +11,7 @@ from functools import lru_cache
 from typing import Any, SupportsFloat
 
 from annotations.estimates import Undefined
+from annotations.importers.texts import storable
 from workers import queries
 from workers.metrics import configuration as configurations
 from workers.metrics.base import Account, Example, Score
@@ -196,7 +197,7 @@ def _result(
     in_order = iter([_checked(configuration, score) for score in scores])
     by_place = [one if isinstance(one, Undefined) else next(in_order) for one in places]
     defined = [score for score in by_place if not isinstance(score, Undefined)]
-    undefined = {str(place): _clean(one.reason) for place, one in enumerate(by_place) if isinstance(one, Undefined)}
+    undefined = {str(place): storable(one.reason) for place, one in enumerate(by_place) if isinstance(one, Undefined)}
     scored = [place for place, one in enumerate(places) if not isinstance(one, Undefined)]
     of_turns = "turn" in configuration.levels
     stored = [None if isinstance(score, Undefined) else score for score in by_place]
@@ -210,7 +211,7 @@ def _result(
         turn_scores=stored if of_turns else [],
         dialogue_scores=[] if of_turns else stored,
         undefined=undefined,
-        remarks={str(scored[place]): _clean(remark) for place, remark in sorted(account.remarks.items())},
+        remarks={str(scored[place]): storable(remark) for place, remark in sorted(account.remarks.items())},
         **_provenance(configuration, account),
     )
 
@@ -223,7 +224,7 @@ def _system_result(configuration: Configuration, scorer: Any, task: Task, progre
     return RunResult(
         signature=_signature(configuration, task.run, account, n=len(task.given), n_human=len(human)),
         system_score=None if isinstance(score, Undefined) else score,
-        system_reason=_clean(score.reason)[:LONGEST_REASON] if isinstance(score, Undefined) else "",
+        system_reason=storable(score.reason)[:LONGEST_REASON] if isinstance(score, Undefined) else "",
         turn_scores=[],
         undefined={},
         **_provenance(configuration, account),
@@ -261,10 +262,10 @@ def loaded_facts(configuration: Configuration, account: Account) -> dict[str, ob
 
 def names_of(account: Account) -> dict[str, str]:
     """Model and device as a run's row holds them."""
-    model = _clean(account.model)
+    model = storable(account.model)
     if len(model) > LONGEST_MODEL:  # a long folder: its end and the revision tell more than its beginning
         model = f"…{model[-LONGEST_MODEL + 1 :]}"
-    return {"model": model, "device": _clean(account.device)[:LONGEST_DEVICE]}
+    return {"model": model, "device": storable(account.device)[:LONGEST_DEVICE]}
 
 
 def _provenance(configuration: Configuration, account: Account) -> dict[str, Any]:
@@ -273,14 +274,22 @@ def _provenance(configuration: Configuration, account: Account) -> dict[str, Any
 
 def _as_json(configuration: Configuration, details: Any) -> dict[str, Any]:
     try:
-        return json.loads(json.dumps(dict(details), allow_nan=False).replace("\\u0000", ""))
+        written = json.dumps(dict(details), allow_nan=False)
     except (TypeError, ValueError) as problem:
         raise ValueError(f"{configuration.text} gave details that are no JSON: {problem}") from None
+    read: dict[str, Any] = json.loads(written)
+    return _texts_storable(read) if "\\u" in written else read
 
 
-def _clean(text: str) -> str:
-    """PostgreSQL stores no NUL."""
-    return text.replace("\0", "")
+def _texts_storable(document: Any) -> Any:
+    """Texts and keys as a database keeps them. One by one: what JSON writes for a NUL may stand in a text as it is."""
+    if isinstance(document, str):
+        return storable(document)
+    if isinstance(document, list):
+        return [_texts_storable(one) for one in document]
+    if isinstance(document, dict):
+        return {storable(key): _texts_storable(one) for key, one in document.items()}
+    return document
 
 
 def _common_reason(undefined: dict[str, str], of: str) -> str:

@@ -14,6 +14,12 @@ MAX_UTTERANCE = 20_000
 _HALF_PAIR = re.compile("[\ud800-\udfff]")
 
 
+def storable(text: str) -> str:
+    """What a database keeps of words that nobody checked, such as an error's: no NUL, and ``?`` for half of a surrogate
+    pair."""
+    return text.replace("\0", "").encode("utf-8", "replace").decode()
+
+
 def text_fault(text: str, limit: int, may_be_empty: bool = False) -> str:
     """What is wrong with ``text``, in words; "" where nothing is. ``limit`` is in characters."""
     if not may_be_empty and not text.strip():

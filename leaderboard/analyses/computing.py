@@ -14,6 +14,7 @@ from django.conf import settings
 from django.db import InterfaceError, OperationalError
 from django.utils import timezone
 
+from annotations.importers.texts import storable
 from annotations.models import CorpusVersion
 from leaderboard.analyses import rows
 from leaderboard.analyses.kinds import all_kinds
@@ -71,7 +72,7 @@ def _computed(claim: rows.Claim) -> bool:
 
 
 def _in_words(problem: Exception) -> str:
-    return f"{type(problem).__name__}: {problem}".replace("\0", "")[:2000]
+    return storable(f"{type(problem).__name__}: {problem}")[:2000]
 
 
 def _as_json(answer: dict[str, Any]) -> dict[str, Any]:

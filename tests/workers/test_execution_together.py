@@ -352,20 +352,6 @@ def test_model_and_device_are_shown_while_it_works(
     assert seen[0] == ("ruler@abc123", "cpu, 1 thread")
 
 
-def test_a_run_s_details_must_be_json(version: CorpusVersion, monkeypatch: pytest.MonkeyPatch) -> None:
-    class Odd(NotedLengths):
-        def account(self):  # type: ignore[no-untyped-def]
-            from workers.metrics.base import Account
-
-            return Account(details={"spread": float("nan")})
-
-    use(monkeypatch, Odd())
-    first, *_ = requested(version)
-    execution.compute(first.pk)
-    first.refresh_from_db()
-    assert first.error.startswith("ValueError: together gave details that are no JSON")
-
-
 @pytest.mark.django_db(transaction=True)
 def test_however_many_ask_at_once_each_run_is_claimed_once(version: CorpusVersion, scorer: NotedLengths) -> None:
     waiting = requested(version)

@@ -12,6 +12,7 @@ from billiard.exceptions import SoftTimeLimitExceeded
 from django.conf import settings
 
 from annotations.estimates import Undefined
+from annotations.importers.texts import storable
 from workers import scoring
 from workers.claims import Claim
 from workers.judges import trial_queries, trials
@@ -82,8 +83,8 @@ def results_of(scores: Sequence[Score], account: Account) -> list[dict[str, Any]
         found.append(
             {
                 "score": None if is_undefined else float(score),
-                "reason": _clean(score.reason) if is_undefined else "",
-                "remark": _clean(account.remarks.get(place, "")),
+                "reason": storable(score.reason) if is_undefined else "",
+                "remark": storable(account.remarks.get(place, "")),
                 "trace": account.traces.get(place, {}),
             }
         )
@@ -102,13 +103,8 @@ def _paused(claim: Claim, paid_before: int, pause: Stopped) -> None:
 
 def _fail(claim: Claim, why: str) -> None:
     """What a spent budget says ends with these words already, in its own way."""
-    said = _clean(why)[:LONGEST_ERROR].rstrip(". ")
+    said = storable(why)[:LONGEST_ERROR].rstrip(". ")
     trials.fail(claim, f"{said}." if "What was answered" in said else f"{said}. {trials.NOTHING_LOST}")
-
-
-def _clean(text: str) -> str:
-    """What a database keeps: no NUL, no half of a surrogate pair."""
-    return text.replace("\0", "").encode("utf-8", "replace").decode()
 
 
 class _Reporter:

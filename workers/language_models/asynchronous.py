@@ -11,6 +11,7 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
+from annotations.importers.texts import storable
 from workers.language_models.client import Endpoint, count_of, kept_name
 
 LONGEST_TEXT = 100_000
@@ -110,11 +111,6 @@ def reply_of(content: bytes) -> Reply:
         output_tokens=count_of(usage.get("completion_tokens")),
         chances=_chances_of(choice.get("logprobs")),
     )
-
-
-def storable(text: str) -> str:
-    """Without NUL, and with replacement characters for lone surrogates: databases take neither."""
-    return text.replace("\0", "").encode("utf-8", "replace").decode()
 
 
 def _chances_of(logprobs: object) -> tuple[tuple[str, tuple[tuple[str, float], ...]], ...] | None:

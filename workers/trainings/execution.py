@@ -18,6 +18,7 @@ from billiard.exceptions import SoftTimeLimitExceeded
 from django.conf import settings
 from django.db import DatabaseError, OperationalError, connection
 
+from annotations.importers.texts import storable
 from annotations.stored_files import StorageAway
 from workers import deadlines
 from workers.claims import Claim
@@ -83,12 +84,12 @@ def _computed(claim: Claim, training: Training, reporter: _Reporter) -> bool:
         runs.give_back(claim)
         raise
     except (TrainingError, ModelError) as problem:
-        runs.fail(claim, _clean(str(problem)))
+        runs.fail(claim, _said(str(problem)))
     except MemoryError:
         runs.fail(claim, "there is not enough memory: fewer negatives or tokens, or a smaller batch, take less")
     except Exception as problem:  # whatever goes wrong belongs in the row, where the organiser reads it
         log.exception("training %s failed", training.name)
-        runs.fail(claim, _clean(_words_for(problem)))
+        runs.fail(claim, _said(_words_for(problem)))
     return False
 
 
@@ -194,10 +195,8 @@ def _wait(claim: Claim, came_further: bool, why: str) -> None:
         runs.fail(claim, why)
 
 
-def _clean(text: str) -> str:
-    """What a database keeps: no NUL, no half of a surrogate pair."""
-    said = text.replace("\0", "").encode("utf-8", "replace").decode()[:LONGEST_ERROR]
-    return said or "it failed without a word"
+def _said(text: str) -> str:
+    return storable(text)[:LONGEST_ERROR] or "it failed without a word"
 
 
 def _thinned(points: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:

@@ -15,6 +15,7 @@ from django.db.models import F, Max, Q, QuerySet
 from django.utils import timezone
 
 from annotations.importers.problems import Problem
+from annotations.importers.texts import storable
 from annotations.models import CorpusVersion, Response, System
 from leaderboard.challenges.actions.ending import end
 from leaderboard.challenges.actions.interventions import CannotDo, cancel, may_cancel, re_evaluate, retry
@@ -177,7 +178,7 @@ def finish_scores(claim: Claim, store: Callable[[Submission], SubmittedMetric]) 
 
 def fail(claim: Claim, error: str) -> bool:
     """Give up. ``error`` is for the team to read: it names no path, no machine and nothing of a hidden round."""
-    words = _storable(error)
+    words = _reason(error)
     with transaction.atomic():
         return end(_owned(claim), State.FAILED, f"Failed: {words}. It is not counted as an attempt.", error=words)
 
@@ -189,7 +190,8 @@ def try_again(claim: Claim, error: str) -> bool:
     with transaction.atomic():
         waits = _owned(claim).update(state=State.RECEIVED, **WAITS_ANEW)
         if waits:
-            log(claim.row_id, f"Attempt {claim.attempt} of {settings.MAX_ATTEMPTS} failed: {error}", "warning")
+            said = storable(error)
+            log(claim.row_id, f"Attempt {claim.attempt} of {settings.MAX_ATTEMPTS} failed: {said}", "warning")
             submission = Submission.objects.get(pk=claim.row_id)
             tell_on_commit(submission)
     return bool(waits)
@@ -215,7 +217,5 @@ def _owned(claim: Claim) -> QuerySet[Submission]:
     return Submission.objects.filter(pk=claim.row_id, state__in=OWNED, lease_token=claim.token)
 
 
-def _storable(words: str) -> str:
-    return (
-        words.replace("\0", "").encode("utf-8", "replace").decode().strip().rstrip(".")[:2000] or "no reason was given"
-    )
+def _reason(words: str) -> str:
+    return storable(words).strip().rstrip(".")[:2000] or "no reason was given"
