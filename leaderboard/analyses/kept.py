@@ -20,8 +20,9 @@ from django.db.models.functions import Cast
 from leaderboard.models import Analysis
 
 MOST_TEXT = 16_000_000
-"""Characters of JSON that are kept in all; as Python objects they take some eight times as much. A corpus with a million
-ratings has nine million in use: with less room, pages took turns in reading each other's answers anew, 50–300 ms each."""
+"""Characters of JSON that are kept in all; as Python objects they take some eight times as much. A corpus with a
+million ratings has nine million in use: with less room, pages took turns in reading each other's answers anew, 50 to
+300 ms each."""
 
 
 @dataclass(frozen=True, slots=True)
