@@ -6,12 +6,13 @@ import json
 import logging
 import time
 from collections.abc import Iterable
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 from billiard.exceptions import SoftTimeLimitExceeded
 from django.conf import settings
 from django.db import InterfaceError, OperationalError
+from django.db.models import Max
 from django.utils import timezone
 
 from annotations.importers.texts import storable
@@ -105,9 +106,9 @@ def _row(version: CorpusVersion, kind: str, parameters: dict[str, Any]) -> Analy
     return Analysis.objects.filter(version=version, kind=kind, question=question_of(parameters)).first()
 
 
-SHARE_OF_OLDER_ANSWERS = 10
-"""An answer of older data that took a second is made anew between runs once it has waited for ten: where nothing but
-runs is at hand for an hour, boards follow, and take a tenth of the workers."""
+REST_OF_OLDER_ANSWERS = 10
+"""Between runs one of older data is made anew when none was made for ten times as long as it took: where nothing but
+runs is at hand for an hour, boards follow, and take a tenth of a process, however many they are."""
 
 
 def compute_longest_waiting() -> bool:
@@ -117,17 +118,16 @@ def compute_longest_waiting() -> bool:
     waiting = Analysis.objects.filter(
         state=Analysis.State.PENDING, waits_since__lt=now - timedelta(seconds=LOOK_SECONDS)
     ).order_by("waits_since", "pk")
-    first = waiting.filter(answer__isnull=True).values_list("pk", flat=True).first()
-    if first is None:
-        first = next(
-            (
-                pk
-                for pk, since, seconds in waiting.values_list("pk", "waits_since", "seconds")
-                if now - since > timedelta(seconds=SHARE_OF_OLDER_ANSWERS * (seconds or 0.0))
-            ),
-            None,
-        )
-    return first is not None and compute(first)
+    missing = waiting.filter(answer__isnull=True).values_list("pk", flat=True).first()
+    if missing is not None:
+        return compute(missing)
+    older = waiting.values_list("pk", "seconds").first()
+    return older is not None and _has_rested(now, older[1] or 0.0) and compute(older[0])
+
+
+def _has_rested(now: datetime, seconds: float) -> bool:
+    last = Analysis.objects.aggregate(last=Max("computed_at"))["last"]
+    return last is None or now - last > timedelta(seconds=REST_OF_OLDER_ANSWERS * seconds)
 
 
 def compute_waiting(versions: Iterable[CorpusVersion] | None = None) -> list[Analysis]:
