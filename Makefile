@@ -14,14 +14,16 @@ setup: .venv/.site .venv/.itself
 	@$(BIN)/python -m workers.metrics.wordnet || true
 
 # First on SQLite with the folder broker, then what touches a database or a broker again on PostgreSQL and Redis. Tests
-# that drive browsers or whole sites have the machine to themselves; the others share it.
+# that kill the processes of whole sites have the machine to themselves; browsers come two at a time; the others share it.
 SHARED := -n auto --maxprocesses 4 --dist loadfile --ignore tests/browser --ignore tests/faults
-ALONE := tests/browser tests/faults
+BROWSERS := -n auto --maxprocesses 2 --dist loadfile tests/browser
+ALONE := tests/faults
 test: setup .venv/.dev browser lint
 	$(BIN)/python -m pytest $(SHARED)
+	$(BIN)/python -m pytest $(BROWSERS)
 	$(BIN)/python -m pytest $(ALONE)
 	$(BIN)/python -m tests.services pytest $(SHARED)
-	$(BIN)/python -m tests.services pytest $(ALONE)
+	$(BIN)/python -m tests.services pytest tests/browser $(ALONE)
 
 lint: setup .venv/.dev
 	$(BIN)/ruff check .

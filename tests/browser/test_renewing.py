@@ -24,7 +24,7 @@ def test_a_page_that_renews_itself_leaves_who_is_leaving_alone(visit: Callable[.
     page.route("**/analyses/**", lambda route: route.fulfill(status=204))
     page.goto(NEW)
     expect(page.locator(".analysis-state[hx-get]")).to_be_visible()
-    page.route("**/metrics/", held.append)
+    page.route("**/metrics/", lambda route: held.append(route))
     page.get_by_role("navigation", name="Main").get_by_role("link", name="Metrics").click(no_wait_after=True)
     page.route("**/analyses/**", renew)
     page.wait_for_timeout(A_POLL_AND_A_HALF)
