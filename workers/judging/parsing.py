@@ -31,7 +31,7 @@ LONGEST_READ = 50_000
 _BLANK = r"[ \t\u00a0]{0,9}"
 _BLANKS_WITHIN = r"[ \t\u00a0]{1,9}"
 _MARKS = r"[*_`\"'“”]{0,4}"
-_START = rf"(?:^|[,;|{{]){_BLANK}(?:(?:[-*•>#–]{{1,4}}|\d{{1,2}}[.)]){_BLANK}){{0,3}}[_`\"'“”]{{0,4}}"
+_START = rf"(?:^|[,;|{{]){_BLANK}(?:(?:[-*•>#–]{{1,4}}+|\d{{1,2}}[.)]){_BLANK}){{0,3}}[_`\"'“”]{{0,4}}"
 _SEPARATOR = rf"{_MARKS}{_BLANK}[:：=–—-]{_BLANK}{_MARKS}{_BLANK}"
 _NUMBER = re.compile(r"(\d{1,3}(?:\.\d{1,6})?)(?![\d])", re.ASCII)
 _OF = re.compile(rf"{_BLANK}(?:[(\[]?(?:/|out of)|of){_BLANK}(\d{{1,4}}(?:\.0{{1,6}})?)", re.ASCII | re.IGNORECASE)
