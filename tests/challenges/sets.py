@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from dataclasses import fields as fields_of
 from itertools import count
 from typing import Any
 
 from leaderboard.challenges import execution
 from leaderboard.challenges.actions.receiving import receive
+from leaderboard.challenges.actions.rounds import RoundAsked
 from leaderboard.challenges.models import Challenge, Member, Round, Submission, Team
 from leaderboard.challenges.uploads import Upload, upload_from_bytes
 from tests.campaigns.sets import made_user, made_version
@@ -45,6 +47,11 @@ def open_round(version: Any = None, challenge: Challenge | None = None, **fields
         **fields,
     }
     return Round.objects.create(challenge=challenge, version=version or small_version(), **given)
+
+
+def as_asked(round: Round) -> RoundAsked:
+    """What a round asks now: for changing one thing of it."""
+    return RoundAsked(**{one.name: getattr(round, one.name) for one in fields_of(RoundAsked)})
 
 
 def team_with_member(challenge: Challenge, username: str = "", name: str = "") -> tuple[Team, Any]:

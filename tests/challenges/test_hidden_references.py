@@ -24,6 +24,7 @@ from django.db import transaction
 from django.urls import URLPattern, get_resolver
 
 from annotations.models import Corpus
+from annotations.prepared import Given, Prepared
 from leaderboard.challenges.models import Round
 from leaderboard.challenges.queries.board import board_answer
 from tests.challenges import hidden_stage
@@ -38,6 +39,8 @@ WISHES = (
 )  # fmt: skip
 """Queries that some address understands. Others come with the links of pages."""
 WISHED_OF_A_NAME, LINKS_OF_A_PATH = 2, 12
+ALL_CORPORA = Prepared(lambda: Corpus.objects.filter(slug=Given("slug")))
+"""What opens a corpus's pages to a person, as it is when somebody forgot what a hidden round keeps back."""
 NEXT_ITEM = {"rating-work", "rating-submit", "rating-skip"}
 """A rater reads what was said before the response that is rated. Members of the round's teams cannot be raters."""
 NOT_STAGED = {
@@ -254,8 +257,8 @@ def test_every_address_is_one_that_the_walk_reaches(stage) -> None:
             "participant",
             "gold",
         ),
-        ("annotations.queries.corpora_with_hidden_references", None, {"dialogue"}, "anonymous", "gold"),
-        ("annotations.queries.corpora_with_hidden_references", None, {"export_corpus"}, "participant", "gold"),
+        ("annotations.queries._OPEN_TO_ALL", ALL_CORPORA, {"dialogue"}, "anonymous", "gold"),
+        ("annotations.queries._OPEN_TO_PERSON", ALL_CORPORA, {"export_corpus"}, "participant", "gold"),
         ("leaderboard.challenges.queries.submissions.is_organiser", True, {"submission"}, "participant", "gold"),
         (
             "leaderboard.challenges.queries.board.board_answer",
@@ -274,9 +277,9 @@ def test_the_walk_finds_a_hole(stage, monkeypatch, hole, answer, names, role, fo
 
 
 def _opened(hole: str, answer: Any) -> Any:
-    """The function at ``hole`` as it is when somebody forgot what it is for."""
-    if answer is None:
-        return Corpus.objects.none
+    """What stands at ``hole`` as it is when somebody forgot what it is for."""
+    if isinstance(answer, Prepared):
+        return answer
     if answer == "turns":
         return _board_with_the_score_of_a_turn
     return lambda *_given, **_named: answer

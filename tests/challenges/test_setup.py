@@ -14,13 +14,13 @@ from annotations.models import AuditEntry, CorpusVersion, System, Turn
 from leaderboard.challenges.actions import rounds, setup
 from leaderboard.challenges.actions.plan import create_from_plan
 from leaderboard.challenges.actions.refusal import Refused
-from leaderboard.challenges.actions.rounds import RoundAsked, as_asked
+from leaderboard.challenges.actions.rounds import RoundAsked
 from leaderboard.challenges.actions.setup import ChallengeAsked
 from leaderboard.challenges.forms.zones import NoSuchTime, in_utc
 from leaderboard.challenges.models import Challenge, Round, Submission, Team
 from tests.at_once import at_once
 from tests.campaigns.sets import made_user
-from tests.challenges.sets import open_challenge, open_round, small_version, submit, team_with_member
+from tests.challenges.sets import as_asked, open_challenge, open_round, small_version, submit, team_with_member
 from workers.models import MetricRun
 
 pytestmark = pytest.mark.django_db
