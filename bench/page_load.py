@@ -10,7 +10,8 @@ No two requests in a row are alike: page, sort, columns, coefficient, level, kin
 some thousand combinations; how many different addresses were asked is told. The server has been asked others at the
 same rate before. What is asked for the *first* time has to be written, what is asked *again* was kept by the process
 that answered it (of two, so that a second request may find nothing): the two are told apart. The generator runs on the
-same cores; the load of the machine and the processor time that the server took for a request are told beside.
+same cores; told beside are the processor time that the server took for a request, the load of the machine, and what
+share of it the host gave to others meanwhile: where that is several percent, the times are those of the host.
 """
 
 from __future__ import annotations
@@ -35,6 +36,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlencode
 
+from bench.machine import share_stolen, ticks
 from bench.made_corpus import COMPERDIAL, MILLION, PROJECT, configurations, home_of_its_own, make_corpus, store_scores
 
 METRICS, SLUG, LIMIT = 40, "made", 0.050
@@ -193,7 +195,7 @@ def waits(body: bytes) -> bool:
     return b'class="waiting' in (gzip.decompress(body) if body.startswith(b"\x1f\x8b") else body)
 
 
-def print_took(took: Took, rate: float, load: float, spent: float) -> bool:
+def print_took(took: Took, rate: float, machine: str, spent: float) -> bool:
     first, again = (list(chain(*group.values())) for group in (took.first, took.again))
     everything = [*first, *again]
     print(f"{'page':<16}{'all':>6}{TIMES}{'first':>9}{TIMES}{'again':>9}{TIMES}{'sent':>10}")
@@ -203,7 +205,7 @@ def print_took(took: Took, rate: float, load: float, spent: float) -> bool:
     print(_line("all", everything, first, again))
     print(
         f"{rate:g} requests a second, mean {statistics.fmean(everything) * 1000:.0f} ms; "
-        f"{spent / len(everything) * 1000:.0f} ms of processor a request; load average {load:.1f}"
+        f"{spent / len(everything) * 1000:.0f} ms of processor a request; {machine}"
     )
     for line in took.failed[:5]:
         print("failed:", line)
@@ -277,11 +279,12 @@ def measure(home: Path, version: Any, rate: float, seconds: float) -> bool:
             if status != 200 or waits(body):
                 print(f"not ready: {address} ({status})")
         at_a_rate(port, rate, seconds / 2, wishes(2, metrics), 3, known)  # as a site that has been up for a while
-        before = processor_seconds(pid)
+        before, ticks_before = processor_seconds(pid), ticks()
         asked: list[str] = []
         took = at_a_rate(port, rate, seconds, noted(wishes(1, metrics), asked), 2, known)
         print(f"{len(set(asked))} different addresses in {len(asked)} requests")
-        return print_took(took, rate, os.getloadavg()[0], processor_seconds(pid) - before)
+        machine = f"load average {os.getloadavg()[0]:.1f}; {share_stolen(ticks_before):.1%} taken by the host"
+        return print_took(took, rate, machine, processor_seconds(pid) - before)
 
 
 def processor_seconds(pid: int) -> float:

@@ -57,6 +57,7 @@ def document(
             "mean": sum(watch.load_averages) / max(1, len(watch.load_averages)),
             "most": max(watch.load_averages, default=0.0),
         },
+        "share_stolen": watch.share_stolen,
         "slow_statements": slow[:STATEMENTS_SHOWN],
         "too_slow": [kind for kind, row in pages.items() if kind not in DELIBERATE and row["p95"] > WANTED_MS],
     }
@@ -118,7 +119,8 @@ def _machine(found: dict[str, Any]) -> str:
     load = found["load_average"]
     return (
         f"{found['date']}; `{found['command']}`; {words}. "
-        f"Load average {load['mean']:.1f} (at most {load['most']:.1f}).\n"
+        f"Load average {load['mean']:.1f} (at most {load['most']:.1f}); "
+        f"{found['share_stolen']:.1%} of the machine taken by its host.\n"
         f"{found['amount']['ratings']:,} ratings, {found['amount']['systems']} systems, "
         f"database {found['amount']['database_mb']:.0f} MB. "
         f"Loaded in {found['loaded_seconds']:.0f} s; statistics were computed in {found['statistics_seconds']:.0f} s. "

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from bench.load import processor_seconds
+from bench.machine import share_stolen, ticks
 
 LOOKED_EVERY_SECONDS = 2.0
 
@@ -54,11 +55,13 @@ class Watch:
     memory: dict[str, Memory] = field(default_factory=lambda: defaultdict(Memory))
     processor: dict[str, float] = field(default_factory=dict)
     load_averages: list[float] = field(default_factory=list)
+    share_stolen: float = 0.0
     statistics: dict[tuple[int, datetime], tuple[str, datetime, float]] = field(default_factory=dict)
     most_waiting: Counter[str] = field(default_factory=Counter)
 
     def __enter__(self) -> Watch:
         self._over = threading.Event()
+        self._ticks = ticks()
         self._before = {part: processor_seconds(roots) for part, roots in self.roots.items()}
         for part, roots in self.roots.items():
             self.memory[part].begin = self.memory[part].peak = memory_of(roots)
@@ -74,6 +77,7 @@ class Watch:
 
     def load_is_over(self) -> None:
         """What the parts took until now is what they took under the load; what waits is worked off after it."""
+        self.share_stolen = share_stolen(self._ticks)
         self.processor = {part: processor_seconds(roots) - self._before[part] for part, roots in self.roots.items()}
 
     def _look_again_and_again(self) -> None:
