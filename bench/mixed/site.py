@@ -147,7 +147,8 @@ def _running(log: Path, command: list[str], nice: int = 0) -> Iterator[int]:
             cwd=PROJECT,
             stdout=output,
             stderr=subprocess.STDOUT,
-            start_new_session=True,  # Ctrl-C is for the bench, which ends them one by one
+            # Ctrl-C is for the bench, which ends them one by one. In a session of its own niceness would not count.
+            process_group=0,
         )
     try:
         yield process.pid

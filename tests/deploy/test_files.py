@@ -80,6 +80,12 @@ def test_only_the_worker_for_models_waits_for_its_profile() -> None:
     assert with_profile == {"worker-gpu": ["gpu"]}
 
 
+def test_workers_that_nobody_sits_and_waits_for_give_way() -> None:
+    """Docker's weight of a container is 1,024 where nothing is said."""
+    given = {name: one.get("cpu_shares", 1024) for name, one in compose()["services"].items()}
+    assert {name for name, shares in given.items() if shares < 1024 / 9} == {"worker-cpu", "worker-gpu"}
+
+
 def test_only_the_proxy_can_be_reached_from_outside() -> None:
     assert [name for name, one in compose()["services"].items() if "ports" in one] == ["proxy"]
 
@@ -159,6 +165,12 @@ def test_services_may_do_little(path: Any) -> None:
     assert (service["ProtectSystem"], service["ReadWritePaths"]) == ("strict", "/var/lib/dialeval")
     assert service["CapabilityBoundingSet"] == ""
     assert service["EnvironmentFile"] == "/etc/dialeval/environment"
+
+
+def test_units_that_nobody_sits_and_waits_for_give_way() -> None:
+    """systemd's weight of a unit is 100 where nothing is said."""
+    given = {path.stem: int(unit(path)["Service"].get("CPUWeight", 100)) for path in SERVICES}
+    assert {name for name, weight in given.items() if weight <= 10} == {"dialeval-worker-cpu", "dialeval-worker-gpu"}
 
 
 def test_reloading_the_web_server_is_gunicorn_s_hup() -> None:

@@ -188,7 +188,8 @@ def _start_worker(name: str, queues: str, concurrency: int, endpoint: dict[str, 
     metric runs before it. So have metrics with a model: one process holds each model, and the others stay quick.
 
     Judges share the worker for chats, one process, and make way for a rater. A second process would have the chat
-    answered at the same time, by the same model on the same core: that takes a small machine longer.
+    answered at the same time, by the same model on the same core: that takes a small machine longer. The other workers
+    give way to whoever opens a page.
     """
     command = [sys.executable, "-m", "celery", "-A", "dialeval_site", "worker"]
     options = ["--queues", queues, "--concurrency", str(concurrency), "--loglevel", "INFO", "--without-mingle"]
@@ -199,6 +200,7 @@ def _start_worker(name: str, queues: str, concurrency: int, endpoint: dict[str, 
         settings.PROJECT,
         settings.HOME / "logs" / f"{name.replace(' ', '-')}.log",
         {"OMP_NUM_THREADS": "1", **endpoint},
+        gives_way="llm" not in queues.split(","),
     )
 
 
