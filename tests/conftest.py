@@ -64,7 +64,8 @@ def _bring_roles_back_after_a_flush() -> None:
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """On the services only what touches a database or a broker runs again; pure code has no second way to behave. Of
-    cases that differ only in who asks, and expect the same, one runs again: see ``_asked_by_one``.
+    cases that differ only in who asks, and expect the same, one runs again: see ``_asked_by_one``. What has the
+    database only for its stage is in ``DECIDED_WITHOUT_THE_DATABASE``.
 
     Files with slow tests begin first: of processes that share the work, the one that begins such a file last would
     end alone.
@@ -75,12 +76,30 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             for item in items
             if item.get_closest_marker("django_db") or "site" in getattr(item, "fixturenames", ())
         ]
-        again = _asked_by_one(again)
+        again = [item for item in _asked_by_one(again) if not _decided_without_the_database(item)]
         kept = set(again)
         config.hook.pytest_deselected(items=[item for item in items if item not in kept])
         items[:] = again
     slow = {item.path for item in items if item.get_closest_marker("slow")}
     items.sort(key=lambda item: item.path not in slow)
+
+
+DECIDED_WITHOUT_THE_DATABASE = {
+    "tests/leaderboard/test_reference_numbers_neural.py",  # what models compute
+    "tests/workers/metrics/test_likelihoods_on_usr.py",
+    "tests/challenges/test_hidden_references.py::test_the_walk_finds_a_hole",  # whether the walk sees, not the site
+    "tests/campaigns/test_blind_order.py",  # what a seed draws
+    "tests/security/test_stored_markup.py",  # what templates escape
+    "tests/security/test_forms_of_other_sites.py",  # what the middleware refuses
+    "tests/dialeval_site/test_documents_blocks.py",  # whether documents say what is so
+    "tests/dialeval_site/test_documents_roles.py",
+}
+"""Files, or tests of one, that take minutes and in which PostgreSQL has no say that others do not hear."""
+
+
+def _decided_without_the_database(item: pytest.Item) -> bool:
+    test = item.nodeid.partition("[")[0]
+    return bool({test, test.partition("::")[0]} & DECIDED_WITHOUT_THE_DATABASE)
 
 
 WHO_ASKS = ("role", "caller")

@@ -42,7 +42,7 @@ from leaderboard.challenges.models import Submission
 stored = set(Submission.objects.values_list("stored_as", flat=True))
 print(json.dumps([
     len(stored), len(list(uploads.incoming_folder().iterdir())),
-    len({path.name for path in (uploads.incoming_folder().parent / "uploads").iterdir()} ^ stored),
+    len({path.name for path in (uploads.incoming_folder().parent / "uploads").glob("*")} ^ stored),
 ]))
 """
 

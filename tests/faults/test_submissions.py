@@ -49,7 +49,7 @@ print(json.dumps({
     "systems": {str(s.pk): s.responses.count() for s in System.objects.all()},
     "runs": {str(s.pk): sorted(s.metric_runs.values_list("configuration", "state")) for s in System.objects.all()},
     "incoming": len(list(uploads.incoming_folder().iterdir())),
-    "uploads": sorted(path.name for path in (uploads.incoming_folder().parent / "uploads").iterdir()),
+    "uploads": sorted(path.name for path in (uploads.incoming_folder().parent / "uploads").glob("*")),
 }))
 """
 WAIT_FOR_ENDS = """
