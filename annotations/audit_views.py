@@ -16,6 +16,7 @@ from annotations import audit_queries as queries
 from annotations.audit_queries import Wish
 from annotations.audit_words import as_csv, as_json, detail_lines
 from annotations.page import lines_as_file, organisers_page
+from annotations.whole_numbers import DIGITS_OF_A_KEY, whole_number
 
 FILES: dict[str, tuple[str, Callable[[Iterable[dict[str, Any]]], Iterator[str]]]] = {
     "csv": ("text/csv; charset=utf-8", as_csv),
@@ -55,8 +56,7 @@ def _wish(request: HttpRequest) -> Wish:
 
 
 def _key(request: HttpRequest, name: str) -> int | None:
-    written = request.GET.get(name, "")
-    return int(written) if written.isascii() and written.isdigit() and len(written) < 19 else None
+    return whole_number(request.GET.get(name, ""), DIGITS_OF_A_KEY)
 
 
 def _file(wish: Wish, form: str) -> HttpResponse:

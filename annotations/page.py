@@ -19,15 +19,17 @@ from annotations.models import CorpusVersion
 from annotations.roles import is_organiser
 from annotations.tables import Table
 from annotations.tables.download import download
+from annotations.whole_numbers import whole_number
 
 
 def version_or_404(request: HttpRequest, slug: str) -> CorpusVersion:
     """The corpus's newest version, or the one that ``?version=`` names. What one may not see does not exist."""
     wish = request.GET.get("version", "")
-    if wish and not (wish.isascii() and wish.isdigit() and len(wish) < 10):
+    number = whole_number(wish)
+    if wish and number is None:
         raise Http404("a version is a number")
     try:
-        return queries.visible_version(request.user, slug, int(wish) if wish else None)
+        return queries.visible_version(request.user, slug, number)
     except queries.NotFound as missing:
         raise Http404(str(missing)) from None
 

@@ -13,6 +13,7 @@ from django.shortcuts import render
 from django.utils.translation import gettext as _
 
 from annotations.rest.problems import problem_response
+from annotations.whole_numbers import DIGITS_OF_A_KEY, whole_number
 
 BESIDE_THE_FILE = 1_000_000
 """Bytes of a form's other fields and of what separates them."""
@@ -29,8 +30,7 @@ class BodyLimit:
 
 
 def _length(request: HttpRequest) -> int:
-    given = request.META.get("CONTENT_LENGTH") or ""
-    return int(given) if given.isascii() and given.isdigit() else 0
+    return whole_number(request.META.get("CONTENT_LENGTH") or "", DIGITS_OF_A_KEY) or 0
 
 
 def _too_large(request: HttpRequest) -> HttpResponse:

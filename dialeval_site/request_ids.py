@@ -12,6 +12,7 @@ from django.core.exceptions import MiddlewareNotUsed
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 
+from annotations.whole_numbers import DIGITS_OF_A_KEY, whole_number
 from dialeval_site import log_context
 
 HEADER = "X-Request-ID"
@@ -81,5 +82,4 @@ def _length(response: HttpResponseBase) -> int | None:
     """None where it is not known before it is sent."""
     if isinstance(response, HttpResponse):
         return len(response.content)
-    stated = response.get("Content-Length", "")
-    return int(stated) if stated.isdigit() else None
+    return whole_number(response.get("Content-Length", ""), DIGITS_OF_A_KEY)

@@ -23,6 +23,7 @@ from annotations.campaigns.actions.chat import ChatOver, ChatRefused, NotInHand
 from annotations.campaigns.actions.chat_systems import SystemInUse, keep_chat_system
 from annotations.campaigns.models import Assignment, ChatSystem, Conversation, Message, Participation
 from annotations.campaigns.queries import chat as queries
+from annotations.whole_numbers import whole_number
 from workers import replies
 from workers.chat_forms import HIGHEST_NUMBER, ChatSystemForm, SayForm, TrialForm
 
@@ -173,9 +174,8 @@ def _context(
 
 def _number(text: str | None) -> int:
     """The utterance after which the page wants news; nonsense means from the beginning."""
-    if text and text.isascii() and text.isdigit() and int(text[:8]) <= HIGHEST_NUMBER:
-        return int(text[:8])
-    return -1
+    number = whole_number(text or "")
+    return -1 if number is None or number > HIGHEST_NUMBER else number
 
 
 # --- the organiser's systems -----------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ from django.urls import reverse
 
 from annotations.tables import Cell, Column, Row, Table
 from workers.metrics.base import Metric
-from workers.metrics.configuration import Configuration
+from workers.metrics.configuration import Configuration, written_value
 from workers.metrics.not_available import NOT_AVAILABLE, NotAvailable
 from workers.metrics.registry import all_metrics
 
@@ -151,7 +151,7 @@ def _row(metric: Metric) -> Row:
             "levels": Cell(", ".join(level for level in ("turn", "dialogue", "system") if level in metric.levels)),
             "needs": Cell(_needs(metric)),
             "better": Cell("higher" if metric.higher_is_better else "lower"),
-            "options": Cell(", ".join(f"{o.name}={_written(o.default)}" for o in metric.options) or "none"),
+            "options": Cell(", ".join(f"{o.name}={written_value(o.default)}" for o in metric.options) or "none"),
             "available": Cell("no: " + reason if reason else "yes"),
             "citation": Cell(metric.citation),
         },
@@ -161,7 +161,3 @@ def _row(metric: Metric) -> Row:
 def _needs(metric: Metric) -> str:
     looks_at = ", ".join(sorted(need.replace("_", " ") for need in metric.needs)) or "nothing but the response"
     return looks_at + {"gpu": "; a model", "llm": "; a language model to ask"}.get(metric.queue, "")
-
-
-def _written(value: object) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from annotations.version import VERSION
+from annotations.whole_numbers import whole_number
 from leaderboard.client.credentials import Credentials
 from leaderboard.client.errors import ClientError, Refused
 from leaderboard.client.texts import one_line
@@ -212,8 +213,8 @@ def refusal(response: httpx2.Response) -> Refused:
         said = f"{said.rstrip('.') or 'not logged in'}: run dialeval login"
     elif not said:
         said = f"the server answered {response.status_code} without saying why"
-    wait = response.headers.get("Retry-After", "")
-    if response.status_code in BUSY and wait.isdigit():
+    wait = whole_number(response.headers.get("Retry-After", ""))
+    if response.status_code in BUSY and wait is not None:
         said += f" (again in {wait} seconds)"
     return Refused(said, response.status_code, problem)
 
@@ -250,9 +251,8 @@ def _parsed(response: httpx2.Response) -> dict[str, Any]:
 
 
 def _retry_after(header: str | None, attempt: int) -> float:
-    if header is not None and header.isascii() and header.isdigit() and len(header) < 9:
-        return max(1.0, float(header))
-    return float(2**attempt)
+    seconds = whole_number(header or "")
+    return float(2**attempt) if seconds is None else max(1.0, float(seconds))
 
 
 def _given(query: Query) -> dict[str, str]:

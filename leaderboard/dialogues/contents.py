@@ -12,6 +12,7 @@ from django.core.paginator import Page, Paginator
 from annotations.models import CorpusVersion, Dialogue, Rating, Response, System, Turn
 from annotations.queries import dialogue_ratings_in, responses_at, shown_systems
 from annotations.records import TARGET_SPEAKER
+from annotations.whole_numbers import whole_number
 from leaderboard.judges.links import inspector_links
 from workers.queries import TurnScore, dialogue_scores_at, turn_scores_at
 
@@ -85,8 +86,9 @@ def dialogue_context(
 
 def _page_of_systems(version: CorpusVersion, page: str, system: str) -> Page[System]:
     systems = shown_systems(version).order_by("position")
-    if not page and system.isascii() and system.isdigit() and len(system) < 10:
-        page = str(systems.filter(position__lt=system).count() // SYSTEMS_A_PAGE + 1)
+    position = whole_number(system)
+    if not page and position is not None:
+        page = str(systems.filter(position__lt=position).count() // SYSTEMS_A_PAGE + 1)
     return Paginator(systems, SYSTEMS_A_PAGE).get_page(page)
 
 

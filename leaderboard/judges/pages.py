@@ -16,6 +16,7 @@ from annotations.models import CorpusVersion
 from annotations.page import aspect_or_404, lines_as_file, page, version_or_404
 from annotations.queries import select_systems
 from annotations.roles import is_organiser
+from annotations.whole_numbers import whole_number
 from leaderboard.analyses import look
 from leaderboard.analyses.pages import waiting_page
 from leaderboard.judges.export import FILES, as_documents
@@ -222,8 +223,7 @@ def _amount(written: str) -> float:
 
 
 def _number(request: HttpRequest, name: str) -> int | None:
-    written = request.GET.get(name, "")
-    return int(written) if written.isascii() and written.isdigit() and len(written) < 10 else None
+    return whole_number(request.GET.get(name, ""))
 
 
 def _counts(rows: JudgedRows) -> dict[str, Any]:

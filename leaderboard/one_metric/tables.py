@@ -22,7 +22,8 @@ from leaderboard.estimate_cells import (
     of_all_levels,
 )
 from leaderboard.queries import Judged, MadeWith
-from workers.metrics.configuration import Configuration
+from workers.metrics.base import Option
+from workers.metrics.configuration import Configuration, written_value
 
 LEVELS = ("turn", "dialogue", "system")
 OnCorpus = tuple[CorpusVersion, dict[str, Any]]
@@ -123,9 +124,9 @@ def options_table(configuration: Configuration) -> Table:
             {
                 "option": Cell(one.name),
                 "help": Cell(one.help),
-                "default": Cell(_written(one.default)),
-                "here": Cell(_written(values[one.name])),
-                "choices": Cell(", ".join(map(_written, one.choices)) or _KINDS[type(one.default)]),
+                "default": Cell(written_value(one.default) or EMPTY),
+                "here": Cell(written_value(values[one.name]) or EMPTY),
+                "choices": Cell(_choices(one)),
             },
         )
         for one in configuration.metric.options
@@ -133,11 +134,12 @@ def options_table(configuration: Configuration) -> Table:
     return Table("metric-options", f"Options of {configuration.metric.name}", columns, rows)
 
 
+EMPTY = "(empty)"
 _KINDS: dict[type, str] = {bool: "true or false", int: "a whole number", float: "a number", str: "a text"}
 
 
-def _written(value: object) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value) or "(empty)"
+def _choices(option: Option) -> str:
+    return ", ".join(written_value(one) or EMPTY for one in option.choices) or _KINDS[type(option.default)]
 
 
 def made_with_table(rows: Iterable[MadeWith]) -> Table:

@@ -16,6 +16,7 @@ from annotations.page import aspect_or_404, page, version_or_404
 from annotations.table_frame import page_writer
 from annotations.tables import Table
 from annotations.tables.to_html import TableWriter
+from annotations.whole_numbers import whole_number
 from leaderboard.analyses import Look, all_kinds, look
 from leaderboard.analyses.pages import waiting_page
 from leaderboard.corpus_context import corpus_context
@@ -226,9 +227,7 @@ def _profile(request: HttpRequest, version: CorpusVersion, asked: dict[str, str]
     document = section.look.answer
     if document is None or len(document["aspects"]) < 2:
         return section
-    positions = {
-        int(one) for one in request.GET.getlist("profile") if one.isascii() and one.isdigit() and len(one) < 10
-    }
+    positions = {whole_number(one) for one in request.GET.getlist("profile")}
     positions &= {one["position"] for one in document["systems"]}
     section.figure = profile_figure(document, positions)
     drawn = set(drawn_profiles(document, positions))

@@ -17,6 +17,7 @@ from annotations.models import CorpusVersion, System
 from annotations.page import aspect_or_404, page, version_or_404
 from annotations.queries import NotFound, select_systems
 from annotations.tables import Table
+from annotations.whole_numbers import whole_number
 from leaderboard.analyses import Look, look
 from leaderboard.analyses.pages import waiting_page
 from leaderboard.corpus_context import corpus_context
@@ -202,11 +203,10 @@ def _wish(request: HttpRequest, rows: PairRows) -> PairWish:
     asked = request.GET
     measures = rows.measures or [PEOPLE]
     by = asked.get("by", measures[0])
-    dialogue = asked.get("dialogue", "")
     return PairWish(
         by=by if by in measures else measures[0],
         only=asked.get("only", "") if asked.get("only", "") in ONLY else "",
-        dialogue=int(dialogue) if dialogue.isascii() and dialogue.isdigit() and len(dialogue) < 10 else None,
+        dialogue=whole_number(asked.get("dialogue", "")),
         sort=asked.get("sort", "") if asked.get("sort", "") in SORTS else "",
     )
 

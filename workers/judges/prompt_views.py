@@ -14,6 +14,7 @@ from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from annotations import page
+from annotations.whole_numbers import whole_number
 from workers import queries
 from workers.judges import prompt_actions as actions
 from workers.judges import prompt_queries, trial_queries
@@ -205,9 +206,10 @@ def _facts(version: PromptVersion) -> JudgePromptFile | None:
 def _version_or_404(prompt: JudgePrompt, wish: str) -> PromptVersion:
     versions = prompt.versions.order_by("-number")
     if wish:
-        if not (wish.isascii() and wish.isdigit() and len(wish) < 10):
+        number = whole_number(wish)
+        if number is None:
             raise Http404("a version is a number")
-        versions = versions.filter(number=int(wish))
+        versions = versions.filter(number=number)
     version = versions.first()
     if version is None:
         raise Http404(f"{prompt.slug} has no such version")

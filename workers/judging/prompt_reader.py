@@ -7,6 +7,7 @@ import re
 from dataclasses import dataclass, field
 
 from annotations.importers.problems import ImportFailed, Problems
+from annotations.whole_numbers import whole_number
 from workers.judging.prompt_file import (
     DEFAULT_FORM,
     DEFAULT_MAX_TOKENS,
@@ -194,7 +195,7 @@ class Reader:
         written = self._value("max_tokens")
         if not written:
             return DEFAULT_MAX_TOKENS
-        number = int(written) if written.isascii() and written.isdigit() and len(written) <= 6 else 0
+        number = whole_number(written) or 0
         if not 1 <= number <= MOST_TOKENS:
             self._complain("max_tokens", f"is a whole number from 1 to {MOST_TOKENS:,}")
         return number

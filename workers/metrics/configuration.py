@@ -199,23 +199,24 @@ def _wrong_value(metric: Metric, option: Option, value: object) -> Configuration
     if option.most is not None:
         wanted += f" to {option.most:.0f}"
     if option.choices:
-        wanted = f"one of {', '.join(_written(choice) for choice in option.choices)}"
+        wanted = f"one of {', '.join(written_value(choice) for choice in option.choices)}"
     return ConfigurationError(f'{metric.name}: option "{option.name}" must be {wanted}, not "{value}"')
 
 
-def _written(value: object) -> str:
+def written_value(value: object) -> str:
+    """An option's value as it stands in a configuration, where nothing needs quotes."""
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def _quoted(value: OptionValue) -> str:
     if isinstance(value, str) and _NEEDS_QUOTES.search(value):
         return json.dumps(value, ensure_ascii=False)
-    return _written(value)
+    return written_value(value)
 
 
 def _in_signature(value: object) -> str:
     """``|`` separates the parts of a signature, so none may hold one."""
-    return _written(value).replace("%", "%25").replace("|", "%7C")
+    return written_value(value).replace("%", "%25").replace("|", "%7C")
 
 
 def unescaped(value: str) -> str:

@@ -12,6 +12,7 @@ from django.utils.translation import gettext_lazy
 
 from annotations.campaigns.queries.ratings import OVERALL
 from annotations.importers.texts import text_fault
+from annotations.whole_numbers import DIGITS_OF_A_KEY, whole_number
 
 MOST_AXES = 12
 LONGEST_AXIS_NAME, LONGEST_QUESTION = 60, 200
@@ -100,4 +101,4 @@ def moment_field(label: str, help_text: str, how_to_write: str) -> forms.DateTim
 
 
 def as_key(text: str) -> int | None:
-    return int(text) if text.isascii() and text.isdigit() and len(text) < 15 else None
+    return whole_number(text, DIGITS_OF_A_KEY)

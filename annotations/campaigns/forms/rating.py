@@ -15,6 +15,7 @@ from annotations.campaigns.models import Campaign, Guidelines
 from annotations.campaigns.models.assignment import LONGEST_COMMENT
 from annotations.campaigns.scale import HIGHEST, LOWEST
 from annotations.importers.texts import text_fault
+from annotations.whole_numbers import DIGITS_OF_A_KEY, whole_number
 
 LONGEST_SKIP_REASON = 500
 LONGEST_MS = 2**31 - 1
@@ -47,10 +48,8 @@ class TimingField(forms.Field):
         super().__init__(required=False)
 
     def clean(self, value: Any) -> int | None:
-        text = str(value or "").strip()
-        if not (text.isascii() and text.isdigit() and len(text) < 16):
-            return None
-        return number if (number := int(text)) <= self.highest else None
+        number = whole_number(str(value or "").strip(), DIGITS_OF_A_KEY)
+        return None if number is None or number > self.highest else number
 
 
 class RatingForm(forms.Form):

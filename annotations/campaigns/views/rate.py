@@ -33,6 +33,7 @@ from annotations.campaigns.models import Assignment, Campaign, Guidelines, Item,
 from annotations.campaigns.queries import desk as queries
 from annotations.campaigns.queries.desk import ItemView
 from annotations.campaigns.scale import SCORES
+from annotations.whole_numbers import whole_number
 
 # --- before the work -------------------------------------------------------------------------------------------
 
@@ -91,7 +92,7 @@ def _progress_worth_showing(participation: Participation | None) -> queries.Prog
 
 
 def _whole(text: Any) -> int | None:
-    return int(text) if isinstance(text, str) and text.isascii() and text.isdigit() and len(text) < 10 else None
+    return whole_number(text) if isinstance(text, str) else None
 
 
 def _html(text: Guidelines | None) -> SafeString | str:

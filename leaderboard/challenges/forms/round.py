@@ -16,6 +16,7 @@ from django.utils.translation import gettext_lazy
 from annotations.campaigns.forms.fields import PlainText, moment_field
 from annotations.campaigns.models import ChatSystem
 from annotations.models import CorpusVersion
+from annotations.whole_numbers import DIGITS_OF_A_KEY, whole_number
 from leaderboard.challenges.actions.plan import DAILY_LIMIT, TOTAL_LIMIT, metrics_to_start_from
 from leaderboard.challenges.actions.rounds import NOTED, RoundAsked, what_is_settled
 from leaderboard.challenges.forms.challenge import version_words
@@ -201,7 +202,8 @@ class RoundForm(forms.Form):
         """The corpus version on the page, on which metrics are offered."""
         wish = self.data.get("version", "") if self.is_bound else ""
         known = organising.versions_to_choose()
-        if wish.isascii() and wish.isdigit() and len(wish) < 19 and (found := known.filter(pk=int(wish)).first()):
+        wished = whole_number(wish, DIGITS_OF_A_KEY)
+        if wished is not None and (found := known.filter(pk=wished).first()):
             return found
         return self.initial.get("version") or known.first()
 

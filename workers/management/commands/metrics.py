@@ -7,7 +7,7 @@ from django.core.management.base import CommandParser
 
 from annotations.console import ConsoleCommand
 from workers.metrics.base import Metric
-from workers.metrics.configuration import Configuration
+from workers.metrics.configuration import Configuration, written_value
 from workers.metrics.not_available import NOT_AVAILABLE
 from workers.metrics.registry import all_metrics
 
@@ -76,9 +76,5 @@ def _row(metric: Metric) -> list[str]:
         metric.queue,
         "higher" if metric.higher_is_better else "lower",
         why_missing(metric) or "yes",
-        " ".join(f"{option.name}={_written(option.default)}" for option in metric.options),
+        " ".join(f"{option.name}={written_value(option.default)}" for option in metric.options),
     ]
-
-
-def _written(value: object) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)
