@@ -23,7 +23,8 @@ CHECKED: Final = "options => axe.run(document, options).then(found => found.viol
 def violations(page: Page) -> list[str]:
     """At the page's present width; it is light afterwards."""
     page.emulate_media(color_scheme="light", reduced_motion="reduce")  # a colour on its way is none
-    page.evaluate(AXE_SCRIPT)
+    if not page.evaluate("'axe' in window"):
+        page.evaluate(AXE_SCRIPT)
     found = list(page.evaluate(CHECKED, ALL_RULES))
     page.emulate_media(color_scheme="dark")
     found += [f"dark: {fault}" for fault in page.evaluate(CHECKED, COLOURS)]

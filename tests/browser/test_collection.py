@@ -14,6 +14,8 @@ from tests.browser.visit import Visit
 
 PASSWORD = "open the door please"
 UTTERANCES = 14
+A_POLL = 2_000
+"""Milliseconds between two questions of a room for new lines."""
 
 Pair = tuple[Visit, Visit]
 
@@ -33,7 +35,7 @@ for position, name in enumerate(names):
     Participation.objects.create(campaign=campaign, user=user, position=position)
 print(json.dumps(names))
 """
-    return list(json.loads(stage.site.python(code)))
+    return list(json.loads(stage.python(code)))
 
 
 def lines_of(stage: Stage, slug: str) -> list[list[str]]:
@@ -43,7 +45,7 @@ from annotations.campaigns.models import Line
 lines = Line.objects.filter(room__campaign__slug={slug!r}).order_by("number")
 print(json.dumps(list(lines.values_list("speaker", "text"))))
 """
-    return list(json.loads(stage.site.python(code)))
+    return list(json.loads(stage.python(code)))
 
 
 @pytest.fixture
@@ -66,9 +68,13 @@ def bubbles(page: Page) -> list[str]:
 
 
 def test_two_raters_write_a_whole_dialogue_by_keyboard(stage: Stage, meeting: Callable[..., Pair]) -> None:
-    """Each types while the other's turn lasts, and Enter sends when the own turn has come."""
+    """Each types while the other's turn lasts, and Enter sends when the own turn has come. The pages' clocks jump to
+    where they ask for new lines, as they do by themselves in the tests below."""
     first, second = meeting("whole-dialogue")
     pages = first.page, second.page
+    for page in pages:
+        page.clock.install()
+        page.reload()
     texts = [f"Utterance {number}, said by {'AB'[number % 2]}." for number in range(UTTERANCES)]
     expect(pages[0].get_by_text("You begin.")).to_be_visible()
     expect(pages[1].get_by_text("Your partner writes.")).to_be_visible()
@@ -81,6 +87,8 @@ def test_two_raters_write_a_whole_dialogue_by_keyboard(stage: Stage, meeting: Ca
         expect(writer.get_by_role("button", name="Send")).to_be_enabled()
         writer.get_by_label("Your next utterance").press("Enter")
         if number + 1 < UTTERANCES:
+            expect(writer.get_by_label("Your next utterance")).to_have_value("")  # the site has it
+            reader.clock.fast_forward(A_POLL)
             expect(reader.locator(".chat .bubble p").last).to_have_text(text)
             expect(reader.locator("#room-status")).to_contain_text(f"{number + 1} of {UTTERANCES}")
     for page in pages:

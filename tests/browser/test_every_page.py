@@ -24,17 +24,23 @@ from tests.browser.stage import Stage
 from tests.browser.visit import NARROW, WIDE, Visit
 from tests.site import PROJECT
 
+SCRIPTS = PROJECT / "dialeval_site" / "static" / "dialeval"
 RATER = ("page-rater", "reads-every-page")
 """One of their own: who takes part in a campaign no longer sees its corpus, and other tests' rater does."""
 ROWS_UNFOLDED = """all => all.filter(row => !row.closest('details:not([open])')).map(row => row.checkVisibility())"""
 """Whether each shows; what is folded is not printed."""
+DRAWN_FOR_A_WIDTH = "[data-chart], script[src*='dialeval/rating.'], script[src*='dialeval/room.']"
+"""Where a page is another when it comes in a narrow window; all others differ by their style sheets alone."""
+ASK_AS_THEY_COME, ASK_WHEN_IT_CHANGES = {"charts.js", "rating.js", "room.js"}, {"tables.js", "theme.js", "tips.js"}
+ASKS_FOR_THE_KEYS = {"chat.js"}
+"""Whether there is a mouse, on pages that are not in these lists."""
 LANDMARKS = """() => Array.from(document.querySelectorAll('nav'))
   .map(nav => [nav.getAttribute('aria-label'), nav.querySelectorAll('[aria-current]').length])"""
 
 
 @pytest.fixture(scope="module")
 def rater(stage: Stage) -> tuple[str, str]:
-    stage.site.python(
+    stage.python(
         "from django.contrib.auth.models import Group, User\n"
         f"User.objects.create_user({RATER[0]!r}, password={RATER[1]!r}).groups.add(Group.objects.get(name='rater'))"
     )
@@ -52,24 +58,46 @@ def test_every_address_is_a_page_here_or_is_known_not_to_be_one() -> None:
     assert set(rows) - opened == FRAGMENTS_AND_FILES | MADE_BY_OTHER_TESTS
 
 
-@pytest.mark.parametrize("width", [WIDE, NARROW])
+def test_scripts_that_ask_for_the_width_are_known() -> None:
+    """A new one is seen to by ``DRAWN_FOR_A_WIDTH``, or asks again when the width changes."""
+    asking = re.compile("matchMedia|(inner|outer|client|offset)Width|screen\\.|visualViewport|getBoundingClientRect")
+    found = {file.name for file in SCRIPTS.glob("*.js") if asking.search(file.read_text())}
+    assert found == ASK_AS_THEY_COME | ASK_WHEN_IT_CHANGES | ASKS_FOR_THE_KEYS
+
+
 @pytest.mark.parametrize(
     ("role", "paths"),
     [("", OPEN), ("", OF_CORPORA), ("rater", RATERS), ("participant", PARTICIPANTS), ("organiser", ORGANISERS)],
     ids=["open", "corpora", "rater", "participant", "organiser"],
 )
 def test_every_page_stands_whole_and_can_be_used_by_all(
-    visit: Callable[..., Visit], rater: tuple[str, str], width: int, role: str, paths: list[str]
+    visit: Callable[..., Visit], rater: tuple[str, str], role: str, paths: list[str]
 ) -> None:
-    """Each page is opened once at each width: nothing reaches out sideways; it has a heading, a title, a breadcrumb and
-    one marked place in each navigation; axe finds no violation in it, light and dark; the browser complains of nothing
-    (the fixture asserts that)."""
-    visitor = visit(width=width, role="" if role == "rater" else role)
+    """Each page is seen wide and narrow: nothing reaches out sideways; it has a heading, a title, a breadcrumb and one
+    marked place in each navigation; axe finds no violation in it, light and dark; the browser complains of nothing (the
+    fixture asserts that)."""
+    visitor = visit(role="" if role == "rater" else role)
     if role == "rater":
         visitor.log_in(*rater)
         take_part(visitor)
-    faults = {path: found for path in paths if (found := faults_of(visitor, path, width))}
+    faults = {}
+    for path in paths:
+        for width in (WIDE, NARROW):
+            come(visitor, path, width)
+            if found := faults_of(visitor, width):
+                faults[path, width] = found
     assert faults == {}
+
+
+def come(visitor: Visit, path: str, width: int) -> None:
+    """First wide. Narrow, it is the same page, unless one of its scripts asked for the width as it came."""
+    page = visitor.page
+    page.emulate_media(color_scheme="light", reduced_motion="reduce")  # a colour on its way is none
+    seen = width == NARROW and not page.locator(DRAWN_FOR_A_WIDTH).count()
+    visitor.resize(width)
+    if not seen:
+        visitor.go(path)
+    visitor.see_everything()
 
 
 def take_part(visitor: Visit) -> None:
@@ -79,11 +107,8 @@ def take_part(visitor: Visit) -> None:
         page.wait_for_load_state("load")
 
 
-def faults_of(visitor: Visit, path: str, width: int) -> list[str]:
-    visitor.page.emulate_media(color_scheme="light", reduced_motion="reduce")  # a colour on its way is none
-    page = visitor.go(path)
-    visitor.see_everything()
-    found = []
+def faults_of(visitor: Visit, width: int) -> list[str]:
+    page, found = visitor.page, []
     if visitor.scroll_width() > width:
         found.append(f"reaches out to {visitor.scroll_width()} px")
     if page.locator("h1").count() != 1 or not page.title().endswith("dialeval"):

@@ -4,10 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import cached_property
+from typing import Any
 
-from playwright.sync_api import Browser, ConsoleMessage, Page, Response
+from playwright.sync_api import Browser, CDPSession, ConsoleMessage, Page, Response
 
-WIDE, NARROW = 1440, 390
+from tests.site import wait_until
+
+WIDE, NARROW, HEIGHT = 1440, 390, 900
+PHONE = 600
+"""Windows below this width are touched."""
+LOG_IN = "/accounts/login/"
 PASSWORDS = {"organiser": "demo-organiser", "rater": "demo-rater", "participant": "demo-participant"}
 
 
@@ -41,6 +48,18 @@ class Visit:
             self.see_numbers()  # of the parts that came
         return self.page
 
+    def resize(self, width: int) -> None:
+        """The page that is there, in a window of another width; a narrow one is a phone's, which has no mouse."""
+        self.page.set_viewport_size({"width": width, "height": HEIGHT})
+        touched = width < PHONE
+        self._browser.send("Emulation.setTouchEmulationEnabled", {"enabled": touched})
+        coarse = "matchMedia('(pointer: coarse)').matches && innerWidth"
+        wait_until(lambda: self.page.evaluate(coarse) == (touched and width), 20, f"a window of {width} px")
+
+    @cached_property
+    def _browser(self) -> CDPSession:
+        return self.page.context.new_cdp_session(self.page)
+
     def see_numbers(self) -> None:
         """Statistics that nobody has looked at yet are computed by the worker; the page comes by itself, and once more
         when a part of it has come."""
@@ -54,11 +73,14 @@ class Visit:
         self.page.wait_for_load_state("load")
 
     def log_in(self, name: str, password: str) -> None:
-        self.go("/accounts/login/")
-        self.page.get_by_label("Username").fill(name)
-        self.page.get_by_label("Password").fill(password)
-        self.page.get_by_role("button", name="Log in").click()
-        self.page.get_by_role("button", name="Log out").wait_for()
+        """What the form sends, without the form: it is filled in by the tests of logging in (``test_roles.py``,
+        ``test_behind_links_made_once.py``, the walk)."""
+        context = self.page.context
+        context.request.get(LOG_IN)
+        token = next(cookie["value"] for cookie in context.cookies() if cookie["name"] == "csrftoken")
+        given = {"username": name, "password": password, "csrfmiddlewaretoken": token}
+        answer = context.request.post(LOG_IN, form=given, max_redirects=0)
+        assert answer.status == 302, f"{name} is not let in: {answer.status}"
 
     def see_everything(self) -> None:
         """Scroll to the end once, so that every chart has come into view and is drawn."""
@@ -82,24 +104,32 @@ def organise(page: Page, link: str) -> None:
 
 
 @contextmanager
-def visitors(chromium: Browser, address: str) -> Iterator[Callable[..., Visit]]:
+def visitors(chromium: Browser, address: str, sessions: dict[str, Any] | None = None) -> Iterator[Callable[..., Visit]]:
     """Yields what brings a new visitor: ``visit(width=390, scheme="dark", role="organiser", script=False)``. At the end
-    no page that a visitor saw may have complained."""
+    no page that a visitor saw may have complained.
+
+    The first of a role logs in, and its cookies are kept in ``sessions`` for the next: one's own log-in has who logs
+    out.
+    """
     visits: list[Visit] = []
+    kept = {} if sessions is None else sessions
 
     def begin(width: int = WIDE, scheme: str = "light", role: str = "", script: bool = True) -> Visit:
         context = chromium.new_context(
             base_url=address,
-            viewport={"width": width, "height": 900},
+            viewport={"width": width, "height": HEIGHT},
             color_scheme=scheme,  # type: ignore[arg-type]
             java_script_enabled=script,
-            has_touch=width < 600,
+            has_touch=width < PHONE,
         )
         context.set_default_timeout(20_000)
         one = Visit(context.new_page(), address, script)
         visits.append(one)
-        if role:
+        if role in kept:
+            context.add_cookies(kept[role])
+        elif role:
             one.log_in(role, PASSWORDS[role])
+            kept[role] = context.cookies()
         return one
 
     yield begin
