@@ -6,6 +6,7 @@ the thread, in which Django refuses to touch a database.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -15,7 +16,6 @@ from playwright.sync_api import Browser, Page, expect, sync_playwright
 from tests.browser.chromium import find_chromium, must_not_skip, options
 from tests.browser.stage import Stage, set_up
 from tests.browser.visit import Visit, visitors
-from tests.conftest import made_site
 
 expect.set_options(timeout=20_000)
 """As long as clicks wait: five seconds, Playwright's own, are short where a machine builds other things beside."""
@@ -37,14 +37,16 @@ def chromium() -> Iterator[Browser]:
 
 @pytest.fixture(scope="package")
 def stage(chromium: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
-    with made_site(tmp_path_factory.mktemp("browser-site")) as site:
-        yield set_up(site)
+    own = tmp_path_factory.getbasetemp()
+    of_all_processes = own.parent if "PYTEST_XDIST_WORKER" in os.environ else own
+    with set_up(of_all_processes / "stage", tmp_path_factory.mktemp("browser-site") / "home") as stage:
+        yield stage
 
 
 @pytest.fixture
 def visit(chromium: Browser, stage: Stage) -> Iterator[Callable[..., Visit]]:
     """See ``visitors``."""
-    with visitors(chromium, stage.address) as begin:
+    with visitors(chromium, stage.address, stage.sessions) as begin:
         yield begin
 
 
@@ -53,7 +55,19 @@ def page(visit: Callable[..., Visit]) -> Page:
     return visit().page
 
 
+LONGEST = ("test_every_page.py", "test_walk.py", "test_training.py", "test_rating_turns.py", "test_collection.py")
+"""The process that begins one of these last would end alone. The first two ask for two sites: neither waits for what
+the other makes."""
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """The order is that of the items: xdist's own has the files of one long test at the end."""
+    config.option.loadscopereorder = False
+
+
 def pytest_collection_modifyitems(items: list[Any]) -> None:
-    for item in items:
-        if "tests/browser/" in item.path.as_posix():
-            item.add_marker(pytest.mark.browser)
+    here = [item for item in items if "tests/browser/" in item.path.as_posix()]
+    for item in here:
+        item.add_marker(pytest.mark.browser)
+    places = {name: place for place, name in enumerate(LONGEST)}
+    items.sort(key=lambda item: places.get(item.path.name, len(LONGEST)))

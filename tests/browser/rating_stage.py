@@ -40,14 +40,12 @@ print(json.dumps([
 
 def campaign_for_rater(stage: Stage, kind: str = "turn", **given: Any) -> str:
     """An open campaign that the demo rater has joined, guidelines read. ``given`` goes to ``made_campaign``."""
-    return stage.site.python(MADE.format(given=json.dumps({"kind": kind, "slug": f"browser-{kind}", **given}))).split()[
-        -1
-    ]
+    return stage.python(MADE.format(given=json.dumps({"kind": kind, "slug": f"browser-{kind}", **given}))).split()[-1]
 
 
 def stored_ratings(stage: Stage, slug: str) -> list[dict[str, Any]]:
     """All revisions of the campaign in the order in which they were stored."""
-    return json.loads(stage.site.python(STORED.format(slug=slug)))
+    return json.loads(stage.python(STORED.format(slug=slug)))
 
 
 def heading(page: Page) -> str:

@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
-from dataclasses import dataclass
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
+from tests.browser.shell import Shell
+from tests.conftest import made_site
 from tests.site import Site
 
 SCORED = "word_f1,bleu_4,rouge_l"
@@ -28,6 +35,12 @@ HOSTILE_TEXTS = (
 class Stage:
     site: Site
     address: str
+    shell: Shell
+    sessions: dict[str, Any] = field(default_factory=dict)
+    """Of the demo's log-ins: see ``visitors``."""
+
+    def python(self, code: str) -> str:
+        return self.shell.python(code)
 
 
 LOADED = f"""
@@ -44,14 +57,36 @@ call_command("score", "--corpus", "hostile", "--metrics", "{SCORED}", "--inline"
 """In one process: each that starts, and loads torch again, takes seconds."""
 
 
-def set_up(site: Site) -> Stage:
-    """All that loading the demo asked for is scored before the worker starts: the pages then stand still, and what
-    the worker does is what a test asked it to do."""
-    hostile = site.home / "hostile.jsonl"
-    write_hostile_corpus(hostile)
-    site.python(LOADED.replace("HOSTILE", str(hostile)))
-    site.start_worker()
-    return Stage(site, site.start_web())
+@contextmanager
+def set_up(made: Path, home: Path) -> Iterator[Stage]:
+    """A copy, at ``home``, of the site that is in ``made``, or is made there by the first process that comes. On
+    SQLite: a site is a folder."""
+    shutil.copytree(_made_once(made), home, symlinks=True)
+    site = Site(home, {"DATABASE_URL": "", "CELERY_BROKER_URL": ""})
+    try:
+        site.start_worker()
+        shell = Shell(site)
+        yield Stage(site, site.start_web(), shell)
+    finally:
+        site.stop()
+
+
+def _made_once(folder: Path) -> Path:
+    """All that loading the demo asked for is scored before a worker starts: the pages then stand still, and what the
+    worker does is what a test asked it to do."""
+    folder.mkdir(exist_ok=True)
+    home, complete = folder / "home", folder / "complete"
+    with (folder / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not complete.exists():
+            shutil.rmtree(home, ignore_errors=True)
+            home.mkdir()
+            with made_site(home) as site:
+                hostile = home / "hostile.jsonl"
+                write_hostile_corpus(hostile)
+                site.python(LOADED.replace("HOSTILE", str(hostile)))
+            complete.touch()
+    return home
 
 
 def write_hostile_corpus(path: Path) -> None:

@@ -16,9 +16,7 @@ PASSWORD, NEW = "a door of seven colours", "a window of eight colours"
 
 def test_two_factor_log_in_is_set_up_and_asked_for(visit: Callable[..., Visit], stage: Stage) -> None:
     """The app's code turns it on; a recovery code logs in, for an app's code is good once."""
-    stage.site.python(
-        f"from django.contrib.auth.models import User\nUser.objects.create_user('two', password={PASSWORD!r})"
-    )
+    stage.python(f"from django.contrib.auth.models import User\nUser.objects.create_user('two', password={PASSWORD!r})")
     visitor = visit()
     visitor.log_in("two", PASSWORD)
     page = visitor.go("/accounts/two-factor/")
@@ -44,7 +42,7 @@ def test_two_factor_log_in_is_set_up_and_asked_for(visit: Callable[..., Visit], 
 
 
 def test_a_letter_s_link_leads_to_a_new_password(visit: Callable[..., Visit], stage: Stage) -> None:
-    link = stage.site.python(
+    link = stage.python(
         "from django.contrib.auth.models import User\n"
         "from django.contrib.auth.tokens import default_token_generator\n"
         "from django.urls import reverse\n"
@@ -67,7 +65,7 @@ def test_a_letter_s_link_leads_to_a_new_password(visit: Callable[..., Visit], st
 def test_the_state_of_a_statistic_is_a_page(visit: Callable[..., Visit], stage: Stage) -> None:
     visitor = visit()
     visitor.go("/corpora/demo/systems/")
-    signed = stage.site.python(
+    signed = stage.python(
         "from leaderboard.analyses.look import KEYS\n"
         "from leaderboard.models import Analysis\n"
         "print(KEYS.sign(str(Analysis.objects.filter(state='done').latest('computed_at').pk)))"

@@ -30,7 +30,7 @@ Analysis.objects.update(seconds=0)
 
 @pytest.fixture(scope="package")
 def live_campaign(stage: Stage) -> str:
-    stage.site.python(CAMPAIGN)
+    stage.python(CAMPAIGN)
     return "/campaigns/live"
 
 
@@ -43,7 +43,7 @@ def test_the_agreement_page_follows_the_ratings(visit: Callable[..., Visit], sta
     page.goto(address)
     raters = page.locator(".pair-matrix tbody tr")
     assert raters.count() == 2
-    stage.site.python(ONE_MORE)
+    stage.python(ONE_MORE)
     for _ in range(60):
         page.clock.fast_forward(15_000)
         if raters.count() > 2:

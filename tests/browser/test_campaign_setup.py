@@ -14,7 +14,7 @@ from tests.browser.visit import Visit
 @pytest.fixture(autouse=True)
 def no_campaign_is_left(stage: Stage) -> Iterator[None]:
     yield
-    stage.site.python(
+    stage.python(
         "from annotations.campaigns.actions import setup\n"
         "from annotations.campaigns.models import Campaign\n"
         "[setup.delete(one, one.slug) for one in Campaign.objects.filter(name__startswith='Newcomer')]"
@@ -109,7 +109,7 @@ def test_guidelines_are_shown_while_they_are_written(visit: Callable[..., Visit]
 
 @pytest.mark.parametrize(("width", "scheme"), [(1440, "light"), (390, "dark")])
 def test_no_page_scrolls_sideways(visit: Callable[..., Visit], stage: Stage, width: int, scheme: str) -> None:
-    stage.site.python(
+    stage.python(
         "from annotations.campaigns.actions import invitations, setup\n"
         "from annotations.models import CorpusVersion\n"
         "version = CorpusVersion.objects.get(corpus__slug='hostile')\n"

@@ -25,7 +25,7 @@ ROUND = f"/challenges/{SLUG}/rounds/round-1/"
 @pytest.fixture
 def challenge(stage: Stage) -> Iterator[None]:
     """An open round on the demo corpus, and an account whose team is in it."""
-    stage.site.python(
+    stage.python(
         f"""
 from django.contrib.auth import get_user_model
 from annotations.models import CorpusVersion
@@ -42,7 +42,7 @@ found(one, get_user_model().objects.create_user("settled", password={PASSWORD!r}
 """
     )
     yield
-    stage.site.python(
+    stage.python(
         f"""
 from django.contrib.auth import get_user_model
 from annotations.models import System
@@ -210,7 +210,7 @@ def test_an_upload_that_breaks_off_loses_nothing_that_was_written(
 def test_no_page_scrolls_sideways_or_obeys_a_name(
     visit: Callable[..., Visit], stage: Stage, challenge: None, width: int, scheme: str
 ) -> None:
-    stage.site.python(
+    stage.python(
         f"""
 from leaderboard.challenges.models import *
 from leaderboard.challenges.actions.receiving import receive

@@ -14,7 +14,7 @@ from tests.browser.visit import Visit
 @pytest.fixture(autouse=True)
 def no_challenge_is_left(stage: Stage) -> Iterator[None]:
     yield
-    stage.site.python(
+    stage.python(
         "from leaderboard.challenges.models import Challenge, Submission\n"
         "mine = Challenge.objects.filter(slug__startswith='organised')\n"
         "Submission.objects.filter(round__challenge__in=mine).delete()\n"
@@ -60,7 +60,7 @@ def test_from_the_plan_to_an_open_challenge(visit: Callable[..., Visit], script:
 
 
 def test_the_round_follows_the_corpus_and_warns_of_hiding_it(visit: Callable[..., Visit], stage: Stage) -> None:
-    stage.site.python(
+    stage.python(
         "from leaderboard.challenges.actions import setup\n"
         "setup.create(setup.ChallengeAsked('Organised round', 'organised-round'))"
     )
@@ -87,7 +87,7 @@ def test_the_round_follows_the_corpus_and_warns_of_hiding_it(visit: Callable[...
 @pytest.mark.parametrize(("width", "scheme"), [(1440, "light"), (390, "dark")])
 def test_no_page_scrolls_sideways(visit: Callable[..., Visit], stage: Stage, width: int, scheme: str) -> None:
     """Names as long as they may be, without a space; a team and a submission of them, and a twin."""
-    stage.site.python(
+    stage.python(
         "from annotations.models import CorpusVersion\n"
         "from leaderboard.challenges.actions import judging, plan, setup\n"
         "from leaderboard.challenges.models import Challenge, Submission\n"

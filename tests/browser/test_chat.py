@@ -28,7 +28,7 @@ def chat(stage: Stage, endpoint: StubEndpoint) -> tuple[str, str]:
 
 
 def new_chat(stage: Stage, base_url: str) -> tuple[str, str]:
-    made = stage.site.python(
+    made = stage.python(
         "import secrets\n"
         "from django.utils import timezone\n"
         "from annotations.campaigns.models import Guidelines, Participation\n"

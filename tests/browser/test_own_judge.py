@@ -32,7 +32,7 @@ def write(page: Page, title: str) -> None:
 
 def wait_for_a_trial(stage: Stage, title: str) -> int:
     """A trial that no worker is told of."""
-    made = stage.site.python(
+    made = stage.python(
         "from workers.judges import trials, trial_queries\n"
         "trials.tell_workers = lambda task, rows: []\n"
         "trials.send_hints = lambda ids: 0\n"
@@ -87,13 +87,13 @@ def test_a_judge_is_written_changed_tried_and_led_to_a_run(
     page.get_by_role("button", name="Store as a new version").click()
     page.get_by_text("Compare two versions").click()
     assert page.locator(".difference .added").inner_text().strip().endswith("### What to do:")
-    stage.site.python(
+    stage.python(
         f"from workers.judges.models import *\nPromptVersion.objects.filter(prompt__title={title!r}, number=2).delete()"
     )
     pk = wait_for_a_trial(stage, title)
     visitor.go(f"{page.url.partition('?')[0]}trials/{pk}/")
     page.get_by_text("Waiting for a worker").wait_for()
-    stage.site.python(WORKED.format(pk=pk))
+    stage.python(WORKED.format(pk=pk))
     page.get_by_role("heading", name="Run it on the corpus").wait_for()
     page.get_by_text("448 calls").wait_for()
     assert page.locator(".judged-list > li").count() == 10

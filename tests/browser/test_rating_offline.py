@@ -132,7 +132,7 @@ def test_a_rating_that_comes_too_late_is_told(visit: Callable[..., Visit], stage
     slug = campaign_for_rater(stage, slug="too-late", k=1)
     visitor = visit(role="rater")
     page = visitor.go(f"/rate/{slug}/item/")
-    stage.site.python(
+    stage.python(
         "from annotations.campaigns.models import Assignment as A, Campaign as C;"
         f"A.objects.filter(item__campaign__slug='{slug}').update(state='returned', lease_expires_at=None);"
         f"C.objects.get(slug='{slug}').slots.update(holder=None);"

@@ -145,7 +145,7 @@ def test_skipping_by_keyboard_brings_the_next(visit: Callable[..., Visit], stage
     expect(page.locator(f"#item-place [data-item='{first}']")).to_have_count(0)
     expect_nothing_waits(page)
     assert heading(page) == "Item 1 of 12"
-    reason = stage.site.python(
+    reason = stage.python(
         "from annotations.campaigns.models import Assignment;"
         f"print(Assignment.objects.get(item__public_id='{first}').skip_reason)"
     )

@@ -22,7 +22,7 @@ PASSWORD = "a lamp in the forest"
 @pytest.fixture(autouse=True)
 def the_corpus_is_left_as_it_was(stage: Stage) -> Iterator[None]:
     yield
-    stage.site.python(
+    stage.python(
         "from annotations.campaigns.actions import publishing, setup\n"
         "from annotations.campaigns.models import Campaign\n"
         "for one in Campaign.objects.filter(slug='first-steps'):\n"

@@ -27,7 +27,7 @@ CLICKING, COMMANDING = "ten-minutes-clicking", "ten-minutes-commanding"
 @pytest.fixture(autouse=True)
 def the_challenge_is_left_as_it_was(stage: Stage) -> Iterator[None]:
     yield
-    stage.site.python(
+    stage.python(
         f"""
 from django.contrib.auth import get_user_model
 from annotations.models import System
@@ -87,7 +87,7 @@ def test_ten_minutes_of_clicking(visit: Callable[..., Visit], stage: Stage, tmp_
 
 
 def test_ten_minutes_of_commands(stage: Stage, tmp_path: Path) -> None:
-    stage.site.python(
+    stage.python(
         "from django.contrib.auth import get_user_model\n"
         f"get_user_model().objects.create_user({COMMANDING!r}, password={PASSWORD!r})\n"
     )
