@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,10 +11,11 @@ from numpy.typing import NDArray
 
 from annotations.campaigns.actions import desk
 from annotations.campaigns.actions.terms import Judgement
-from annotations.campaigns.models import Assignment, Campaign, Item
+from annotations.campaigns.models import Assignment, Item
 from annotations.campaigns.plan.draw import RECENT_ITEMS
 from tests.campaigns.secret_corpus import campaign_on, imported
 from tests.campaigns.sets import made_campaign, made_raters
+from tests.rows import shared
 
 pytestmark = pytest.mark.django_db
 
@@ -25,17 +27,19 @@ LEAST_P = 0.01
 below that do tell systems have the smallest p that there is, 1 / (SHUFFLES + 1)."""
 
 
-@pytest.fixture
-def campaign(tmp_path: Path) -> Campaign:
-    """4 systems × 5 dialogues = 20 items, each for every rater: all of them meet all."""
-    version = imported(tmp_path, dialogues=DIALOGUES, turns=1, systems=SYSTEMS)
+@pytest.fixture(scope="module")
+def met(django_db_setup: None, django_db_blocker: Any, tmp_path_factory: pytest.TempPathFactory) -> NDArray[np.int64]:
+    """The orders of one campaign, for all that is asked of them; its rows are gone again."""
+    with shared(django_db_blocker, lambda: orders(tmp_path_factory.mktemp("corpus"))) as found:
+        return found
+
+
+def orders(folder: Path) -> NDArray[np.int64]:
+    """Rater × place → the system of the item met there, as its place in the corpus. 4 systems × 5 dialogues = 20 items,
+    each for every rater: all of them meet all."""
+    version = imported(folder, dialogues=DIALOGUES, turns=1, systems=SYSTEMS)
     campaign = campaign_on(version, "turn", attention_every=None, raters_per_item=RATERS)
     campaign.items.exclude(role=Item.Role.REGULAR).delete()
-    return campaign
-
-
-def orders(campaign: Campaign) -> NDArray[np.int64]:
-    """Rater × place → the system of the item met there, as its place in the corpus."""
     for rater in made_raters(campaign, RATERS):
         while assignments := desk.fill_desk(rater).assignments:
             for one in assignments:
@@ -75,17 +79,16 @@ def p_value(statistic, systems: NDArray[np.int64]) -> float:
     return (as_large + 1) / (SHUFFLES + 1)
 
 
-def test_no_system_comes_early_or_late_or_after_another(campaign: Campaign) -> None:
+def test_no_system_comes_early_or_late_or_after_another(met: NDArray[np.int64]) -> None:
     """Over 24 raters × 20 items, by permutation of each rater's order."""
-    met = orders(campaign)
     assert (np.sort(met, axis=1) == np.repeat(np.arange(4), DIALOGUES)).all(), "everyone meets every item once"
     assert p_of_places(met) > LEAST_P
     assert p_of_neighbours(met) > LEAST_P
 
 
-def test_two_raters_hardly_ever_meet_items_in_one_order(campaign: Campaign) -> None:
+def test_two_raters_hardly_ever_meet_items_in_one_order(met: NDArray[np.int64]) -> None:
     """Else what two colleagues remember together would be more than what each remembers."""
-    assert len({tuple(row) for row in orders(campaign)}) == RATERS
+    assert len({tuple(row) for row in met}) == RATERS
 
 
 @pytest.mark.parametrize(
