@@ -166,7 +166,7 @@ def _start_packaged_model(besides: int) -> tuple[Child, dict[str, str]]:
     key = token_urlsafe(32)
     log = settings.HOME / "logs" / "model.log"
     server = {SERVER_KEY_VARIABLE: key, "OMP_NUM_THREADS": "1"}
-    model = Child.start("model server", command, settings.PROJECT, log, server, ends_with_input=True)
+    model = Child.start("model server", command, settings.PROJECT, log, server, ends_with_input=True, gives_way=True)
     endpoint = {
         "DIALEVAL_LLM_URL": f"http://127.0.0.1:{port}/v1",
         "DIALEVAL_LLM_MODEL": PACKAGED_MODEL_NAME,
@@ -188,8 +188,8 @@ def _start_worker(name: str, queues: str, concurrency: int, endpoint: dict[str, 
     metric runs before it. So have metrics with a model: one process holds each model, and the others stay quick.
 
     Judges share the worker for chats, one process, and make way for a rater. A second process would have the chat
-    answered at the same time, by the same model on the same core: that takes a small machine longer. The other workers
-    give way to whoever opens a page.
+    answered at the same time, by the same model on the same core: that takes a small machine longer. All workers,
+    and the model with them, give way to whoever opens a page, and share alike what is left.
     """
     command = [sys.executable, "-m", "celery", "-A", "dialeval_site", "worker"]
     options = ["--queues", queues, "--concurrency", str(concurrency), "--loglevel", "INFO", "--without-mingle"]
@@ -200,7 +200,7 @@ def _start_worker(name: str, queues: str, concurrency: int, endpoint: dict[str, 
         settings.PROJECT,
         settings.HOME / "logs" / f"{name.replace(' ', '-')}.log",
         {"OMP_NUM_THREADS": "1", **endpoint},
-        gives_way="llm" not in queues.split(","),
+        gives_way=True,
     )
 
 
