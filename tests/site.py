@@ -9,7 +9,7 @@ import subprocess
 import sys
 import time
 import urllib.request
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,6 +18,17 @@ from typing import Any
 from tests.services import free_port
 
 PROJECT = Path(__file__).resolve().parent.parent
+ONE_AFTER_THE_OTHER = """
+import io, json
+from django.core.management import call_command
+
+printed = []
+for command in {commands!r}:
+    out = io.StringIO()
+    call_command(*command, stdout=out)
+    printed.append(out.getvalue())
+print(json.dumps(printed))
+"""
 
 
 @dataclass
@@ -59,6 +70,17 @@ class Site:
     def document(self, *arguments: str | Path) -> Any:
         """What a command with ``--format json`` prints: one JSON document and nothing else."""
         return json.loads(self.manage(*arguments, "--format", "json").stdout)
+
+    def manage_all(self, *commands: Sequence[str | Path]) -> list[str]:
+        """Several commands, one after the other in one process, and what each prints: to load the site takes longer
+        than most of them. That each works as a process is tested in ``leaderboard/test_commands_as_processes.py``."""
+        words = [[str(word) for word in command] for command in commands]
+        printed: list[str] = json.loads(self.python(ONE_AFTER_THE_OTHER.format(commands=words)))
+        return printed
+
+    def documents(self, *commands: Sequence[str | Path]) -> list[Any]:
+        """As ``document``, of several commands."""
+        return [json.loads(printed) for printed in self.manage_all(*([*one, "--format", "json"] for one in commands))]
 
     def python(self, code: str) -> str:
         """Run code inside the site (``manage.py shell``) and return what it prints."""

@@ -20,7 +20,6 @@ from typing import Any
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
-from django.db import transaction
 from django.urls import URLPattern, get_resolver
 
 from annotations.models import Corpus
@@ -29,6 +28,7 @@ from leaderboard.challenges.models import Round
 from leaderboard.challenges.queries.board import board_answer
 from tests.challenges import hidden_stage
 from tests.challenges.hidden_stage import PROMPT, ROLES, TURN_SCORE, Stage
+from tests.rows import shared, undone
 from workers.models import MetricRun
 
 pytestmark = [pytest.mark.django_db, pytest.mark.slow]
@@ -146,14 +146,13 @@ class Walk:
         if address.startswith("/api/") and self.role in self.stage.bearers:
             headers["Authorization"] = f"Bearer {self.stage.bearers[self.role]}"
         cookies = self.client.cookies.copy()
-        with transaction.atomic():
+        with undone():
             answer = (
                 self.client.generic(method, address, headers=headers)
                 if not sent
                 else self.client.post(address, headers=headers, **sent)
             )
             body = b"".join(answer.streaming_content) if answer.streaming else answer.content
-            transaction.set_rollback(True)
         self.client.cookies = cookies
         self.statuses.setdefault(name, set()).add(answer.status_code)
         self._look(name, f"{method} {address}", str(answer.headers) + str(answer.cookies), body)
@@ -219,11 +218,17 @@ def _payloads(name: str, stage: Stage) -> Iterator[tuple[Any, str | None]]:
     yield "{}", "application/json"
 
 
-@pytest.fixture
-def stage(settings, caplog) -> Stage:
-    logging.getLogger("django.request").setLevel(logging.CRITICAL)
+@pytest.fixture(scope="module")
+def stage(django_db_setup, django_db_blocker) -> Iterator[Stage]:
+    with shared(django_db_blocker, hidden_stage.stage) as made:
+        yield made
+
+
+@pytest.fixture(autouse=True)
+def often(settings) -> None:
+    """Rates have tests of their own."""
     settings.API_RATE = 10**9
-    return hidden_stage.stage()
+    logging.getLogger("django.request").setLevel(logging.CRITICAL)
 
 
 # --- tests -----------------------------------------------------------------------------------------------------

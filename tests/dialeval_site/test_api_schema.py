@@ -23,8 +23,12 @@ from schemathesis.specs.openapi.checks import (
     status_code_conformance,
 )
 
+from annotations.models import Corpus
 from dialeval_site.wsgi import application
 from tests.api_client import ALL_SCOPES, token_of
+from tests.campaigns.sets import made_user
+from tests.challenges.sets import open_challenge, open_round, scored, small_version, submit, team_with_member
+from tests.rows import shared
 
 CHECKS = [
     not_a_server_error,
@@ -42,32 +46,26 @@ CALLERS = ("anonymous", "participant", "organiser")
 
 @pytest.fixture(scope="module")
 def things(django_db_setup: None, django_db_blocker: Any) -> Iterator[dict[str, dict[str, str]]]:
-    """A site with something of everything, so that addresses lead to rows: what each path parameter may be."""
-    from django.test import TestCase
+    with shared(django_db_blocker, something_of_everything) as made:
+        yield made
 
-    from annotations.models import Corpus
-    from tests.campaigns.sets import made_user
-    from tests.challenges.sets import open_challenge, open_round, scored, small_version, submit, team_with_member
 
-    with django_db_blocker.unblock():
-        atomics = TestCase._enter_atomics()
-        try:
-            version = small_version(systems=("one", "two"))
-            Corpus.objects.update(is_public=True)
-            challenge = open_challenge("the-challenge", name="The challenge")
-            round = open_round(version, challenge, public_share=0.5, unveil_at=timezone.now() + timedelta(days=1))
-            open_round(small_version(), challenge, references="hidden")
-            team, _ = team_with_member(challenge, "the-participant")
-            first = scored(round, team)
-            submit(round, team)
-            made_user("the-organiser", "organiser")
-            yield {
-                "challenges": {"slug": challenge.slug, "round": round.slug},
-                "corpora": {"slug": version.corpus.slug, "position": "0"},
-                "submissions": {"id": first.public_id},
-            }
-        finally:
-            TestCase._rollback_atomics(atomics)
+def something_of_everything() -> dict[str, dict[str, str]]:
+    """So that addresses lead to rows: what each path parameter may be."""
+    version = small_version(systems=("one", "two"))
+    Corpus.objects.update(is_public=True)
+    challenge = open_challenge("the-challenge", name="The challenge")
+    round = open_round(version, challenge, public_share=0.5, unveil_at=timezone.now() + timedelta(days=1))
+    open_round(small_version(), challenge, references="hidden")
+    team, _ = team_with_member(challenge, "the-participant")
+    first = scored(round, team)
+    submit(round, team)
+    made_user("the-organiser", "organiser")
+    return {
+        "challenges": {"slug": challenge.slug, "round": round.slug},
+        "corpora": {"slug": version.corpus.slug, "position": "0"},
+        "submissions": {"id": first.public_id},
+    }
 
 
 @pytest.fixture(autouse=True)

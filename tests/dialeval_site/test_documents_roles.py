@@ -82,8 +82,10 @@ def commands_in(heading: str) -> list[list[str]]:
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     """With a worker, and the demo corpus scored by one metric."""
     with made_site(tmp_path_factory.mktemp("site")) as made:
-        made.manage("import_corpus", "jsonl", DEMO_CORPUS, "--slug", "demo")
-        made.manage("score", "--corpus", "demo", "--metrics", "word_f1", "--inline")
+        made.manage_all(
+            ["import_corpus", "jsonl", DEMO_CORPUS, "--slug", "demo"],
+            ["score", "--corpus", "demo", "--metrics", "word_f1", "--inline"],
+        )
         made.start_worker()
         yield made
 
@@ -106,9 +108,8 @@ def test_your_own_dialogues_by_commands(site: Site, tmp_path: Path) -> None:
         "all": "word_f1,rouge_l",
     }
     inside["usr-export"] = str(tmp_path / "usr-export")
-    said = {}
-    for command in commands_in("Your own dialogues"):
-        said[command[0]] = site.manage(*(inside.get(word, word) for word in command)).stdout
+    commands = [[inside.get(word, word) for word in command] for command in commands_in("Your own dialogues")]
+    said = dict(zip((name for name, *_ in commands), site.manage_all(*commands), strict=True))
     assert "usr: stored" in said["import_corpus"]
     assert "rouge_l" in said["score"]
     assert "Krippendorff" in said["agreement"]
@@ -122,9 +123,8 @@ def test_your_own_dialogues_by_commands(site: Site, tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_into_a_paper_by_commands(site: Site, tmp_path: Path) -> None:
     inside = {"reports": str(tmp_path / "reports"), "demo-export": str(tmp_path / "demo-export")}
-    latex, _, _ = [
-        site.manage(*(inside.get(word, word) for word in command)).stdout for command in commands_in("Into a paper")
-    ]
+    commands = [[inside.get(word, word) for word in command] for command in commands_in("Into a paper")]
+    latex, _, _ = site.manage_all(*commands)
     assert r"\toprule" in latex
     assert "metric:word_f1|version:1" in latex  # the signatures, as comments
     assert [path.suffix for path in (tmp_path / "reports").iterdir()] == [".html"]

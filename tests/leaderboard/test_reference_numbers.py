@@ -60,11 +60,15 @@ def site(tmp_path_factory: pytest.TempPathFactory, data: Path) -> Iterator[Site]
     from tests.conftest import made_site
 
     with made_site(tmp_path_factory.mktemp("reference")) as site:
-        site.manage("import_corpus", "usr", data / "usr" / "pc_usr_data.json", "--slug", "usr")
-        site.manage("import_corpus", "grade", data / "grade" / "human_judgement.json", "--slug", "grade")
-        site.manage("import_corpus", "cpdc", data / "cpdc" / "dummy_data_task1.json", "--slug", "cpdc")
-        for name in FBD_CORPORA:
-            site.manage("import_corpus", "fbd", data / "fbd" / f"{name}_annotation.json", "--slug", f"fbd-{name}")
+        site.manage_all(
+            ["import_corpus", "usr", data / "usr" / "pc_usr_data.json", "--slug", "usr"],
+            ["import_corpus", "grade", data / "grade" / "human_judgement.json", "--slug", "grade"],
+            ["import_corpus", "cpdc", data / "cpdc" / "dummy_data_task1.json", "--slug", "cpdc"],
+            *(
+                ["import_corpus", "fbd", data / "fbd" / f"{name}_annotation.json", "--slug", f"fbd-{name}"]
+                for name in FBD_CORPORA
+            ),
+        )
         yield site
 
 
@@ -78,10 +82,8 @@ def usr_scores(site: Site) -> dict[str, Any]:
 @pytest.fixture(scope="module")
 def usr_correlations(site: Site, usr_scores: dict[str, Any]) -> dict[str, dict[str, Any]]:
     """What ``correlate`` prints of USR, for each choice of systems that the references know."""
-    return {
-        name: site.document("correlate", "--corpus", "usr", "--resamples", "0", *choice)
-        for name, choice in CHOSEN_SYSTEMS.items()
-    }
+    asked = (["correlate", "--corpus", "usr", "--resamples", "0", *choice] for choice in CHOSEN_SYSTEMS.values())
+    return dict(zip(CHOSEN_SYSTEMS, site.documents(*asked), strict=True))
 
 
 @pytest.fixture(scope="module")
@@ -195,15 +197,15 @@ def test_usr_correlations(
 
 @pytest.fixture(scope="module")
 def usr_agreement(site: Site) -> dict[str, dict[str, Any]]:
-    return {
-        aspect: site.document("agreement", "--corpus", "usr", "--aspect", aspect, "--resamples", "100")
-        for aspect in ("Overall", "Engaging")
-    }
+    aspects = ("Overall", "Engaging")
+    asked = (["agreement", "--corpus", "usr", "--aspect", aspect, "--resamples", "100"] for aspect in aspects)
+    return dict(zip(aspects, site.documents(*asked), strict=True))
 
 
 @pytest.fixture(scope="module")
 def grade_agreement(site: Site) -> dict[str, dict[str, Any]]:
-    return {slug: site.document("agreement", "--corpus", slug, "--resamples", "100") for slug in GRADE_SETS}
+    asked = (["agreement", "--corpus", slug, "--resamples", "100"] for slug in GRADE_SETS)
+    return dict(zip(GRADE_SETS, site.documents(*asked), strict=True))
 
 
 @pytest.mark.parametrize("aspect", ["Overall", "Engaging"])
@@ -291,10 +293,8 @@ def test_means_have_no_agreement(site: Site, name: str) -> None:
 @pytest.fixture(scope="module")
 def fbd_scores(site: Site) -> dict[str, dict[str, Any]]:
     metrics = ",".join(FBD_METRICS)
-    return {
-        name: site.document("score", "--corpus", f"fbd-{name}", "--metrics", metrics, "--inline")
-        for name in FBD_WITH_NUMBERS
-    }
+    asked = (["score", "--corpus", f"fbd-{name}", "--metrics", metrics, "--inline"] for name in FBD_WITH_NUMBERS)
+    return dict(zip(FBD_WITH_NUMBERS, site.documents(*asked), strict=True))
 
 
 @pytest.mark.parametrize("metric", FBD_METRICS)
@@ -311,10 +311,9 @@ def test_fbd_system_correlations_with_each_human_aspect(
 ) -> None:
     """Signed: the paper prints absolute values. Each aspect of the file, not only the overall one."""
     reference = fbd_numbers[name]
-    for aspect in reference["human_dims"]:
-        found = site.document(
-            "correlate", "--corpus", f"fbd-{name}", "--aspect", aspect, "--level", "system", "--resamples", "0"
-        )
+    asked = ["correlate", "--corpus", f"fbd-{name}", "--level", "system", "--resamples", "0"]
+    documents = site.documents(*([*asked, "--aspect", aspect] for aspect in reference["human_dims"]))
+    for aspect, found in zip(reference["human_dims"], documents, strict=True):
         assert found["aspect"] == aspect
         for ours, theirs in FBD_METRICS.items():
             numbers = reference["metrics"][theirs]

@@ -51,8 +51,10 @@ def site(tmp_path_factory: pytest.TempPathFactory, data: Path) -> Iterator[Site]
     from tests.conftest import made_site
 
     with made_site(tmp_path_factory.mktemp("reference-neural")) as site:
-        site.manage("import_corpus", "usr", data / "usr" / "pc_usr_data.json", "--slug", "usr")
-        site.manage("import_corpus", "fbd", data / "fbd" / "personam_annotation.json", "--slug", "personam")
+        site.manage_all(
+            ["import_corpus", "usr", data / "usr" / "pc_usr_data.json", "--slug", "usr"],
+            ["import_corpus", "fbd", data / "fbd" / "personam_annotation.json", "--slug", "personam"],
+        )
         site.start_worker(DIALEVAL_LEASE_SECONDS="60")
         yield site
 
@@ -101,10 +103,9 @@ def test_prd_lies_among_the_released_code_s_seeds(personam: dict[str, Any], gold
 
 def test_system_correlations_with_each_human_aspect(site: Site, personam: dict[str, Any], golden: Path) -> None:
     reference = golden_of(golden, "fbd_corpora.json")["corpora"]["personam"]
-    for aspect in reference["human_dims"]:
-        found = site.document(
-            "correlate", "--corpus", "personam", "--aspect", aspect, "--level", "system", "--resamples", "0"
-        )
+    asked = ["correlate", "--corpus", "personam", "--level", "system", "--resamples", "0"]
+    documents = site.documents(*([*asked, "--aspect", aspect] for aspect in reference["human_dims"]))
+    for aspect, found in zip(reference["human_dims"], documents, strict=True):
         for ours, theirs in FBD_METRICS.items():
             expected = reference["metrics"][theirs]["corr_by_dim"][aspect]
             row = one_row(found, ours, "system")
@@ -143,10 +144,9 @@ def test_usr_turn_scores(usr: dict[str, Any], golden: Path, metric: str) -> None
 @pytest.fixture(scope="module")
 def usr_correlations(site: Site, usr: dict[str, Any]) -> dict[str, dict[str, Any]]:
     """By the names that the references have for a choice of systems."""
-    return {
-        name: site.document("correlate", "--corpus", "usr", "--level", "turn", "--resamples", "0", *choice)
-        for name, choice in CHOSEN_SYSTEMS.items()
-    }
+    asked = ["correlate", "--corpus", "usr", "--level", "turn", "--resamples", "0"]
+    documents = site.documents(*([*asked, *choice] for choice in CHOSEN_SYSTEMS.values()))
+    return dict(zip(CHOSEN_SYSTEMS, documents, strict=True))
 
 
 @pytest.mark.parametrize("metric", USR_METRICS)

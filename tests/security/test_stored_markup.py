@@ -12,6 +12,7 @@ from django.db import DatabaseError, models, transaction
 from tests.challenges import hidden_stage
 from tests.challenges.hidden_stage import Stage
 from tests.challenges.test_hidden_references import addresses
+from tests.rows import shared, undone
 
 pytestmark = [pytest.mark.django_db, pytest.mark.slow]
 
@@ -72,10 +73,16 @@ def with_markup(value: Any, longest: int | None) -> Any:
     return f"{value[: longest - len(MARKUP)] if longest else value}{MARKUP}"
 
 
-@pytest.fixture
-def stage(settings: Any) -> Stage:
+@pytest.fixture(scope="module")
+def stage(django_db_setup: None, django_db_blocker: Any) -> Iterator[Stage]:
+    with shared(django_db_blocker, hidden_stage.stage) as made:
+        yield made
+
+
+@pytest.fixture(autouse=True)
+def often(settings: Any) -> None:
+    """Rates have tests of their own."""
     settings.API_RATE = 10**9
-    return hidden_stage.stage()
 
 
 def test_no_page_of_any_role_holds_a_text_as_markup(stage: Stage) -> None:
@@ -87,9 +94,8 @@ def test_no_page_of_any_role_holds_a_text_as_markup(stage: Stage) -> None:
         for name, address in addresses(stage):
             if name == "logout" or (address.startswith("/api/v1/") and not address.endswith("/docs/")):
                 continue
-            with transaction.atomic():
+            with undone():
                 answer = client.get(address)
-                transaction.set_rollback(True)
             if "html" not in answer.headers.get("Content-Type", ""):
                 continue
             body = answer.content.decode()
