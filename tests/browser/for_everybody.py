@@ -38,7 +38,8 @@ def assert_everybody_can_use(page: Page) -> None:
     assert before
     for width in (WIDE, NARROW):
         page.set_viewport_size({"width": width, "height": before["height"]})
-        assert page.evaluate("document.documentElement.scrollWidth") <= width, page.url
+        # A chart is drawn anew for another width, a moment after the window has it.
+        page.wait_for_function("width => document.documentElement.scrollWidth <= width", arg=width)
         found = violations(page)
         assert found == [], f"{page.url} at {width} px: {found}"
     page.set_viewport_size(before)
