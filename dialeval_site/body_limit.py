@@ -5,6 +5,7 @@ Django reads no more of a body than Content-Length says, so this is the limit of
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 
 from django.conf import settings
@@ -30,7 +31,9 @@ class BodyLimit:
 
 
 def _length(request: HttpRequest) -> int:
-    return whole_number(request.META.get("CONTENT_LENGTH") or "", DIGITS_OF_A_KEY) or 0
+    """A length that is no number, or one that nothing has, is over every limit."""
+    length = whole_number(request.META.get("CONTENT_LENGTH") or "0", DIGITS_OF_A_KEY)
+    return sys.maxsize if length is None else length
 
 
 def _too_large(request: HttpRequest) -> HttpResponse:

@@ -131,11 +131,15 @@ class Unread(io.RawIOBase):
         raise AssertionError("the body was read")
 
 
+@pytest.mark.parametrize("length", ["6000001", "9" * 19, "9" * 5000, "many"], ids=["long", "longer", "longest", "none"])
 @pytest.mark.parametrize(("path", "kind"), [("/", "text/html"), ("/api/v1/anything", "application/problem+json")])
 @pytest.mark.django_db
-def test_a_request_that_is_too_long_is_refused_before_a_byte_is_read(settings, path: str, kind: str) -> None:
+def test_a_request_that_is_too_long_is_refused_before_a_byte_is_read(
+    settings, path: str, kind: str, length: str
+) -> None:
+    """Django takes a length of any number of digits as it is said."""
     settings.MAX_UPLOAD_BYTES = 5_000_000
-    answer = Client().generic("POST", path, **{"wsgi.input": Unread(), "CONTENT_LENGTH": "6000001"})
+    answer = Client().generic("POST", path, **{"wsgi.input": Unread(), "CONTENT_LENGTH": length})
     assert answer.status_code == 413
     assert answer["Content-Type"].startswith(kind)
     assert "larger than 5 MB" in answer.content.decode()
