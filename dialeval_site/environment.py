@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import re
 from collections.abc import Mapping
@@ -333,16 +334,27 @@ def secret_key(environ: Mapping[str, str] = os.environ) -> str:
 
 
 def _kept_development_key(path: Path) -> str:
+    """One key for all processes of a home, also where several are the first at once.
+
+    A file that is there may still be empty: its process is between making and writing it, or was ended there.
+    """
+    if path.exists() and (kept := path.read_text().strip()):
+        return kept
+    return _first_development_key(path)
+
+
+def _first_development_key(path: Path) -> str:
     from django.core.management.utils import get_random_secret_key
 
-    if not path.exists():
-        path.parent.mkdir(parents=True, exist_ok=True)
-        try:  # two processes may start at once: the first to create the file wins, the other reads it
-            with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
-                file.write(get_random_secret_key())
-        except FileExistsError:
-            pass
-    return path.read_text().strip()
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT, 0o600), "r+") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        written_meanwhile = file.read().strip()
+        if written_meanwhile:
+            return written_meanwhile
+        key = get_random_secret_key()
+        file.write(key)
+        return key
 
 
 def allowed_hosts(environ: Mapping[str, str] = os.environ) -> list[str]:

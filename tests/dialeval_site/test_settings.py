@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import runpy
 import sqlite3
 import stat
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -158,6 +160,26 @@ def test_the_development_key_is_kept_and_only_its_owner_reads_it(tmp_path: Path)
 def test_two_homes_have_two_keys(tmp_path: Path) -> None:
     keys = {environment.secret_key({"DIALEVAL_HOME": str(tmp_path / name)}) for name in ("a", "b")}
     assert len(keys) == 2
+
+
+def test_a_key_that_another_process_is_about_to_write_is_waited_for(tmp_path: Path) -> None:
+    file = tmp_path / "development-secret-key"
+    with file.open("w") as other_process, ThreadPoolExecutor() as pool:
+        fcntl.flock(other_process, fcntl.LOCK_EX)
+        key = pool.submit(environment.secret_key, {"DIALEVAL_HOME": str(tmp_path)})
+        with pytest.raises(TimeoutError):
+            key.result(timeout=0.2)
+        other_process.write("the-key-of-the-other-process")
+        other_process.close()
+        assert key.result(timeout=20) == "the-key-of-the-other-process"
+
+
+def test_an_empty_file_of_a_process_that_was_ended_gets_a_key(tmp_path: Path) -> None:
+    file = tmp_path / "development-secret-key"
+    file.touch(mode=0o600)
+    key = environment.secret_key({"DIALEVAL_HOME": str(tmp_path)})
+    assert len(key) >= 50
+    assert file.read_text() == key
 
 
 # --- databases --------------------------------------------------------------------------------------------------
