@@ -352,7 +352,7 @@ def _first_development_key(path: Path) -> str:
         written_meanwhile = file.read().strip()
         if written_meanwhile:
             return written_meanwhile
-        key = get_random_secret_key()
+        key: str = get_random_secret_key()
         file.write(key)
         return key
 
