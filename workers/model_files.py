@@ -98,6 +98,7 @@ def _folder_of(name: str) -> Path | None:
     return None
 
 
+@lru_cache
 def _packaged_folder(name: str) -> Path:
     module, inside = _PACKAGES[name]
     package = importlib.util.find_spec(module)  # importing it would import what it is made for
@@ -119,15 +120,15 @@ def _weights_in(folder: Path, name: str) -> list[Path]:
     if not (folder / "config.json").is_file():
         raise ModelError(f"the model {name} has no config.json in {folder}")
     for file in files:
-        if file.suffix == ".safetensors" and not _is_whole(file):
+        if file.suffix == ".safetensors" and not _is_whole(str(file), (stat := file.stat()).st_size, stat.st_mtime_ns):
             raise ModelError(f"the model {name} is damaged: {file.name} is not a whole safetensors file; get it again")
     return files
 
 
-def _is_whole(file: Path) -> bool:
+@lru_cache(maxsize=64)
+def _is_whole(path: str, size: int, modified: int) -> bool:  # noqa: ARG001 - a file that has changed is another one
     """Whether a safetensors file is as long as its header says: eight bytes of length, JSON, then the tensors."""
-    size = file.stat().st_size
-    with file.open("rb") as stream:
+    with open(path, "rb") as stream:
         length = int.from_bytes(stream.read(8), "little")
         if not 2 <= length <= min(_LARGEST_HEADER, size - 8):
             return False

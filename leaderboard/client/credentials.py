@@ -44,13 +44,27 @@ def current(environ: Mapping[str, str] = os.environ) -> Credentials:
 
     Raises ClientError where there is no server or its address is not to be trusted with a token.
     """
-    kept = _kept(path_of(environ))
+    kept = kept_at_login(environ)
     server = checked_server(environ[SERVER]) if environ.get(SERVER) else (kept.server if kept else "")
     if not server:
         raise ClientError(f"no server: run dialeval login ADDRESS, or set {SERVER}")
     if environ.get(TOKEN):
         return Credentials(server, checked_token(environ[TOKEN]))
     return Credentials(server, kept.token if kept and kept.server == server else "")
+
+
+def kept_at_login(environ: Mapping[str, str] = os.environ) -> Credentials | None:
+    """As ``login`` kept them; None where it did not. Raises ClientError where the file cannot be read."""
+    path = path_of(environ)
+    try:
+        document = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError) as error:
+        raise ClientError(f"{path} cannot be read: run dialeval login again") from error
+    if not isinstance(document, dict) or not isinstance(document.get("server"), str):
+        raise ClientError(f"{path} cannot be read: run dialeval login again")
+    return Credentials(checked_server(document["server"]), str(document.get("token", "")))
 
 
 def keep(credentials: Credentials, environ: Mapping[str, str] = os.environ) -> Path:
@@ -102,15 +116,3 @@ def _is_loopback(host: str) -> bool:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
         return False
-
-
-def _kept(path: Path) -> Credentials | None:
-    try:
-        document = json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        return None
-    except (OSError, ValueError) as error:
-        raise ClientError(f"{path} cannot be read: run dialeval login again") from error
-    if not isinstance(document, dict) or not isinstance(document.get("server"), str):
-        raise ClientError(f"{path} cannot be read: run dialeval login again")
-    return Credentials(checked_server(document["server"]), str(document.get("token", "")))

@@ -79,6 +79,37 @@ def test_logout_revokes_and_forgets(dialeval: Run, server: StandIn, config: Path
     assert not (config / "dialeval" / "credentials.json").exists()
 
 
+def test_logout_leaves_a_token_of_the_environment_alone(
+    dialeval: Run, server: StandIn, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    credentials.keep(credentials.Credentials(server.address, "dial_kept"))
+    monkeypatch.setenv(credentials.TOKEN, "dial_of_the_pipeline")
+    server.gives("tokens/current", Answer(b"", 204))
+    assert dialeval("logout") == (0, "logged out\n", "DIALEVAL_TOKEN is set, and stays in use\n")
+    assert [asked.headers["Authorization"] for asked in server.asked] == ["Bearer dial_kept"]
+
+
+def test_logout_says_that_a_token_could_not_be_revoked(
+    dialeval: Run, server: StandIn, config: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv(credentials.TOKEN)
+    credentials.keep(credentials.Credentials(server.address, "dial_test"))
+    server.refuses("tokens/current", 500, "It broke.")
+    status, out, err = dialeval("logout")
+    assert (status, out) == (1, "logged out\n")
+    assert err == ("dialeval: the token is forgotten here but was not revoked: It broke. Revoke it on the site\n")
+    assert not (config / "dialeval" / "credentials.json").exists()
+
+
+def test_logout_with_a_token_that_is_good_for_nothing_any_more(
+    dialeval: Run, server: StandIn, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv(credentials.TOKEN)
+    credentials.keep(credentials.Credentials(server.address, "dial_test"))
+    server.refuses("tokens/current", 401, "This token has expired.")
+    assert dialeval("logout") == (0, "logged out\n", "")
+
+
 # --- look ------------------------------------------------------------------------------------------------------
 
 

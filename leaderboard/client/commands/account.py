@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import getpass
+import os
 import platform
 import sys
 
@@ -88,11 +89,27 @@ def _secret(prompt: str, from_stdin: bool) -> str:
 
 
 def _logout(options: argparse.Namespace) -> int:
-    kept = None
-    with contextlib.suppress(ClientError):
-        kept = credentials.current()
+    """Of the token that is kept here: one in the environment is somebody else's to revoke."""
+    kept, still_valid = None, ""
+    with contextlib.suppress(ClientError):  # a file that cannot be read is forgotten, too
+        kept = credentials.kept_at_login()
     if kept is not None and kept.token and not options.keep_token:
-        with contextlib.suppress(ClientError), Server(kept, terminal.waiting) as connection:
-            connection.delete("tokens/current")
+        still_valid = _why_not_revoked(kept)
     terminal.say("logged out" if credentials.forget() else "not logged in on this machine")
+    if os.environ.get(credentials.TOKEN):
+        terminal.note(f"{credentials.TOKEN} is set, and stays in use")
+    if still_valid:
+        raise ClientError(f"the token is forgotten here but was not revoked: {still_valid}. Revoke it on the site")
     return 0
+
+
+def _why_not_revoked(kept: Credentials) -> str:
+    """Empty where the token is good for nothing any more."""
+    try:
+        with Server(kept, terminal.waiting) as connection:
+            connection.delete("tokens/current")
+    except Refused as refusal:
+        return "" if refusal.status == 401 else str(refusal).rstrip(".")
+    except ClientError as error:
+        return str(error).rstrip(".")
+    return ""
