@@ -172,7 +172,10 @@ def shown_systems(version: CorpusVersion) -> QuerySet[System]:
 
 def shown_ratings(version: CorpusVersion) -> QuerySet[Rating]:
     """Ratings of systems that are shown: people may have judged withheld ones, too."""
-    ratings = Rating.objects.filter(rater__version=version)
+    return _of_shown_systems(version, Rating.objects.filter(rater__version=version))
+
+
+def _of_shown_systems(version: CorpusVersion, ratings: QuerySet[Rating]) -> QuerySet[Rating]:
     if not _withholds(version):
         return ratings
     return ratings.filter(Q(response__system__withheld=False) | Q(system__withheld=False))
@@ -411,11 +414,17 @@ def _scale_levels(version: CorpusVersion, aspect: str, scores: NDArray[np.float6
 
 
 def has_dialogue_ratings(version: CorpusVersion, aspect: str) -> bool:
-    return shown_ratings(version).filter(aspect=aspect, response__isnull=True).exists()
+    return _has_ratings(version, aspect=aspect, response__isnull=True)
 
 
 def has_turn_ratings(version: CorpusVersion, aspect: str) -> bool:
-    return shown_ratings(version).filter(aspect=aspect, response__isnull=False).exists()
+    return _has_ratings(version, aspect=aspect, response__isnull=False)
+
+
+def _has_ratings(version: CorpusVersion, **such: Any) -> bool:
+    """Asked for each rater: of ratings, PostgreSQL would read all those of other corpora that lie before."""
+    of_rater = _of_shown_systems(version, Rating.objects.filter(rater=OuterRef("pk"), **such))
+    return version.raters.filter(Exists(of_rater)).exists()
 
 
 def agreement_of(

@@ -46,7 +46,7 @@ SETTINGS: tuple[Setting, ...] = (
         "",
         "`postgres://user:password@host/name` or `sqlite:///path`. Default: SQLite in DIALEVAL_HOME.",
     ),
-    Setting("DATABASE_POOL_SIZE", "4", "Most PostgreSQL connections of one process."),
+    Setting("DATABASE_POOL_SIZE", "8", "Most PostgreSQL connections of one process: one for each of its threads."),
     Setting(
         "DATABASE_PREPARED_STATEMENTS",
         "true",

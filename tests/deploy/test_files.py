@@ -216,7 +216,7 @@ def test_the_example_s_values_are_understood(monkeypatch: pytest.MonkeyPatch) ->
     assert environment.count("DIALEVAL_PROXIES", given) == 1
     assert environment.allowed_hosts(given) == ["dialeval.example.org"]
     assert environment.sign_up_is_open(given)
-    assert environment.whole("DATABASE_POOL_SIZE", given) == 4
+    assert environment.whole("DATABASE_POOL_SIZE", given) == 8
     assert given["SECRET_KEY"] == given["POSTGRES_PASSWORD"] == ""
 
 

@@ -1,0 +1,78 @@
+"""Passwords are hashed as Django hashes them, by a thread that gives way to the pages."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import threading
+
+import pytest
+from django.contrib.auth.hashers import PBKDF2PasswordHasher, check_password, make_password
+from django.test import override_settings
+
+from dialeval_site import passwords, settings
+from tests.site import PROJECT
+
+PASSWORD, SALT, FEW = "correct horse battery", "saltsaltsaltsaltsaltsa", 1000
+
+HASHES_IN_A_FORKED_PROCESS = """
+import os
+import signal
+from dialeval_site.passwords import HashedAside
+
+def hashed():
+    return HashedAside().encode("a pass word", "saltsalt", 1)
+
+before = hashed()
+if child := os.fork():
+    raise SystemExit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+signal.alarm(20)
+os._exit(0 if hashed() == before else 1)
+"""
+
+
+def test_the_site_hashes_aside() -> None:
+    assert settings.PASSWORD_HASHERS == ["dialeval_site.passwords.HashedAside"]
+
+
+def test_a_hash_is_django_s_own() -> None:
+    hashed = passwords.HashedAside().encode(PASSWORD, SALT, FEW)
+    assert hashed == PBKDF2PasswordHasher().encode(PASSWORD, SALT, FEW)
+
+
+@override_settings(PASSWORD_HASHERS=settings.PASSWORD_HASHERS)
+def test_a_password_from_before_is_known_and_stays_as_it_is_stored() -> None:
+    stored = PBKDF2PasswordHasher().encode(PASSWORD, SALT)
+    hashed_again: list[str] = []
+    assert check_password(PASSWORD, stored, setter=hashed_again.append)
+    assert hashed_again == []
+    assert not check_password("another", stored)
+
+
+@override_settings(PASSWORD_HASHERS=settings.PASSWORD_HASHERS)
+def test_many_at_once_are_each_their_own() -> None:
+    made: dict[int, str] = {}
+    threads = [
+        threading.Thread(target=lambda number=number: made.update({number: make_password(f"pass {number}")}))
+        for number in range(4)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert [check_password(f"pass {number}", made[number]) for number in range(4)] == [True] * 4
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux has a niceness of each thread")
+def test_the_thread_that_hashes_gives_way_and_no_other_does() -> None:
+    before = os.getpriority(os.PRIO_PROCESS, 0)
+    passwords.HashedAside().encode(PASSWORD, SALT, FEW)
+    it = passwords._one_thread().submit(threading.get_native_id).result()
+    assert os.getpriority(os.PRIO_PROCESS, it) == before + passwords.NICENESS
+    assert os.getpriority(os.PRIO_PROCESS, 0) == before
+
+
+def test_a_forked_process_hashes_too() -> None:
+    ended = subprocess.run([sys.executable, "-c", HASHES_IN_A_FORKED_PROCESS], cwd=PROJECT, timeout=60, check=False)
+    assert ended.returncode == 0
