@@ -136,6 +136,20 @@ def score(value: float | str | None, reason: str = "", decimals: int = 3) -> Saf
     )
 
 
+@register.simple_tag
+def score_list(scores: Iterable[tuple[str, float | None, str, str]]) -> SafeString:
+    """Scores by metric: (metric, value, reason, remark). A page holds a thousand, too many for a template."""
+    parts = (
+        f"<div><dt>{escape(metric)}</dt><dd>{score(value, reason)}</dd>{_remark(remark)}</div>"
+        for metric, value, reason, remark in scores
+    )
+    return mark_safe("".join(parts))  # noqa: S308  every text in it is escaped
+
+
+def _remark(words: str) -> str:
+    return f'<dd class="remark">{escape(words)}</dd>' if words else ""
+
+
 @register.tag
 def kept(parser: template.base.Parser, token: template.base.Token) -> template.Node:
     """``{% kept marks %} … {% endkept %}``: a part of a page that follows from stored answers and from the address

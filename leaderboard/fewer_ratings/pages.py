@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse
 from django.views.decorators.http import require_safe
 
 from annotations.page import aspect_or_404, page, version_or_404
+from annotations.tables import Table
 from leaderboard.analyses import look
 from leaderboard.analyses.pages import waiting_page
 from leaderboard.corpus_context import corpus_context
@@ -24,6 +26,7 @@ from leaderboard.fewer_ratings.tables import (
     what_if_table,
     worth_lines,
 )
+from leaderboard.figures import Figure
 from leaderboard.figures.fewer_ratings import two_intervals, width_curve, worth_curve
 from leaderboard.metric_requests import correlations_asked
 from leaderboard.statistics.prediction_powered import LEAST_DIALOGUES
@@ -52,39 +55,41 @@ def fewer_ratings(request: HttpRequest, slug: str) -> HttpResponse:
     document = found.answer
     points = points_of_all(document)
     at = _point(request, points)
-    means = powered_table(document, found.computed_at)
-    intervals = two_intervals(
-        two_means(document),
-        figure_id="two-intervals",
-        metric=metric,
-        aspect=aspect,
-        signature=powered_signature(document),
-    )
-    curve = width_curve(
-        curve_points(points), figure_id="width-curve", metric=metric, signature=powered_signature(document)
-    )
-    worth = worth_curve(
-        worth_lines(document | {"what_if": points}),
-        figure_id="worth-curve",
-        metric=metric,
-        signature=powered_signature(document),
-    )
-    what_if = what_if_table(document, at, found.computed_at) if at else None
+    means = cache(lambda: powered_table(document, found.computed_at))
+    drawings = cache(lambda: _drawings(document, points, metric, aspect))
+    what_if = cache(lambda: what_if_table(document, at, found.computed_at) if at else None)
     context |= {
         "analysis": found,
         "look": found,
         "document": document,
         "means": means,
-        "intervals": intervals,
-        "curves": [curve, worth],
+        "intervals": lambda: drawings()[0],
+        "curves": lambda: drawings()[1:],
         "what_if": what_if,
         "at": at,
         "points": [one["dialogues"] for one in points],
         "sentence": in_one_sentence(document, at),
         "has_unrated": has_unrated(document),
+        "written_from": (found.stored,),
     }
-    tables = [means, intervals.points, curve.points, worth.points, *([what_if] if what_if else [])]
-    return page(request, "leaderboard/fewer_ratings.html", context, tables)
+    files: list[Table] = []
+    if "download" in request.GET:
+        files = [table for table in (means(), *(drawing.points for drawing in drawings()), what_if()) if table]
+    return page(request, "leaderboard/fewer_ratings.html", context, files)
+
+
+def _drawings(document: dict[str, Any], points: list[dict[str, Any]], metric: str, aspect: str) -> list[Figure]:
+    """The intervals with the ratings that there are; their widths, and what the metric is worth, with fewer."""
+    signature = powered_signature(document)
+    return [
+        two_intervals(
+            two_means(document), figure_id="two-intervals", metric=metric, aspect=aspect, signature=signature
+        ),
+        width_curve(curve_points(points), figure_id="width-curve", metric=metric, signature=signature),
+        worth_curve(
+            worth_lines(document | {"what_if": points}), figure_id="worth-curve", metric=metric, signature=signature
+        ),
+    ]
 
 
 def _point(request: HttpRequest, points: list[dict[str, Any]]) -> dict[str, Any] | None:

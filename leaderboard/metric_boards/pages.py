@@ -168,11 +168,15 @@ def scatter(request: HttpRequest, slug: str) -> HttpResponse:
         if standing.answer is None:
             return waiting_page(request, context, standing, page_name=PLOTS)
         figures = scatter_figures(version, aspect, metric, correlations.answer, standing.answer)
-    else:
-        drawn = look(version, "scatter", aspect=aspect, metric=metric)
-        if drawn.answer is None:
-            return waiting_page(request, context, drawn, page_name=PLOTS)
-        figures = [figure_of(document) for document in drawn.answer["figures"]]
-    context |= {"metric": metric, "figures": figures}
+        return page(request, "leaderboard/scatter.html", context, [figure.points for figure in figures])
+    drawn = look(version, "scatter", aspect=aspect, metric=metric)
+    if drawn.answer is None:
+        return waiting_page(request, context, drawn, page_name=PLOTS)
+    documents = drawn.answer["figures"]
+    context |= {
+        "metric": metric,
+        "figures": lambda: [figure_of(document) for document in documents],
+        "written_from": (drawn.stored,),
+    }
     template = "leaderboard/_scatter.html" if request.htmx else "leaderboard/scatter.html"
-    return page(request, template, context, [figure.points for figure in figures])
+    return page(request, template, context)

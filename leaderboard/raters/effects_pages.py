@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 from django.http import Http404, HttpRequest, HttpResponse
 from django.views.decorators.http import require_safe
 
@@ -37,21 +39,22 @@ def rater_effects(request: HttpRequest, slug: str) -> HttpResponse:
     if found.answer is None:
         return waiting_page(request, context, found, page_name="Rater effects")
     document = found.answer
-    corrected, raters = corrected_table(document, found.computed_at), rater_table(document, found.computed_at)
-    figures = _figures(document) if document["raters"] else []
+    corrected = cache(lambda: corrected_table(document, found.computed_at))
+    raters = cache(lambda: rater_table(document, found.computed_at))
+    charts = cache(lambda: _figures(document) if document["raters"] else [])
     context |= {
         "analysis": found,
         "look": found,
         "document": document,
         "figures": key_figures(document),
         "sentence": in_one_sentence(document),
-        "charts": figures,
+        "charts": charts,
         "corrected": corrected,
         "raters": raters,
+        "written_from": (found.stored,),
     }
-    return page(
-        request, "leaderboard/rater_effects.html", context, [corrected, raters, *(one.points for one in figures)]
-    )
+    files = [corrected(), raters(), *(one.points for one in charts())] if "download" in request.GET else ()
+    return page(request, "leaderboard/rater_effects.html", context, files)
 
 
 def _figures(document: dict[str, object]) -> list[Figure]:

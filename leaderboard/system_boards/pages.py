@@ -59,7 +59,7 @@ class Section:
 
     look: Look
     figure: Figure | None = None
-    table: Table | None = None
+    table: TableWriter | None = None
     words: str = ""
     more: dict[str, Any] = field(default_factory=dict)
 
@@ -123,6 +123,7 @@ def systems(request: HttpRequest, slug: str) -> HttpResponse:
         "chosen": chosen,
         "kinds": [(kind, kind in kinds) for kind in KINDS if kind in present],
         "compare_form": COMPARE_FORM,
+        "misleading_from": (misleading.look.stored,),
         "kept_for_metric": _kept(request, "metric"),
         "kept_for_profile": _kept(request, "profile"),
         "is_pair": len(document["systems"]) > 1,
@@ -133,7 +134,7 @@ def systems(request: HttpRequest, slug: str) -> HttpResponse:
         files = [table().table, figure().points, ranks().points]
     part = request.GET.get("part") == "more"
     if part or "download" in request.GET:
-        more, more_files = _more(request, version, document, kinds, misleading, asked)
+        more, more_files = _more(request, version, found, kinds, misleading, asked)
         context |= more
         files += more_files
     context["more_query"] = _more_query(request)
@@ -144,25 +145,47 @@ def systems(request: HttpRequest, slug: str) -> HttpResponse:
 def _more(
     request: HttpRequest,
     version: CorpusVersion,
-    document: dict[str, Any],
+    board: Look,
     kinds: list[str],
     misleading: Section,
     asked: dict[str, str],
 ) -> tuple[dict[str, Any], list[Table]]:
     """What stands beneath the board, and is asked for when the board is there: its context and its files."""
-    found = misleading.look
-    if found.answer is not None:
-        misleading.words = misleading_words(found.answer)
-    if found.answer is not None and misleading.more:
-        misleading.table = misleading_table(found.answer, found.computed_at, _kept(request, "metric"))
-        misleading.figure = misleading_figure(found.answer, misleading.more["metric"])
+    document = board.answer
+    assert document is not None  # there is a board
+    _fill_misleading(misleading, _kept(request, "metric"))
     profile = _profile(request, version, asked)
     separating = _separating(version, document["aspect"], asked) if len(document["systems"]) > 1 else None
-    time_line = time_line_figure(document, kinds, request.GET.get("metric", ""))
+    metric = request.GET.get("metric", "")
+    time_line = made_once(
+        ("time line", board.stored, tuple(sorted(kinds)), metric), lambda: time_line_figure(document, kinds, metric)
+    )
     figures = [time_line, misleading.figure, profile.figure if profile else None]
     tables = [misleading.table, separating.table if separating else None]
-    files = [*filter(None, tables), *(figure.points for figure in figures if figure)]
-    return {"time_line": time_line, "profile": profile, "separating": separating}, files
+    files = [*(writer.table for writer in tables if writer), *(figure.points for figure in figures if figure)]
+    more = {
+        "time_line": time_line,
+        "profile": profile,
+        "separating": separating,
+        "separating_from": (separating.look.stored,) if separating else (),
+    }
+    return more, files
+
+
+def _fill_misleading(section: Section, kept_in_links: list[tuple[str, str]]) -> None:
+    found = section.look
+    document = found.answer
+    if document is None:
+        return
+    section.words = made_once(("misleading words", found.stored), lambda: misleading_words(document))
+    if not section.more:
+        return
+    metric = section.more["metric"]
+    section.table = made_once(
+        ("misleading table", found.stored, tuple(kept_in_links)),
+        lambda: page_writer(misleading_table(document, found.computed_at, kept_in_links)),
+    )
+    section.figure = made_once(("misleading figure", found.stored, metric), lambda: misleading_figure(document, metric))
 
 
 def _more_query(request: HttpRequest) -> str:
@@ -239,9 +262,14 @@ def _profile(request: HttpRequest, version: CorpusVersion, asked: dict[str, str]
 
 def _separating(version: CorpusVersion, aspect: str, asked: dict[str, str]) -> Section:
     section = Section(look(version, "separating", aspect=aspect, **asked))
-    if section.look.answer is not None and section.look.answer["pairs"]:
-        section.words = separating_words(section.look.answer)
-        section.table = separating_table(section.look.answer, section.look.computed_at)
+    found = section.look
+    document = found.answer
+    if document is not None and document["pairs"]:
+        section.words = made_once(("separating words", found.stored), lambda: separating_words(document))
+        section.table = made_once(
+            ("separating table", found.stored),
+            lambda: page_writer(separating_table(document, found.computed_at)),
+        )
     return section
 
 
