@@ -67,6 +67,11 @@ def kept_at_login(environ: Mapping[str, str] = os.environ) -> Credentials | None
     return Credentials(checked_server(document["server"]), str(document.get("token", "")))
 
 
+def token_is_given(environ: Mapping[str, str] = os.environ) -> bool:
+    """Whether the environment holds one, which then goes before what ``login`` kept."""
+    return bool(environ.get(TOKEN))
+
+
 def keep(credentials: Credentials, environ: Mapping[str, str] = os.environ) -> Path:
     """Writes the file, whole, for its owner only."""
     path = path_of(environ)

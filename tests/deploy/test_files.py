@@ -5,6 +5,9 @@ from __future__ import annotations
 
 import configparser
 import re
+import runpy
+import subprocess
+import sys
 from typing import Any
 
 import pytest
@@ -175,6 +178,27 @@ def test_units_that_nobody_sits_and_waits_for_give_way() -> None:
 
 def test_reloading_the_web_server_is_gunicorn_s_hup() -> None:
     assert unit(DEPLOY / "systemd" / "dialeval-web.service")["Service"]["ExecReload"] == "/bin/kill -HUP $MAINPID"
+
+
+GIVES_WAY = """
+import gc, runpy, sys
+runpy.run_path("deploy/gunicorn.conf.py")["post_worker_init"](None)
+print(sys.getswitchinterval(), gc.get_freeze_count() > 10_000, gc.get_threshold())
+"""
+
+
+def test_threads_of_a_web_process_give_way_and_what_was_imported_is_not_looked_through() -> None:
+    asked = subprocess.run(
+        [sys.executable, "-c", GIVES_WAY], cwd=PROJECT, capture_output=True, text=True, check=True, timeout=60
+    )
+    assert asked.stdout.strip() == "0.001 True (50000, 20, 20)"
+
+
+def test_a_web_process_may_have_a_connection_for_each_thread() -> None:
+    from dialeval_site import environment
+
+    threads = runpy.run_path(str(DEPLOY / "gunicorn.conf.py"))["threads"]
+    assert environment.whole("DATABASE_POOL_SIZE", {}) >= threads
 
 
 # --- the environment ----------------------------------------------------------------------------------------------

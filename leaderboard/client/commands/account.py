@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import contextlib
 import getpass
-import os
 import platform
 import sys
 
@@ -96,7 +95,7 @@ def _logout(options: argparse.Namespace) -> int:
     if kept is not None and kept.token and not options.keep_token:
         still_valid = _why_not_revoked(kept)
     terminal.say("logged out" if credentials.forget() else "not logged in on this machine")
-    if os.environ.get(credentials.TOKEN):
+    if credentials.token_is_given():
         terminal.note(f"{credentials.TOKEN} is set, and stays in use")
     if still_valid:
         raise ClientError(f"the token is forgotten here but was not revoked: {still_valid}. Revoke it on the site")

@@ -11,7 +11,7 @@ from django.test import RequestFactory
 from django.utils.html import json_script
 
 from annotations.tables import Cell, Column, Row, Table
-from annotations.templatetags.dialeval import json_element, options
+from annotations.templatetags.dialeval import json_element, options, score_list
 from tests.annotations.tables.example import TABLE
 
 
@@ -125,3 +125,18 @@ def test_each_column_can_be_sorted_both_ways_by_the_name_of_its_group() -> None:
 def test_columns_are_chosen_under_the_names_of_their_groups() -> None:
     shown = re.findall(r'choice-group">(\w+)<|name="columns" value="(\w+)"', page("/"))
     assert ["".join(one) for one in shown] == ["turn", "r", "system", "loss", "rank"]
+
+
+def test_a_list_of_scores_has_a_figure_or_a_reason_and_what_to_know() -> None:
+    listed = score_list([("bleu_4", 0.12345, "", "cut at 512 tokens"), ("meteor", None, "no words", "")])
+    assert listed == (
+        '<div><dt>bleu_4</dt><dd><span class="figure">0.123</span></dd><dd class="remark">cut at 512 tokens</dd></div>'
+        '<div><dt>meteor</dt><dd><details class="undefined"><summary aria-label="undefined: no words">–</summary>'
+        "no words</details></dd></div>"
+    )
+
+
+def test_text_in_a_list_of_scores_is_escaped() -> None:
+    listed = score_list([("<b>", 1.0, "", "<script>"), ("<i>", None, "<img>", "")])
+    assert not re.search("<(b|script|i|img)>", listed)
+    assert [listed.count(f"&lt;{name}&gt;") for name in ("b", "script", "i", "img")] == [1, 1, 1, 2]
