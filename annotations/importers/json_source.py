@@ -216,11 +216,16 @@ def _met_the_end(error: json.JSONDecodeError, text: str) -> bool:
     return error.msg.startswith("Unterminated string") or error.pos >= len(text.rstrip(_WHITE)) - _END_SLACK
 
 
+def not_json(error: json.JSONDecodeError) -> str:
+    """To be followed by "at" and the place. Some of Python's messages end with that word."""
+    return f"is not JSON: {error.msg.removesuffix(' at')}"
+
+
 def _plain(error: ValueError) -> str:
     if isinstance(error, _NotJsonError):
         return str(error)
     if isinstance(error, json.JSONDecodeError):
-        return f"is not JSON: {error.msg}"
+        return not_json(error)
     return "holds a number with too many digits"
 
 

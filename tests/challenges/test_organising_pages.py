@@ -12,7 +12,7 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from annotations.models import AuditEntry, System
+from annotations.models import AuditEntry, Corpus, System
 from leaderboard.challenges.models import Challenge, Member, Round, Submission, Team
 from leaderboard.challenges.urls import organising
 from tests.campaigns.sets import made_user
@@ -369,10 +369,29 @@ def test_the_buttons_of_a_round(organiser: Client) -> None:
 
 def test_references_are_opened_by_one_button(organiser: Client) -> None:
     round = open_round(references="hidden")
+    Corpus.objects.filter(pk=round.version.corpus_id).update(is_public=True)
     arguments = [round.challenge.slug, round.slug]
     assert "Open the references" in page_of(organiser, "round-settings", *arguments)
     assert said(organiser, "round-open-references", *arguments) == "The references are public from now on."
-    assert "Open the references" not in page_of(organiser, "round-settings", *arguments)
+    settled = page_of(organiser, "round-settings", *arguments)
+    assert "Open the references" not in settled
+    assert "own pages" not in settled
+
+
+def test_whose_corpus_is_kept_to_organisers_learns_that_open_references_do_not_show_it(organiser: Client) -> None:
+    round = open_round(references="hidden")
+    Corpus.objects.filter(pk=round.version.corpus_id).update(is_public=False)
+    arguments = [round.challenge.slug, round.slug]
+    assert "own pages stay with organisers" in said(organiser, "round-open-references", *arguments)
+    assert f'href="/corpora/{round.version.corpus.slug}/#seen-by"' in page_of(organiser, "round-settings", *arguments)
+
+
+def test_another_round_that_hides_the_references_keeps_the_corpus_hidden(organiser: Client) -> None:
+    round = open_round(references="hidden")
+    Corpus.objects.filter(pk=round.version.corpus_id).update(is_public=True)
+    open_round(round.version, round.challenge, references="hidden")
+    arguments = [round.challenge.slug, round.slug]
+    assert "own pages stay with organisers" in said(organiser, "round-open-references", *arguments)
 
 
 # --- teams -----------------------------------------------------------------------------------------------------

@@ -6,6 +6,7 @@ import codecs
 import json
 from typing import Any, NoReturn
 
+from annotations.importers.json_source import not_json
 from annotations.importers.problems import Problems
 
 DEEPEST = 20
@@ -34,7 +35,7 @@ def one_document(data: bytes, problems: Problems) -> Any:
     try:
         return json.loads(text, object_pairs_hook=_without_duplicates, parse_constant=_refuse_constant)
     except json.JSONDecodeError as error:
-        problems.stop("", "", f"is not JSON: {error.msg} at line {error.lineno} column {error.colno}")
+        problems.stop("", "", f"{not_json(error)} at line {error.lineno} column {error.colno}")
     except _NotJson as error:
         problems.stop("", "", str(error))
     except RecursionError:

@@ -13,6 +13,7 @@ from django.utils.translation import gettext as _
 
 from annotations.campaigns.models import ChatSystem
 from annotations.models import CorpusVersion, Turn
+from annotations.queries import public_corpora
 from annotations.steps import Step, with_the_next
 from leaderboard.challenges.actions.setup import what_is_missing
 from leaderboard.challenges.models import AT_WORK, COUNTED, Challenge, LogLine, Member, Round, Submission, Team
@@ -210,6 +211,11 @@ def find_submission(challenge: Challenge, public_id: str) -> Submission | None:
 def log_of(submission: Submission) -> list[LogLine]:
     """All of it, what is for organisers alone, too."""
     return list(submission.log.order_by("pk"))
+
+
+def everybody_sees_corpus_of(round: Round) -> bool:
+    """Not where the corpus is kept to organisers, by its own setting or by any round that hides its references."""
+    return public_corpora().filter(versions=round.version_id).exists()
 
 
 def published_counts(round: Round) -> tuple[int, int]:

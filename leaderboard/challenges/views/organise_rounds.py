@@ -85,6 +85,7 @@ def _doings(round: Round) -> dict[str, Any]:
     now = timezone.now()
     return {
         "is_unveiled": is_unveiled(round.unveil_at, now),
+        "everybody_sees_corpus": organising.everybody_sees_corpus_of(round),
         "is_open": phase_of(round.opens_at, round.closes_at, round.challenge.state, now) == "open",
         "holds_back": judging.holds_back(round),
         "why_not_publish": judging.why_not_publish(round),
@@ -124,6 +125,12 @@ def _withheld_words(count: int) -> str:
     return said % {"count": count}
 
 
+def _opened_words(round: Round) -> str:
+    if organising.everybody_sees_corpus_of(round):
+        return _("The references are public from now on.")
+    return _("The references are open: the round's dialogues hold them. The corpus's own pages stay with organisers.")
+
+
 def _re_evaluated_words(count: int) -> str:
     said = ngettext("%(count)s submission is scored anew.", "%(count)s submissions are scored anew.", count)
     return said % {"count": count}
@@ -132,7 +139,7 @@ def _re_evaluated_words(count: int) -> str:
 round_unveil = _button(judging.unveil, lambda _round: _("Unveiled: everybody sees the private board."))
 round_publish = _button(judging.publish_systems, _published_words)
 round_withhold = _button(judging.withhold_systems, _withheld_words)
-round_open_references = _button(judging.open_references, lambda _round: _("The references are public from now on."))
+round_open_references = _button(judging.open_references, _opened_words)
 round_re_evaluate = _button(judging.re_evaluate_all, _re_evaluated_words)
 
 

@@ -106,7 +106,7 @@ def test_a_folder_and_a_missing_file_are_named(tmp_path: Path, format_name: str)
     [
         ('{"a": 1}', '$: must be a list (JSON array); found "{\\"a\\": 1}"'),
         ("[{},\n {", "$[1]: is not JSON: Expecting property name enclosed in double quotes at line 2 column 3; "),
-        ('[{"a": "b', "$[0]: is not JSON: Unterminated string starting at at line 1 column 8; the file ends at line 1"),
+        ('[{"a": "b', "$[0]: is not JSON: Unterminated string starting at line 1 column 8; the file ends at line 1"),
         ("[{}", "$[0]: the file ends here, at line 1 column 4, before its list does"),
         ("[{}] []", "$: the list is over but the file goes on, at line 1 column 6"),
         ('[{"a": NaN}]', "$[0]: NaN is not a number in JSON (the element starts at line 1 column 2)"),
