@@ -48,8 +48,8 @@ class CorpusForm(forms.Form):
         max_length=_longest("slug"),
         label=gettext_lazy("Address"),
         help_text=gettext_lazy(
-            "The last part of the corpus's address, which commands use, too. Left empty, it is made from the name above "
-            "or, without one, from the file's."
+            "The last part of the corpus's address, which commands use, too. Left empty, it is made from the name above"
+            " or, without one, from the file's."
         ),
         validators=[validate_slug],
         widget=forms.TextInput(attrs={"autocomplete": "off", "spellcheck": "false"}),
