@@ -6,7 +6,7 @@ series number or a role), from which the page takes the value of its own theme.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from html import escape
 from typing import Any
 
@@ -166,6 +166,14 @@ def whiskers(axis: str, ends: list[tuple[float, tuple[float, float] | None]]) ->
 def escaped_words(text: str) -> str:
     """Plotly reads a little HTML in every text; quotes stay as they are, it does not know their entities."""
     return escape(text, quote=False)
+
+
+def interval_words(estimates: Iterable[Estimate], interval: str = "95 % interval") -> str:
+    """What a caption says of the whiskers. An estimate of a single dialogue, for one, has none."""
+    have = {one.ci is not None for one in estimates}
+    if have == {False}:
+        return f"without {interval} (the data say why)"
+    return f"with {interval}" if have == {True} else f"with {interval} where there is one"
 
 
 def estimate_words(name: str, estimate: Estimate) -> str:

@@ -10,7 +10,7 @@ from annotations.estimates import Estimate
 from annotations.tables.markers import colour, colour_number, shape
 from annotations.tables.numerals import band_letter, written, written_interval
 from annotations.tables.table import Cell, Column, Row, Table, estimate_cell
-from leaderboard.figures.drawing import band_marks, escaped_words, rows_layout, uprights, whiskers
+from leaderboard.figures.drawing import band_marks, escaped_words, interval_words, rows_layout, uprights, whiskers
 from leaderboard.figures.figure import Figure
 
 SAME_LETTER = "The same letter: cannot be told apart."
@@ -78,7 +78,7 @@ def forest(
         caption=" ".join(
             part
             for part in (
-                f"{title}, with {interval}, n = {len(defined)} {what}s.",
+                f"{title}, {interval_words((row.estimate for row in shown), interval)}, n = {len(defined)} {what}s.",
                 said,
                 remark,
                 letters if bands["annotations"] else "",

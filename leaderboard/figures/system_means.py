@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from annotations.tables.numerals import written
 from annotations.tables.table import Cell, Column, Row, Table, estimate_cell
-from leaderboard.figures.drawing import dot_and_whisker, escaped_words, list_layout
+from leaderboard.figures.drawing import dot_and_whisker, escaped_words, interval_words, list_layout
 from leaderboard.figures.figure import Figure, SystemMean
 
 
@@ -50,7 +50,8 @@ def system_means(
     best, worst = defined[-1], defined[0]
     return Figure(
         id=figure_id,
-        caption=f"Mean human score ({aspect}) with 95 % interval, n = {len(defined)} systems.{left_out}",
+        caption=f"Mean human score ({aspect}) {interval_words(one.mean for one, _ in defined)}, "
+        f"n = {len(defined)} systems.{left_out}",
         alternative=f"Dot plot of {len(defined)} systems. Highest: {best[0].system}, {written(best[1], 2)}; lowest: "
         f"{worst[0].system}, {written(worst[1], 2)}.",
         points=table,

@@ -41,6 +41,19 @@ def test_whiskers_reach_the_ends_of_the_interval() -> None:
     assert (whisker["arrayminus"], whisker["array"]) == ([pytest.approx(0.1)], [0.125])
 
 
+@pytest.mark.parametrize(
+    ("intervals", "said"),
+    [
+        ([(0.0, 0.2), (0.3, 0.5)], "with 95 % interval, n = 2"),
+        ([(0.0, 0.2), None], "with 95 % interval where there is one, n = 2"),
+        ([None, None], "without 95 % interval (the data say why), n = 2"),
+    ],
+)
+def test_the_caption_says_whether_there_are_intervals(intervals: list[tuple[float, float] | None], said: str) -> None:
+    rows = [ForestRow(f"m{place}", Estimate(0.1 + 0.3 * place, ci=ci)) for place, ci in enumerate(intervals)]
+    assert said in correlations(rows).caption
+
+
 def test_what_is_undefined_is_named_and_keeps_its_reason() -> None:
     figure = correlations(THREE)
     assert "Undefined: constant; the reasons are in the data." in figure.caption
