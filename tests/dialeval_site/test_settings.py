@@ -221,7 +221,7 @@ def test_the_database_in_use_is_set_up_so() -> None:
     if connection.vendor == "sqlite":
         assert options["transaction_mode"] == "IMMEDIATE"
     else:
-        assert connection.pool.max_size == 4
+        assert connection.pool.max_size == 8
 
 
 # --- brokers ----------------------------------------------------------------------------------------------------
