@@ -2,7 +2,7 @@
 
 A site in a temporary folder (SQLite; with --services PostgreSQL) gets 99 systems × 15 dialogues × 7 turns, a million
 ratings (--small: 3 to 6 a response) and 40 metrics' finished runs. What the pages show is computed first, as workers
-do it; how long that takes is told. Then gunicorn is started as ``manage.py run`` starts it, two processes with four
+do it; how long that takes is told. Then gunicorn is started as ``manage.py run`` starts it, two processes with its
 threads, and asked ``--rate`` times a second, at moments drawn from a Poisson process, whether or not earlier requests
 are answered. A request's time counts from its moment on: what waits in a queue is counted as a reader would.
 

@@ -76,12 +76,12 @@ def systems(request: HttpRequest, slug: str) -> HttpResponse:
     if found.answer is None:
         return waiting_page(request, context, found, page_name="Systems")
     document = found.answer
-    kinds = [kind for kind in request.GET.getlist("kind") if kind in KINDS]
+    kinds = sorted({*request.GET.getlist("kind")} & {*KINDS})
     misleading = _misleading(request, version, aspect, asked)
     effects = _effects(version, aspect)
 
     corrected = _corrected(effects)
-    shown_kinds = tuple(sorted(kinds))
+    shown_kinds = tuple(kinds)
 
     @cache
     def table() -> TableWriter:
@@ -156,9 +156,11 @@ def _more(
     _fill_misleading(misleading, _kept(request, "metric"))
     profile = _profile(request, version, asked)
     separating = _separating(version, document["aspect"], asked) if len(document["systems"]) > 1 else None
-    metric = request.GET.get("metric", "")
+    known = {one["metric"] for one in document["metrics"]}
+    wish = request.GET.get("metric", "")
+    metric = wish if wish in known else ""
     time_line = made_once(
-        ("time line", board.stored, tuple(sorted(kinds)), metric), lambda: time_line_figure(document, kinds, metric)
+        ("time line", board.stored, tuple(kinds), metric), lambda: time_line_figure(document, kinds, metric)
     )
     figures = [time_line, misleading.figure, profile.figure if profile else None]
     tables = [misleading.table, separating.table if separating else None]
