@@ -18,6 +18,10 @@ from annotations.tables.arrange import first_direction, order_of, parse_columns,
 from annotations.tables.to_html import TableWriter
 
 Sort = tuple[str, bool] | None
+LONG, FIRST_ROWS = 200, 100
+"""Of a table with more rows than ``LONG``, the first in its order show until the reader asks for all: nobody reads five
+hundred systems, and all of them with their intervals are two megabytes of page."""
+ALL = "all"
 
 
 def page_writer(table: Table) -> TableWriter:
@@ -51,15 +55,17 @@ def frame_of(
 ) -> dict[str, Any]:
     """The context of ``components/data_table.html``; the arguments are those of the tag ``data_table``."""
     table, address = writer.table, Address(request)
-    sort_name, columns_name = f"{prefix}sort", f"{prefix}columns"
+    sort_name, columns_name, rows_name = f"{prefix}sort", f"{prefix}columns", f"{prefix}rows"
     sort = parse_sort(address.asked.get(sort_name, ""), table)
+    long, all_rows = len(table.rows) > LONG, address.asked.get(rows_name) == ALL
+    order = order_of(table, sort)
     shown = parse_columns(address.asked.getlist(columns_name) or columns, table)
     links = {
         column.key: address.changed(sort_name, _next_sort(column, sort))
         for column in table.columns
         if column.key in shown
     }
-    html = writer.html(order_of(table, sort), sort, shown, links)
+    html = writer.html(order if all_rows or not long else order[:FIRST_ROWS], sort, shown, links)
     return {
         "table": table,
         "html": mark_safe(html),  # noqa: S308  every text in it is escaped there
@@ -69,6 +75,11 @@ def frame_of(
         "source": request.get_full_path() if request is not None else "",
         "sort_name": sort_name,
         "columns_name": columns_name,
+        "rows_name": rows_name,
+        "long": long,
+        "all_rows": all_rows,
+        "first_rows": FIRST_ROWS,
+        "rows_url": _rows_address(address, rows_name, all_rows),
         "sort_now": _sort_wish(sort),
         "orders": _orders(table.columns, _sort_wish(sort)),
         "kept_for_columns": address.without(columns_name),
@@ -89,6 +100,10 @@ def _folded(writer: TableWriter) -> str:
     if writer.folds_intervals:
         return _("intervals and every column") if writer.folds_columns else _("intervals")
     return _("every column") if writer.folds_columns else ""
+
+
+def _rows_address(address: Address, name: str, all_rows: bool) -> str:
+    return f"{address.path}?{urlencode(address.without(name))}" if all_rows else address.changed(name, ALL)
 
 
 def _paper_address(address: Address, table: Table, sort: Sort, shown: frozenset[str], form: str) -> str:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 
-from django.db.models import Count, Max, Sum
+from django.db.models import Count, F, Max, Q, Sum
 from django.utils import timezone
 
 from annotations.models import CorpusVersion
@@ -99,15 +99,14 @@ class _Made:
 
     systems: int = 0
     responses: int = 0
+    remarked: int = 0
     seconds: float = 0.0
-    last: datetime | None = None
 
-    def add(self, systems: int, responses: int, started_at: datetime | None, finished_at: datetime) -> None:
+    def add(self, systems: int, responses: int, remarked: int, took: timedelta | None) -> None:
         self.systems += systems
         self.responses += responses
-        if started_at is not None:
-            self.seconds += (finished_at - started_at).total_seconds()
-        self.last = max(self.last or finished_at, finished_at)
+        self.remarked += remarked
+        self.seconds += took.total_seconds() if took is not None else 0.0
 
 
 def provenance_table(version: CorpusVersion) -> Table:
@@ -126,21 +125,21 @@ def provenance_table(version: CorpusVersion) -> Table:
         Column("device", "Device"),
     )
     done = queries.runs_of(version).filter(state=State.DONE)
-    groups = (
+    # Runs that were claimed together began at one moment, and their time counts once.
+    claims = (
         done.order_by("configuration", "model", "device")
-        .values_list("configuration", "model", "device", "started_at")
-        .annotate(Count("pk"), Sum("examples_total"), Max("finished_at"))
+        .values("configuration", "model", "device", "started_at")
+        .annotate(
+            systems=Count("pk"),
+            responses=Sum("examples_total"),
+            remarked=Count("pk", filter=~Q(remarks={})),
+            took=Max("finished_at") - F("started_at"),
+        )
+        .values_list("configuration", "model", "device", "systems", "responses", "remarked", "took")
     )
     made: dict[tuple[str, str, str], _Made] = {}
-    for text, model, device, started_at, systems, responses, finished_at in groups:
-        made.setdefault((text, model, device), _Made()).add(systems, responses, started_at, finished_at)
-    remarked = dict(
-        done.exclude(remarks={})
-        .order_by()
-        .values_list("configuration")
-        .annotate(Count("pk"))
-        .values_list("configuration", "pk__count")
-    )
+    for text, model, device, *figures in claims:
+        made.setdefault((text, model, device), _Made()).add(*figures)
     rows = tuple(
         Row(
             f"made-{number}",
@@ -149,7 +148,7 @@ def provenance_table(version: CorpusVersion) -> Table:
                 "systems": Cell(one.systems),
                 "responses": Cell(one.responses),
                 "rate": Cell(one.responses / one.seconds if one.seconds > 0 else None),
-                "remarks": Cell(remarked.get(text, 0)),
+                "remarks": Cell(one.remarked),
                 "model": Cell(model or "none"),
                 "device": Cell(device or "cpu"),
             },

@@ -114,6 +114,7 @@ def failed_table(version: CorpusVersion) -> Table:
         Column("attempts", "Attempts", "number", decimals=0, help="The most that one of these runs had."),
     )
     failed = queries.runs_of(version).filter(state=MetricRun.State.FAILED).select_related("system").order_by("pk")
+    failed = failed.only("configuration", "error", "attempts", "system__name")
     alike: dict[tuple[str, str], list[MetricRun]] = {}
     for run in failed:
         alike.setdefault((run.configuration, run.error), []).append(run)

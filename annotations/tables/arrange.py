@@ -103,14 +103,13 @@ def _best_value(rows: Iterable[Row], column: Column, excluded: frozenset[str]) -
 
 def _marked(row: Row, best: dict[str, float | None], excluded: frozenset[str]) -> Row:
     """Only cells that change are made anew: a board has thousands, and a best one in each column."""
-
-    def is_best(key: str, cell: Cell) -> bool:
-        wanted = best.get(key)
-        return wanted is not None and cell.number == wanted and row.id not in excluded
-
-    changed = {
-        key: replace(cell, best=not cell.best) for key, cell in row.cells.items() if cell.best != is_best(key, cell)
-    }
+    competes = row.id not in excluded
+    changed = {}
+    for key, cell in row.cells.items():
+        wanted = best.get(key) if competes else None
+        is_best = wanted is not None and cell.number == wanted
+        if cell.best != is_best:
+            changed[key] = replace(cell, best=is_best)
     return replace(row, cells={**row.cells, **changed}) if changed else row
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import cached_property
 from html import escape
 from itertools import groupby
@@ -21,25 +21,43 @@ WHISKER_WIDTH = 48
 WHISKER_MARGIN = 3
 BAR_WIDTH = 8
 BAR_HEIGHT = 20
-BYTES_A_CELL = 700
-"""Of memory, roughly: a cell and its HTML."""
+BYTES_A_CELL, BYTES_WRITTEN = 200, 500
+"""Of memory, roughly: a cell, and its HTML."""
+MOST_WRITTEN = 200
+"""Cells of one column whose HTML is kept. Who wants to see all rows of a longer table waits for them to be written."""
 
 
-@dataclass
-class _Drawn:
-    """One column as it is drawn: a cell for each row of the table, and the explanations that its cells open."""
+class _Drawn(dict[int, str]):
+    """One column as it is drawn: the cells by the places of their rows, each written when it first shows."""
 
-    column: Column
-    table: Table
-    scale: tuple[float, float] | None
-    cells: list[str] = field(default_factory=list)
-    tips: dict[str, str] = field(default_factory=dict)
-    """The id of every explanation and its text."""
+    def __init__(self, table: Table, column: Column) -> None:
+        super().__init__()
+        self.table = table
+        self.column = column
+        self.scale = column_scale(table, column.key)
+        self._plain, self._best = _cell_opening(column, ""), _cell_opening(column, " best")
 
-    def tip(self, text: str) -> str:
-        place = tip_id(self.table, text)
-        self.tips[place] = text
-        return place
+    def __missing__(self, place: int) -> str:
+        if len(self) >= MOST_WRITTEN:
+            self.clear()
+        html = self[place] = self.write(place)
+        return html
+
+    def write(self, place: int) -> str:
+        row = self.table.rows[place]
+        if self.column is self.table.columns[0]:
+            return _name_cell(row, self)
+        cell = row.cell(self.column.key)
+        before, after = self._best if cell.best else self._plain
+        return f"{before}{_sort_value(cell)}{after}{_content(cell, self)}</td>"
+
+    def at(self, places: Sequence[int]) -> Iterable[str]:
+        return map(self.__getitem__ if len(places) <= MOST_WRITTEN else self.write, places)
+
+    def explained(self, places: Iterable[int]) -> dict[str, str]:
+        """The explanations that these cells open, by their ids."""
+        cells = (self.table.rows[place].cell(self.column.key) for place in places)
+        return {tip_id(self.table, text): text for text in dict.fromkeys(map(_explanation, cells)) if text}
 
 
 def tip_id(table: Table, text: str) -> str:
@@ -50,7 +68,7 @@ def tip_id(table: Table, text: str) -> str:
 class TableWriter:
     """A table as HTML, in any order of its rows and with any choice of its columns.
 
-    The cells of a column are written when it first shows; every arrangement after that only puts them together.
+    A cell is written when it first shows; every arrangement after that only puts cells together.
     """
 
     def __init__(self, table: Table, without: TableWriter | None = None) -> None:
@@ -63,7 +81,8 @@ class TableWriter:
     @property
     def weight(self) -> int:
         """Bytes that it may come to hold, roughly."""
-        return len(self.table.rows) * len(self.table.columns) * BYTES_A_CELL
+        rows = len(self.table.rows)
+        return len(self.table.columns) * (rows * BYTES_A_CELL + min(rows, MOST_WRITTEN) * BYTES_WRITTEN)
 
     @property
     def folds_columns(self) -> bool:
@@ -100,22 +119,20 @@ class TableWriter:
     ) -> str:
         """The table with a header, its rows, and after it the explanations that its cells and headers open.
 
-        ``order`` are the places of the rows in the table, all as they stand where it is None; ``sort`` is what they are
-        sorted by. ``shown`` are the column keys that show, all where it is None; the first column always does. The
-        others are not written: a board of fifty columns would be a megabyte. ``sort_links`` maps a column key to the
-        address that sorts by it.
+        ``order`` are the places in the table of the rows that show, all as they stand where it is None; ``sort`` is
+        what they are sorted by. ``shown`` are the column keys that show, all where it is None; the first column always
+        does. What does not show is not written: a board of fifty columns would be a megabyte. ``sort_links`` maps a
+        column key to the address that sorts by it.
         """
         table = self.table
         columns = [one for place, one in enumerate(table.columns) if place == 0 or shown is None or one.key in shown]
         drawn = [self._column(column) for column in columns]
         places = range(len(table.rows)) if order is None else order
-        written_rows = list(zip(self._openings, *(one.cells for one in drawn), strict=True))
         parts = ['<table class="figures">', _head(table, columns, sort, sort_links or {}), "<tbody>"]
-        for place in places:
-            parts += written_rows[place]
-            parts.append("</tr>")
+        for place, *cells in zip(places, *(one.at(places) for one in drawn), strict=True):
+            parts += (_opening(table.rows[place]), *cells, "</tr>")
         parts.append("</tbody></table>")
-        parts += _tips(table, columns, drawn)
+        parts += _tips(table, columns, drawn, places)
         return "".join(parts)
 
     def _column(self, column: Column) -> _Drawn:
@@ -123,12 +140,8 @@ class TableWriter:
             return self._without._column(column)
         found = self._drawn.get(column.key)
         if found is None:
-            found = self._drawn[column.key] = _drawn_column(self.table, column)
+            found = self._drawn[column.key] = _Drawn(self.table, column)
         return found
-
-    @cached_property
-    def _openings(self) -> list[str]:
-        return self._without._openings if self._without is not None else [_opening(row) for row in self.table.rows]
 
 
 def table_to_html(
@@ -138,24 +151,11 @@ def table_to_html(
     return TableWriter(table).html(None, table.sort, shown, sort_links)
 
 
-def _tips(table: Table, columns: Sequence[Column], drawn: Iterable[_Drawn]) -> list[str]:
+def _tips(table: Table, columns: Sequence[Column], drawn: Iterable[_Drawn], places: Sequence[int]) -> list[str]:
     tips = {tip_id(table, column.help): column.help for column in columns if column.help}
     for one in drawn:
-        tips |= one.tips
+        tips |= one.explained(places)
     return [f'<div popover="" class="tip" id="{escape(place)}">{escape(text)}</div>' for place, text in tips.items()]
-
-
-def _drawn_column(table: Table, column: Column) -> _Drawn:
-    drawn = _Drawn(column, table, column_scale(table, column.key))
-    if column is table.columns[0]:
-        drawn.cells = [_name_cell(row, drawn) for row in table.rows]
-    else:
-        plain, best = _cell_opening(column, ""), _cell_opening(column, " best")
-        for row in table.rows:
-            cell = row.cell(column.key)
-            before, after = best if cell.best else plain
-            drawn.cells.append(f"{before}{_sort_value(cell)}{after}{_content(cell, drawn)}</td>")
-    return drawn
 
 
 def _cell_opening(column: Column, best: str) -> tuple[str, str]:
@@ -259,17 +259,21 @@ def _value(column: Column, value: str | float | int) -> str:
     return written(value, 0 if column.kind == "rank" else column.decimals)
 
 
+def _explanation(cell: Cell) -> str:
+    """What a cell says when one asks: why it is undefined, or the remark on its value."""
+    return cell.note if cell.value is not None else cell.reason or "not available"
+
+
 def _undefined(cell: Cell, drawn: _Drawn) -> str:
-    reason = cell.reason or "not available"
-    name = escape(f"undefined: {reason}")
-    target = escape(drawn.tip(reason))
+    name = escape(f"undefined: {_explanation(cell)}")
+    target = escape(tip_id(drawn.table, _explanation(cell)))
     return f'<button type="button" class="why none" popovertarget="{target}" aria-label="{name}">{DASH}</button>'
 
 
 def _remark(cell: Cell, drawn: _Drawn) -> str:
     if not cell.note:
         return ""
-    target = escape(drawn.tip(cell.note))
+    target = escape(tip_id(drawn.table, cell.note))
     name = escape(f"note: {cell.note}")
     return f'<button type="button" class="why" popovertarget="{target}" aria-label="{name}">*</button>'
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -77,8 +78,8 @@ def rank_intervals(
 
 
 def _place(mean: float, means: Sequence[float]) -> int:
-    """1 + the number of greater means; equal means share the better place."""
-    return 1 + sum(other > mean for other in means)
+    """1 + the number of greater means, which stand in rising order; equal means share the better place."""
+    return 1 + len(means) - bisect_right(means, mean)
 
 
 def _places(row: RankRow) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 from django.db.models import Q
 
 from annotations.models import CorpusVersion, Dialogue, Response, System
-from annotations.queries import select_systems
+from annotations.queries import shown_systems
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ _FIGURES = ("human", "first", "second", "human_z", "first_z", "second_z", "share
 
 def drivers_with_texts(version: CorpusVersion, items: Sequence[dict[str, Any]]) -> list[Driver]:
     """Without what is not shown any more."""
-    systems: dict[int, System] = {system.pk: system for system in select_systems(version)}
+    systems: dict[int, System] = shown_systems(version).in_bulk([one["system"] for one in items])
     dialogues = version.dialogues.in_bulk([one["dialogue"] for one in items if one["dialogue"] is not None])
     said = Q(pk__in=())
     for one in items:

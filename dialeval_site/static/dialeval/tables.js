@@ -29,6 +29,7 @@
     const cell = header(figure, key);
     const body = figure.querySelector("tbody");
     if (!cell || !body) return;
+    if (figure.querySelector('[data-rows="all"]')) return sortAll(figure, cell, key, descending);
     const index = cell.cellIndex;
     const rows = Array.from(body.rows);
     const defined = rows.filter((row) => value(row, index) !== "");
@@ -41,16 +42,25 @@
     const select = figure.querySelector("[data-sort-form] select");
     if (select) select.value = wish;
     rememberInAddress(figure.dataset.sortName, wish);
-    const label = cell.querySelector("a").textContent;
-    figure.querySelector("[data-table-status]").textContent =
-      `Sorted by ${label}, ${descending ? "falling" : "rising"}`;
+    figure.querySelector("[data-table-status]").textContent = saidOfOrder(cell.querySelector("a").textContent, descending);
+  }
+
+  // Of a long table only the first rows are on the page: which these are, the server knows.
+  function sortAll(figure, cell, key, descending) {
+    const link = cell.querySelector("a");
+    rememberInAddress(figure.dataset.sortName, (descending ? "-" : "") + key);
+    writeAnew(figure, saidOfOrder(link.textContent, descending), () => location.reload());
+  }
+
+  function saidOfOrder(label, descending) {
+    return `Sorted by ${label}, ${descending ? "falling" : "rising"}`;
   }
 
   function orderBy(figure, wish, form) {
     const key = wish.replace(/^-/, "");
     if (header(figure, key)) return sort(figure, key, wish.startsWith("-"));
     rememberInAddress(figure.dataset.sortName, wish);
-    writeAnew(figure, () => form.submit());
+    writeAnew(figure, "", () => form.submit());
   }
 
   function rememberInAddress(name, wish) {
@@ -63,9 +73,9 @@
     }
   }
 
-  // Columns that do not show are not on the page, and the server writes the table anew. Where it cannot be asked, the
-  // form or link does what it does without this script.
-  async function writeAnew(figure, otherwise) {
+  // Columns and rows that do not show are not on the page, and the server writes the table anew. Where it cannot be
+  // asked, the form or link does what it does without this script.
+  async function writeAnew(figure, said, otherwise) {
     const wanted = addressOf(figure);
     figure.dataset.asked = wanted;
     figure.setAttribute("aria-busy", "true");
@@ -75,7 +85,7 @@
       const page = new DOMParser().parseFromString(await answer.text(), "text/html");
       if (figure.dataset.asked !== wanted) return; // another wish came after this one
       put(figure, page.getElementById(figure.id));
-      figure.querySelector("[data-table-status]").textContent = `${headers(figure).length} columns shown`;
+      figure.querySelector("[data-table-status]").textContent = said || `${headers(figure).length} columns shown`;
     } catch {
       if (figure.dataset.asked === wanted) otherwise();
     } finally {
@@ -87,7 +97,7 @@
   function addressOf(figure) {
     const address = new URL(figure.dataset.source, location.href);
     const here = new URL(location.href);
-    for (const name of [figure.dataset.sortName, figure.dataset.columnsName]) {
+    for (const name of [figure.dataset.sortName, figure.dataset.columnsName, figure.dataset.rowsName]) {
       address.searchParams.delete(name);
       if (here.searchParams.has(name)) address.searchParams.set(name, here.searchParams.get(name));
     }
@@ -96,9 +106,9 @@
 
   function put(figure, written) {
     const picked = Array.from(figure.querySelectorAll("input.pick:checked"), (box) => box.value);
-    for (const part of [".table-scroll", ".downloads"]) {
+    for (const part of [".table-scroll", ".downloads", ".table-rows"]) {
       const [old, fresh] = [figure, written].map((one) => one.querySelector(part));
-      old.replaceChildren(...fresh.childNodes);
+      if (old && fresh) old.replaceChildren(...fresh.childNodes);
     }
     for (const box of figure.querySelectorAll("input.pick")) box.checked = picked.includes(box.value);
     watchTables(figure);
@@ -108,7 +118,16 @@
     const boxes = Array.from(form.querySelectorAll('input[type="checkbox"]'));
     const chosen = boxes.filter((box) => box.checked).map((box) => box.value);
     rememberInAddress(figure.dataset.columnsName, (chosen.length ? chosen : boxes.map((box) => box.value)).join(","));
-    writeAnew(figure, () => form.submit());
+    writeAnew(figure, "", () => form.submit());
+  }
+
+  // All rows of a long table, or the first of them again. The link is another one then, and keeps the focus.
+  async function rowsChanged(figure, link) {
+    rememberInAddress(figure.dataset.rowsName, link.dataset.rows);
+    await writeAnew(figure, "", () => location.assign(link.href));
+    const said = figure.querySelector(".table-rows");
+    figure.querySelector("[data-table-status]").textContent = said.querySelector("span").textContent;
+    said.querySelector("a").focus();
   }
 
   // Which edges of a table have more beyond them; the style sheet shades those.
@@ -140,10 +159,11 @@
   watchTables(document);
 
   document.addEventListener("click", function (event) {
-    const link = event.target.closest("[data-sort]");
+    const link = event.target.closest("[data-sort], [data-rows]");
     const figure = link && link.closest("[data-table]");
     if (!figure || event.ctrlKey || event.metaKey || event.shiftKey || event.button) return;
     event.preventDefault();
+    if ("rows" in link.dataset) return rowsChanged(figure, link);
     const now = link.closest("th").getAttribute("aria-sort");
     const descending = now ? now === "ascending" : link.dataset.first === "descending";
     sort(figure, link.dataset.sort, descending);

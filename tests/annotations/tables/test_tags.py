@@ -44,6 +44,37 @@ def test_columns_of_the_address_may_come_in_one_or_in_several() -> None:
     assert shown == [["r", "rank"], ["r", "rank"]]
 
 
+def long_table(rows: int) -> Table:
+    columns = (Column("name", "Name"), Column("r", "r", "number"))
+    return Table("t", "T", columns, tuple(Row(f"n{n}", {"name": Cell(f"n{n}"), "r": Cell(n)}) for n in range(rows)))
+
+
+def test_of_a_long_table_the_first_hundred_in_the_order_asked_for_show() -> None:
+    shown = page("/?sort=-r", table=long_table(201))
+    assert row_ids(shown) == [f"n{n}" for n in range(200, 100, -1)]
+    assert "The first 100 of 201 rows in this order" in shown
+    assert 'href="/?sort=-r&rows=all"' in html.unescape(shown)
+
+
+def test_a_long_table_shows_all_rows_to_who_asks() -> None:
+    shown = page("/?rows=all", table=long_table(201))
+    assert len(row_ids(shown)) == 201
+    assert "All 201 rows." in shown
+
+
+def test_a_table_that_is_not_long_shows_all_its_rows_and_says_nothing_of_it() -> None:
+    shown = page("/", table=long_table(200))
+    assert (len(row_ids(shown)), "table-rows" in shown) == (200, False)
+
+
+def test_the_rows_of_two_tables_are_asked_for_apart() -> None:
+    source = '{% data_table table prefix="turn-" %}'
+    assert [len(row_ids(page(asked, source, long_table(201)))) for asked in ("/?rows=all", "/?turn-rows=all")] == [
+        100,
+        201,
+    ]
+
+
 def test_a_prefix_keeps_two_tables_apart() -> None:
     asked = "/?sort=r&turn-sort=-r"
     assert row_ids(page(asked, '{% data_table table prefix="turn-" %}')) == ["bleu", "meteor", "fbd"]

@@ -173,14 +173,42 @@ def test_a_writer_puts_every_arrangement_together_as_if_it_were_written_anew(
     assert writer.html(order_of(TABLE, sort), sort, shown) == table_to_html(sort_table(TABLE, wish), shown)
 
 
-def test_the_cells_of_a_column_are_written_when_it_first_shows_and_not_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    drawn: list[str] = []
-    draw = to_html._drawn_column
-    monkeypatch.setattr(to_html, "_drawn_column", lambda table, one: (drawn.append(one.key), draw(table, one))[1])
+@pytest.fixture
+def cells_written(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, int]]:
+    """The cells that were written: their column, and the place of their row."""
+    cells: list[tuple[str, int]] = []
+    write = to_html._Drawn.write
+    monkeypatch.setattr(
+        to_html._Drawn, "write", lambda one, place: (cells.append((one.column.key, place)), write(one, place))[1]
+    )
+    return cells
+
+
+def test_a_cell_is_written_when_it_first_shows_and_not_again(cells_written: list[tuple[str, int]]) -> None:
     writer = TableWriter(TABLE)
-    for order, shown in (([2, 1, 0], {"r"}), ([0, 1, 2], {"r"}), ([1, 0, 2], {"r", "loss"})):
+    for order, shown in (([1], {"r"}), ([1, 0], {"r"}), ([0, 1], {"r", "loss"})):
         writer.html(order, None, frozenset(shown))
-    assert drawn == ["metric", "r", "loss"]
+    assert sorted(cells_written) == [(key, place) for key in ("loss", "metric", "r") for place in (0, 1)]
+
+
+def test_rows_that_do_not_show_are_neither_written_nor_explained() -> None:
+    rows_ = tuple(Row(f"r{n}", {"a": Cell(f"name {n}"), "b": Cell(reason=f"reason {n}")}) for n in range(3))
+    html = TableWriter(Table("t", "T", (Column("a", "A"), Column("b", "B", "number")), rows_)).html([2, 0])
+    assert re.findall(r'data-id="(\w+)"', html) == ["r2", "r0"]
+    assert re.findall(r'class="tip"[^>]*>([^<]*)<', html) == ["reason 2", "reason 0"]
+
+
+def test_of_a_long_table_only_some_cells_are_kept(
+    monkeypatch: pytest.MonkeyPatch, cells_written: list[tuple[str, int]]
+) -> None:
+    """Two may be kept: all three rows are written each time, and of one after the other the first is gone again."""
+    monkeypatch.setattr(to_html, "MOST_WRITTEN", 2)
+    writer = TableWriter(TABLE)
+    whole = [writer.html(None, None, frozenset({"metric"})) for _ in range(2)]
+    assert (whole[0] == whole[1], len(cells_written)) == (True, 6)
+    for place in (0, 1, 2, 0):
+        writer.html([place], None, frozenset({"metric"}))
+    assert cells_written[6:] == [("metric", place) for place in (0, 1, 2, 0)]
 
 
 def test_a_column_put_in_leaves_the_others_as_they_were_written(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -190,6 +218,6 @@ def test_a_column_put_in_leaves_the_others_as_they_were_written(monkeypatch: pyt
     page = ElementTree.fromstring(f"<div>{wider.html()}</div>")
     assert [words(head) for head in page.findall(".//thead/tr")[1]] == ["metric", "r?", "more?", "loss", "rank"]
     assert [words(row[2]) for row in rows(page)] == ["7", "8", "9"]
-    monkeypatch.setattr(to_html, "_drawn_column", lambda *_: pytest.fail("it was written before"))
+    monkeypatch.setattr(to_html._Drawn, "write", lambda *_: pytest.fail("it was written before"))
     assert writer.html() == before
     assert "more" in wider.html(None, None, frozenset({"more"}))
