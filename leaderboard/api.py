@@ -14,8 +14,9 @@ from annotations.models import CorpusVersion
 from annotations.rest.access import Token
 from annotations.rest.texts import Figure
 from leaderboard import queries
-from leaderboard.analyses import look
+from leaderboard.analyses import look, whole
 from leaderboard.analyses.rest import NotYet, not_yet
+from leaderboard.queries.agreement_pairs import with_all_pairs
 
 router = Router(tags=["corpora"])
 Level = Literal["turn", "dialogue", "system"]
@@ -122,10 +123,11 @@ def get_agreement(
     rated = [level for level in queries.rated_levels(version, aspect) if level != "system"]
     level = wish.level or (rated[0] if rated else "turn")
     found = look(version, "agreement", aspect=aspect, level=level)
-    if found.answer is None:
+    answer = whole(found)
+    if answer is None:
         return not_yet(found, response)
     facts = {"level": level, "computed_at": found.computed_at, "stale": found.state != "present"}
-    return {**_with_pseudonyms(version, found.answer), **facts}
+    return {**_with_pseudonyms(version, with_all_pairs(answer)), **facts}
 
 
 def _with_pseudonyms(version: CorpusVersion, answer: dict[str, Any]) -> dict[str, Any]:

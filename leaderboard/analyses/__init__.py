@@ -7,7 +7,7 @@ hold it are not shown any more, not even as older ones.
 """
 
 from leaderboard.analyses.kinds import Kind, all_kinds, register
-from leaderboard.analyses.look import Look, look
+from leaderboard.analyses.look import Look, look, whole
 from leaderboard.analyses.rows import drop
 
-__all__ = ["Kind", "Look", "all_kinds", "drop", "look", "register"]
+__all__ = ["Kind", "Look", "all_kinds", "drop", "look", "register", "whole"]

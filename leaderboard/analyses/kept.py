@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from django.db.models import TextField
+from django.db.models import F, Func, JSONField, TextField
 from django.db.models.functions import Cast
 
 from leaderboard.models import Analysis
@@ -36,8 +36,9 @@ _kept: OrderedDict[int, Kept] = OrderedDict()
 _lock = threading.Lock()
 
 
-def answer_of(row: Analysis) -> dict[str, Any] | None:
-    """The answer of a row that was read without it. Several readers get the same object: nobody changes it."""
+def answer_of(row: Analysis, without: str = "") -> dict[str, Any] | None:
+    """The answer of a row that was read without it; ``without`` one of its keys, the same for all rows of a kind.
+    Several readers get the same object: nobody changes it."""
     if row.computed_at is None:
         return None
     with _lock:
@@ -45,25 +46,45 @@ def answer_of(row: Analysis) -> dict[str, Any] | None:
         if found is not None and found.computed_at == row.computed_at:
             _kept.move_to_end(row.pk)
             return found.answer
-    return _read(row)
-
-
-def _read(row: Analysis) -> dict[str, Any] | None:
-    same = Analysis.objects.filter(pk=row.pk, computed_at=row.computed_at, answer__isnull=False)
-    text = same.annotate(text=Cast("answer", TextField())).values_list("text", flat=True).first()
+    text = _text_of(row.pk, row.computed_at, without)
     if text is None:  # it was dropped or replaced in this moment: whoever looks again finds what there is
         return None
     answer: dict[str, Any] = json.loads(text)
-    _remember(row, Kept(row.computed_at, len(text), answer))
+    _remember(row.pk, Kept(row.computed_at, len(text), answer))
     return answer
 
 
-def _remember(row: Analysis, found: Kept) -> None:
+def whole_answer(pk: int, computed_at: datetime) -> dict[str, Any] | None:
+    """For a file, which is asked for rarely: not kept. None where the row has another answer by now."""
+    text = _text_of(pk, computed_at)
+    answer: dict[str, Any] | None = None if text is None else json.loads(text)
+    return answer
+
+
+def _text_of(pk: int, computed_at: datetime, without: str = "") -> str | None:
+    answer = _Without("answer", key=without) if without else F("answer")
+    same = Analysis.objects.filter(pk=pk, computed_at=computed_at, answer__isnull=False)
+    return same.annotate(text=Cast(answer, TextField())).values_list("text", flat=True).first()
+
+
+class _Without(Func):
+    """A JSON document without one of its keys, a word of our own."""
+
+    output_field = JSONField()
+
+    def as_sqlite(self, compiler: Any, connection: Any, **context: Any) -> Any:
+        return self.as_sql(compiler, connection, template="JSON_REMOVE(%(expressions)s, '$.%(key)s')", **context)
+
+    def as_postgresql(self, compiler: Any, connection: Any, **context: Any) -> Any:
+        return self.as_sql(compiler, connection, template="(%(expressions)s - '%(key)s')", **context)
+
+
+def _remember(pk: int, found: Kept) -> None:
     if found.size > MOST_TEXT // 2:
         return
     with _lock:
-        _kept[row.pk] = found
-        _kept.move_to_end(row.pk)
+        _kept[pk] = found
+        _kept.move_to_end(pk)
         while sum(one.size for one in _kept.values()) > MOST_TEXT:
             _kept.popitem(last=False)
 

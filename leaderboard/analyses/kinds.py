@@ -30,14 +30,16 @@ class Kind:
     """``compute(version, **parameters)`` makes the answer, a JSON document. ``stamp(version, **parameters)`` names the
     state of the data that it is made from: an answer with another stamp is out of date. ``made_by`` names code beside
     that of statistics (``code``), where answers depend on more (drawings). ``kept_up``: for how long after a look
-    workers make it anew by themselves when its data change. ``of_pairs``: there are as many answers as pairs of systems
-    or metrics, thousands of them, so that only some are kept and only some may wait at a time."""
+    workers make it anew by themselves when its data change. ``for_files``: the key of the document that only files and
+    the API need; pages read the answer without it (``look.whole`` with it). ``of_pairs``: there are as many answers as
+    pairs of systems or metrics, thousands of them, so that only some are kept and only some may wait at a time."""
 
     name: str
     compute: Compute
     stamp: Callable[..., str] = of_the_version
     made_by: str = ""
     kept_up: timedelta = KEPT_UP
+    for_files: str = ""
     of_pairs: bool = False
 
 
@@ -76,7 +78,6 @@ for _name, _path in {
     "systems": "leaderboard.queries.system_leaderboard:system_leaderboard",
     "misleading-metrics": "leaderboard.queries.system_leaderboard:misleading_metrics",
     "system-profile": "leaderboard.queries.system_profile:system_profile",
-    "agreement": "leaderboard.queries.standing:agreement",
     "score-spread": "leaderboard.queries.score_spread:score_spread",
     "disagreement": "leaderboard.queries.disagreement:disagreement",
     "judged": "leaderboard.queries.judge_items:judged",
@@ -86,6 +87,7 @@ for _name, _path in {
 }.items():
     register(Kind(_name, _of(_path)))
 
+register(Kind("agreement", _of("leaderboard.queries.standing:agreement"), for_files="all_pairs"))
 register(
     Kind(
         "campaign-agreement",
@@ -94,10 +96,10 @@ register(
         kept_up=timedelta(hours=1),
     )
 )
-for _name, _path, _drawn_by in (
-    ("metric-pair", "leaderboard.queries.metric_pair:metric_pair", ""),
-    ("metric-pair-scatter", "leaderboard.metric_pairs.plots:pair_scatter_documents", DRAWN_BY),
-    ("system-pair", "leaderboard.queries.system_pair:system_pair", ""),
+for _name, _path, _drawn_by, _for_files in (
+    ("metric-pair", "leaderboard.queries.metric_pair:metric_pair", "", ""),
+    ("metric-pair-scatter", "leaderboard.metric_pairs.plots:pair_scatter_documents", DRAWN_BY, "points"),
+    ("system-pair", "leaderboard.queries.system_pair:system_pair", "", ""),
 ):
-    register(Kind(_name, _of(_path), made_by=_drawn_by, kept_up=PAIRS_KEPT_UP, of_pairs=True))
+    register(Kind(_name, _of(_path), made_by=_drawn_by, kept_up=PAIRS_KEPT_UP, for_files=_for_files, of_pairs=True))
 register(Kind("scatter", _of("leaderboard.metric_boards.scatter_plots:scatter_documents"), made_by=DRAWN_BY))

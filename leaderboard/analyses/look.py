@@ -97,6 +97,13 @@ def look(version: CorpusVersion, kind: str, **parameters: Any) -> Look:
     return _seen(kind, parameters, row, wanted)
 
 
+def whole(found: Look) -> dict[str, Any] | None:
+    """The answer that was found, with what pages leave out (``Kind.for_files``). None where it was replaced since."""
+    if found.row is None or found.computed_at is None:
+        return None
+    return kept.whole_answer(found.row, found.computed_at)
+
+
 def _asked(
     version: CorpusVersion, kind: str, question: str, parameters: dict[str, Any], row: Analysis | None, wanted: Wanted
 ) -> Analysis | None:
@@ -111,7 +118,8 @@ def _asked(
 def _seen(kind: str, parameters: dict[str, Any], row: Analysis | None, wanted: Wanted) -> Look:
     if row is None:
         return Look(kind, parameters, "waiting", None)
-    answer = kept.answer_of(row) if row.made_by == wanted.made_by else None  # another release's may have another form
+    # Another release's may have another form.
+    answer = kept.answer_of(row, all_kinds()[kind].for_files) if row.made_by == wanted.made_by else None
     return Look(
         kind,
         parameters,

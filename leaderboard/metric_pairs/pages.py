@@ -16,7 +16,7 @@ from annotations.models import CorpusVersion
 from annotations.page import aspect_or_404, page, version_or_404
 from annotations.table_frame import page_writer
 from annotations.tables import Table
-from leaderboard.analyses import Look, look
+from leaderboard.analyses import Look, look, whole
 from leaderboard.analyses.pages import waiting_page
 from leaderboard.corpus_context import corpus_context
 from leaderboard.estimate_cells import COEFFICIENT_NAMES
@@ -112,8 +112,8 @@ def _compared(
     figure = cache(
         lambda: made_once(("difference", found.stored, coefficient), lambda: difference_figure(document, coefficient))
     )
-    if drawn and drawn.answer and wished:
-        files = [unpacked(one) for one in drawn.answer["points"]]
+    if drawn and wished:
+        files = [unpacked(one) for one in (whole(drawn) or {"points": ()})["points"]]
     elif "download" in request.GET:
         files = [table().table, figure().points]
         files += [drivers_table(document, side, drivers()[side]) for side in SIDES]

@@ -14,6 +14,7 @@ from annotations.queries import (
     has_turn_ratings,
     select_systems,
 )
+from leaderboard.queries.agreement_pairs import with_pairs_apart
 from leaderboard.queries.compared import ComparedMetric
 from leaderboard.queries.defaults import RESAMPLES, SEED
 from leaderboard.queries.human_scores import human_side, placed_human
@@ -98,7 +99,8 @@ def _why_no_system_score(systems: Sequence[System]) -> dict[tuple[int, str, str]
 
 
 def agreement(version: CorpusVersion, aspect: str, level: CeilingLevel) -> dict[str, Any]:
-    return agreement_of(version, aspect, "dialogue" if level == "dialogue" else "turn", resamples=RESAMPLES, seed=SEED)
+    measured = "dialogue" if level == "dialogue" else "turn"
+    return with_pairs_apart(agreement_of(version, aspect, measured, resamples=RESAMPLES, seed=SEED))
 
 
 def rated_levels(version: CorpusVersion, aspect: str) -> list[str]:

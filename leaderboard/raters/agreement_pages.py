@@ -10,15 +10,14 @@ from django.views.decorators.http import require_safe
 from annotations.made_once import made_once
 from annotations.page import aspect_or_404, page, version_or_404
 from annotations.table_frame import page_writer
+from annotations.tables import Table
 from annotations.tables.to_html import TableWriter
 from leaderboard import queries
-from leaderboard.analyses import look
+from leaderboard.analyses import look, whole
 from leaderboard.analyses.pages import waiting_page
 from leaderboard.corpus_context import corpus_context
+from leaderboard.queries.agreement_pairs import with_all_pairs
 from leaderboard.raters.agreement_tables import agreement_tables
-
-PAIRS_SHOWN = 100
-"""Sixty raters make 1,770 pairs: more than a page can show or a reader read. The download has them all."""
 
 
 @require_safe
@@ -39,12 +38,12 @@ def agreement(request: HttpRequest, slug: str) -> HttpResponse:
 
     @cache
     def tables() -> list[TableWriter]:
-        made = cache(
-            lambda: [page_writer(one) for one in agreement_tables(report, computed_at, pseudonyms, PAIRS_SHOWN)]
-        )
+        made = cache(lambda: [page_writer(one) for one in agreement_tables(report, computed_at, pseudonyms)])
         kept = [made_once(("agreement", place, *written_from), lambda place=place: made()[place]) for place in (0, 1)]
         return [one for one in kept if one.table.rows]
 
     context |= {"analysis": found, "report": report, "tables": tables, "written_from": written_from}
-    files = agreement_tables(report, computed_at, pseudonyms) if "download" in request.GET else ()
+    files: list[Table] = []
+    if "download" in request.GET and (answer := whole(found)):
+        files = agreement_tables(with_all_pairs(answer), computed_at, pseudonyms)
     return page(request, "leaderboard/agreement.html", context, files)

@@ -16,8 +16,8 @@ from leaderboard.estimate_cells import (
 def agreement_tables(
     document: dict[str, Any], updated: datetime, pseudonyms: dict[str, str], pairs_shown: int | None = None
 ) -> list[Table]:
-    """The coefficients; Cohen's κ of every pair of raters, or of the ``pairs_shown`` that have most items in common.
-    Raters stand under pseudonyms."""
+    """The coefficients; Cohen's κ of every pair of raters that the document holds, or of the ``pairs_shown`` that have
+    most items in common. Raters stand under pseudonyms."""
     signature = f"{board_signature(document)}|level:{document['level']}"
     return [
         Table(
@@ -112,13 +112,14 @@ def _pair_table(
         )
         for number, ((first, second), found) in _with_most_items(by_pair, shown)
     )
-    note = f"The {len(rows)} pairs with most items in common; all {len(by_pair):,} are in the download."
+    in_all = max([len(by_pair), *(kappa.get("pairs_in_all", 0) for kappa in document["cohen_kappa"].values())])
+    note = f"The {len(rows)} pairs with most items in common; all {in_all:,} are in the download."
     return Table(
         "rater-pairs",
         "Agreement of each pair of raters",
         columns,
         rows,
-        notes=(note,) if len(rows) < len(by_pair) else (),
+        notes=(note,) if len(rows) < in_all else (),
         signature=signature,
         updated=updated,
     )

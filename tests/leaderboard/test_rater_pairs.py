@@ -1,5 +1,6 @@
 from datetime import UTC, datetime
 
+from leaderboard.queries.agreement_pairs import with_all_pairs, with_pairs_apart
 from leaderboard.raters.agreement_tables import agreement_tables
 
 UNDEFINED = {"value": None, "reason": "not asked here"}
@@ -37,3 +38,20 @@ def test_a_download_has_every_pair_and_a_row_keeps_its_name():
     assert len(everything.rows) == 4
     assert everything.notes == ()
     assert [row.id for row in some.rows] == [everything.rows[1].id, everything.rows[3].id]
+
+
+def test_of_many_pairs_a_stored_answer_shows_a_hundred_and_has_all_apart():
+    """101 pairs with 0 to 100 items: the one with none is left out."""
+    whole = document(list(range(101)))
+    stored = with_pairs_apart(whole)
+    kappa = stored["cohen_kappa"]["unweighted"]
+    assert [pair["items"] for pair in kappa["pairs"]] == list(range(1, 101))
+    assert kappa["pairs_in_all"] == 101
+    assert with_all_pairs(stored) == whole
+
+
+def test_the_page_counts_the_pairs_that_its_answer_leaves_out():
+    stored = with_pairs_apart(document(list(range(101))))
+    del stored["all_pairs"]
+    (note,) = agreement_tables(stored, datetime(2026, 1, 1, tzinfo=UTC), {})[1].notes
+    assert note == "The 100 pairs with most items in common; all 101 are in the download."

@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from annotations.actions import data_changed
 from annotations.models import CorpusVersion
-from leaderboard.analyses import Kind, drop, kinds, look, register, rows, upkeep
+from leaderboard.analyses import Kind, drop, kinds, look, register, rows, upkeep, whole
 from leaderboard.analyses.computing import answer_of, compute, compute_waiting
 from leaderboard.models import Analysis
 from tests.leaderboard.conftest import FOUR_RESPONSES, Rated
@@ -117,6 +117,25 @@ def test_another_question_kind_or_version_is_another_answer(version: CorpusVersi
     look(version, "test", aspect="b")
     assert len(compute_waiting()) == 2
     assert look(version, "test", aspect="b").answer == {"times": 2, "aspect": "b"}
+
+
+def test_what_only_files_need_is_read_with_the_whole_answer_alone(version: CorpusVersion, question: Question) -> None:
+    register(Kind("test", question, for_files="points"))
+    look(version, "test", points=[1, 2], aspect="overall")
+    assert compute(row().pk)
+    found = look(version, "test", points=[1, 2], aspect="overall")
+    assert found.answer == {"times": 1, "aspect": "overall"}
+    assert whole(found) == {"times": 1, "aspect": "overall", "points": [1, 2]}
+
+
+def test_a_whole_answer_that_was_replaced_meanwhile_is_none(version: CorpusVersion, question: Question) -> None:
+    look(version, "test")
+    compute(row().pk)
+    found = look(version, "test")
+    changed(version)
+    look(version, "test")
+    compute(row().pk)
+    assert (found.answer, whole(found)) == ({"times": 1}, None)
 
 
 def test_the_order_of_parameters_is_none_of_the_question(version: CorpusVersion, question: Question) -> None:
