@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import pytest
-from playwright.sync_api import Browser, Locator, Page, expect
+from playwright.sync_api import Browser, Locator, Page, Route, expect
 
 from tests.browser.stage import write_hostile_corpus
 from tests.browser.visit import NARROW, WIDE, Visit, visitors
@@ -65,6 +65,23 @@ def estimate(page: Page, seed: int) -> Locator:
     form.get_by_role("button", name="Estimate").click()
     expect(form.locator(".estimate-sentence")).to_be_visible()
     return form
+
+
+def test_while_an_estimate_is_awaited_nothing_else_of_the_form_can_be_changed(visit: Callable[..., Visit]) -> None:
+    """The form comes anew with it, as it was when it was asked for."""
+    page = visit().go("/corpora/hostile/judges/")
+    form = page.locator("#judge-start")
+    form.get_by_label("Model", exact=True).select_option(MODEL)
+    late: list[Route] = []
+    page.route("**/estimate/*", lambda route: late.append(route))
+    with page.expect_request("**/estimate/*"):
+        form.get_by_role("button", name="Estimate").click()
+    model = form.get_by_label("Model", exact=True)
+    model.focus()
+    expect(model).not_to_be_focused()
+    late[0].continue_()
+    expect(form.locator(".estimate-sentence")).to_be_visible()
+    expect(page.locator("[inert]")).to_have_count(0)
 
 
 def test_an_estimate_then_a_run_that_the_page_follows_to_its_end(

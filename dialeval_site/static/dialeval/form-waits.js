@@ -12,7 +12,8 @@
 
   function held(event, yes) {
     const { elt, target } = event.detail;
-    if (target instanceof HTMLFormElement && elt !== target && target.contains(elt)) hold(elt, target, yes);
+    const form = elt.parentElement && elt.parentElement.closest("form");
+    if (form && target.contains(form)) hold(elt, form, yes);
   }
 
   document.addEventListener("htmx:beforeRequest", (event) => held(event, true));
