@@ -16,7 +16,7 @@ from annotations.keeping_place import KeepingPlace
 
 Made = TypeVar("Made")
 
-_place: KeepingPlace[Any] = KeepingPlace(24_000_000)
+_place: KeepingPlace[Any] = KeepingPlace(48_000_000)
 
 
 def made_once(key: Hashable, make: Callable[[], Made]) -> Made:
