@@ -146,6 +146,13 @@ def score_list(scores: Iterable[tuple[str, float | None, str, str]]) -> SafeStri
     return mark_safe("".join(parts))  # noqa: S308  every text in it is escaped
 
 
+@register.simple_tag
+def rating_list(ratings: Iterable[tuple[str, str]]) -> SafeString:
+    """(rater, score) pairs; a rater without a name is a score alone. A page of a dialogue holds five hundred."""
+    parts = (f"<span>{escape(rater)}{': ' if rater else ''}{escape(value)}</span>" for rater, value in ratings)
+    return mark_safe(", ".join(parts))  # noqa: S308  every text in it is escaped
+
+
 def _remark(words: str) -> str:
     return f'<dd class="remark">{escape(words)}</dd>' if words else ""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 from typing import Any
@@ -77,7 +77,7 @@ def dialogue_context(
         "judges": inspector_links(version, _configurations(scores), aspect, dialogue=dialogue.position, **judged_turn),
         "dialogue_scores": _scores_of_whole(version, of_whole),
         "dialogue_judges": inspector_links(version, _configurations(of_whole), aspect, dialogue=dialogue.position),
-        "dialogue_ratings": _whole_dialogue(dialogue_ratings_in(dialogue).filter(aspect=aspect, system__in=systems)),
+        "dialogue_ratings": _whole_dialogue(dialogue, aspect, systems),
         "previous": dialogue.position - 1 if dialogue.position else None,
         "next": dialogue.position + 1 if version.dialogues.filter(position=dialogue.position + 1).exists() else None,
         "of": version.dialogues.count(),
@@ -166,11 +166,12 @@ def _scores_of_whole(
     return [(system.name, system.position, scores[system.pk]) for system in systems]
 
 
-def _whole_dialogue(ratings: Iterable[Rating]) -> list[tuple[str, int, float, list[str]]]:
+def _whole_dialogue(dialogue: Dialogue, aspect: str, systems: Sequence[int]) -> list[tuple[str, int, float, list[str]]]:
     """(system, swatch, mean, scores) of each system's ratings of the whole dialogue."""
+    ratings = dialogue_ratings_in(dialogue).filter(aspect=aspect, system__in=systems)
     by_system: dict[tuple[int, str], list[float]] = {}
-    for rating in ratings:
-        by_system.setdefault((rating.system.position, rating.system.name), []).append(rating.score)
+    for place, name, score in ratings.values_list("system__position", "system__name", "score"):
+        by_system.setdefault((place, name), []).append(score)
     return [
         (name, place, fmean(scores), [f"{score:g}" for score in scores]) for (place, name), scores in by_system.items()
     ]

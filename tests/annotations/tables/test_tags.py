@@ -11,7 +11,7 @@ from django.test import RequestFactory
 from django.utils.html import json_script
 
 from annotations.tables import Cell, Column, Row, Table
-from annotations.templatetags.dialeval import json_element, options, score_list
+from annotations.templatetags.dialeval import json_element, options, rating_list, score_list
 from tests.annotations.tables.example import TABLE
 
 
@@ -171,3 +171,8 @@ def test_text_in_a_list_of_scores_is_escaped() -> None:
     listed = score_list([("<b>", 1.0, "", "<script>"), ("<i>", None, "<img>", "")])
     assert not re.search("<(b|script|i|img)>", listed)
     assert [listed.count(f"&lt;{name}&gt;") for name in ("b", "script", "i", "img")] == [1, 1, 1, 2]
+
+
+def test_ratings_name_their_raters_where_these_have_names() -> None:
+    assert rating_list([("rater 1", "4"), ("", "3.5")]) == "<span>rater 1: 4</span>, <span>3.5</span>"
+    assert "<b>" not in rating_list([("<b>", "<b>")])
