@@ -102,6 +102,19 @@ def test_what_was_named_first_is_told_of_first(
     assert [metric_of[pk] for pk in hints] == ["length", "length", "constant", "constant"]
 
 
+def test_of_many_runs_each_queue_is_told_of_the_first_and_the_sweep_tells_of_the_rest(
+    version: CorpusVersion, hints: list[int], django_capture_on_commit_callbacks, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(runs, "HINTS_AT_ONCE", 1)
+    wanted = [parse("length"), parse("constant"), parse("bertscore_f1")]
+    with django_capture_on_commit_callbacks(execute=True):
+        runs.request(wanted, select_systems(version))
+    told = list(MetricRun.objects.filter(pk__in=hints).order_by("queue").values_list("queue", "metric"))
+    assert told == [("cpu", "length"), ("gpu", "bertscore_f1")]
+    runs.sweep()
+    assert sorted(hints) == sorted(MetricRun.objects.values_list("pk", flat=True))
+
+
 def test_a_run_that_was_hinted_is_not_hinted_by_a_second_request(
     version: CorpusVersion, hints: list[int], django_capture_on_commit_callbacks
 ) -> None:
