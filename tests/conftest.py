@@ -7,16 +7,14 @@ import json
 import os
 import shutil
 import sys
-import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
 
 import pytest
 
+from tests.migrated import fresh_database, migrated_database, migrated_file
 from tests.own_home import HOME
 
 if TYPE_CHECKING:
@@ -129,8 +127,18 @@ def django_db_modify_db_settings(django_db_modify_db_settings_parallel_suffix: N
     from django.conf import settings
 
     database = settings.DATABASES["default"]
+    named = database.setdefault("TEST", {})
     if database["ENGINE"] == "django.db.backends.sqlite3":
-        database.setdefault("TEST", {})["NAME"] = str(HOME / "test.sqlite3")
+        named["NAME"] = str(shutil.copy(migrated_file(), HOME / "test.sqlite3"))
+    else:
+        named["NAME"] = f"test_{_process_number()}"
+        fresh_database(migrated_database(), named["NAME"])
+
+
+@pytest.fixture(scope="session")
+def django_db_keepdb() -> bool:
+    """It is there: a copy, see above. Django looks whether a migration is missing, and runs it."""
+    return True
 
 
 @pytest.fixture(scope="session")
@@ -177,10 +185,9 @@ def made_site(folder: Path) -> Iterator[Site]:
 
     settings = {"DATABASE_URL": "", "CELERY_BROKER_URL": ""}
     if ON_SERVICES:
-        settings = {"DATABASE_URL": _fresh_database(_migrated()), "CELERY_BROKER_URL": _fresh_broker()}
+        settings = {"DATABASE_URL": fresh_database(migrated_database()), "CELERY_BROKER_URL": _fresh_broker()}
     else:
-        for file in Path(_migrated()).glob("dialeval.sqlite3*"):
-            shutil.copy(file, folder)
+        shutil.copy(migrated_file(), folder / "dialeval.sqlite3")
     word_lists = HOME / "nltk_data"
     if word_lists.exists():
         (folder / "nltk_data").symlink_to(word_lists.resolve())
@@ -189,29 +196,6 @@ def made_site(folder: Path) -> Iterator[Site]:
         yield site
     finally:
         site.stop()
-
-
-@cache
-def _migrated() -> str:
-    """A site as ``migrate`` makes it: on SQLite its folder, on PostgreSQL the name of its database. Made once a test
-    process and copied for each site, for it takes eight seconds."""
-    from tests.site import Site
-
-    folder = HOME / "migrated"
-    folder.mkdir()
-    url = _fresh_database("template1") if ON_SERVICES else ""
-    Site(folder, {"DATABASE_URL": url, "CELERY_BROKER_URL": ""}).manage("migrate", "--verbosity", "0")
-    return urlsplit(url).path.strip("/") if ON_SERVICES else str(folder)
-
-
-def _fresh_database(template: str) -> str:
-    import psycopg
-
-    url = os.environ["DATABASE_URL"]
-    name = f"site_{uuid.uuid4().hex[:12]}"
-    with psycopg.connect(url, autocommit=True) as connection:
-        connection.execute(f"CREATE DATABASE {name} TEMPLATE {template}")
-    return url.replace("/postgres?", f"/{name}?")
 
 
 def _fresh_broker() -> str:

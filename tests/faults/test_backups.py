@@ -19,7 +19,8 @@ from typing import Any
 import pytest
 
 from annotations.version import VERSION
-from tests.conftest import ON_SERVICES, _fresh_database, made_site
+from tests.conftest import ON_SERVICES, made_site
+from tests.migrated import fresh_database
 from tests.site import PROJECT, Site
 
 pytestmark = pytest.mark.slow
@@ -99,7 +100,7 @@ def other_site(folder: Path, on_services: bool) -> Iterator[Site]:
         return
     site = Site(
         folder,
-        {"DATABASE_URL": _fresh_database("template1") if on_services else "", "CELERY_BROKER_URL": "", **ONE_KEY},
+        {"DATABASE_URL": fresh_database("template1") if on_services else "", "CELERY_BROKER_URL": "", **ONE_KEY},
     )
     try:
         yield site
