@@ -13,7 +13,7 @@ from __future__ import annotations
 from typing import Literal
 
 import numpy as np
-from scipy import stats
+from scipy.special import stdtrit
 
 from annotations.correlation.scores import FloatArray, IntArray
 from annotations.estimates import Estimate, Undefined
@@ -70,7 +70,7 @@ def jackknife_interval(
         return Undefined(ALIKE_WITHOUT_ANY)
     spread = float(np.sqrt((groups - 1) / groups * np.square(left_out - left_out.mean()).sum()))
     centre = groups * point - (groups - 1) * float(left_out.mean()) if corrected else point
-    reach = float(stats.t.ppf(0.5 + level / 2, max(groups - 1 if degrees is None else degrees, 1))) * spread
+    reach = float(stdtrit(max(groups - 1 if degrees is None else degrees, 1), 0.5 + level / 2)) * spread
     low, high = centre - reach, centre + reach
     if scale == "fisher":
         return float(np.tanh(low)), float(np.tanh(high))

@@ -16,7 +16,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
 
 from annotations.correlation.scores import FloatArray, IntArray, value_groups, why_undefined
 from annotations.estimates import Estimate
@@ -28,6 +27,8 @@ ROWS_AT_ONCE = 512
 
 def kendall_estimate(human: FloatArray, metric: FloatArray) -> Estimate:
     """τ-b in [-1, 1] with the two-sided p of ``scipy.stats.kendalltau`` (exact where it can be); no interval."""
+    from scipy import stats  # takes a second to load, and most processes ask for no p
+
     if reason := why_undefined(human, metric):
         return Estimate.undefined(reason)
     result = stats.kendalltau(human, metric)

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
 
 from annotations.correlation.scores import FloatArray, IntArray, constant_resamples, why_undefined
 from annotations.estimates import Estimate
@@ -14,6 +13,8 @@ from annotations.estimates import Estimate
 
 def pearson_estimate(human: FloatArray, metric: FloatArray) -> Estimate:
     """r in [-1, 1] with the two-sided p of ``scipy.stats.pearsonr`` (exact under normality); no interval."""
+    from scipy import stats  # takes a second to load, and most processes ask for no p
+
     if reason := why_undefined(human, metric):
         return Estimate.undefined(reason)
     result = stats.pearsonr(_of_unit_size(human), _of_unit_size(metric))

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
-from scipy import stats
 
 from annotations.correlation.scores import FloatArray, IntArray, value_groups, why_undefined
 from annotations.estimates import Estimate
@@ -23,6 +22,8 @@ MAX_CLUSTERS_FOR_MOMENTS = 32
 
 def spearman_estimate(human: FloatArray, metric: FloatArray) -> Estimate:
     """ρ in [-1, 1] with the two-sided p of ``scipy.stats.spearmanr`` (t approximation); no interval."""
+    from scipy import stats  # takes a second to load, and most processes ask for no p
+
     if reason := why_undefined(human, metric):
         return Estimate.undefined(reason)
     result = stats.spearmanr(human, metric)

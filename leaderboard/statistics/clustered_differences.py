@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from scipy import stats
+from scipy.special import stdtr
 
 from leaderboard.statistics.placed_scores import FloatArray, IntArray, SystemSums
 
@@ -111,7 +111,7 @@ def difference_tests(
     error = np.sqrt(variance)
     with np.errstate(invalid="ignore", divide="ignore"):
         t = np.abs(difference) / error
-    p = np.where(np.abs(difference) < ROUNDING, 1.0, 2.0 * stats.t.sf(t, freedom))
+    p = np.where(np.abs(difference) < ROUNDING, 1.0, 2.0 * stdtr(freedom, -t))
     return error, np.where(np.isfinite(variance), p, np.nan)
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import stats
+from scipy.special import stdtrit
 
 from annotations.estimates import Estimate
 from leaderboard.statistics.placed_scores import FloatArray, IntArray, settled
@@ -103,7 +103,7 @@ def _mean(values: FloatArray, group: IntArray, level: float, unit: float) -> Est
         )
     strayed = np.bincount(group, weights=values - values.mean())
     deviation = float(np.sqrt(groups / (groups - 1) * (strayed**2).sum())) / n
-    half = float(stats.t.ppf((1 + level) / 2, groups - 1)) * deviation * unit
+    half = float(stdtrit(groups - 1, (1 + level) / 2)) * deviation * unit
     if not np.isfinite([mean - half, mean + half]).all():
         return Estimate(mean, reason=TOO_LARGE)
     return Estimate(mean, (mean - half, mean + half))

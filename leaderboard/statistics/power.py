@@ -22,7 +22,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import stats
+from scipy.special import stdtrit
 
 from leaderboard.statistics.placed_scores import FloatArray
 
@@ -113,10 +113,12 @@ def power_of(difference: float, variance_of_mean: float, dialogues: int, level: 
     if variance_of_mean <= 0.0:
         return 1.0
     freedom = dialogues - 1
-    bound = float(stats.t.ppf(1 - level / 2, freedom))
+    bound = float(stdtrit(freedom, 1 - level / 2))
     shift = abs(difference) / math.sqrt(variance_of_mean)
     if shift > 1e3:
         return 1.0
+    from scipy import stats  # takes a second to load: who computes no power does without
+
     upper = float(stats.nct.sf(bound, freedom, shift))
     return upper if math.isfinite(upper) else float(stats.norm.sf(bound - shift))
 

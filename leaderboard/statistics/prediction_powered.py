@@ -15,7 +15,7 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import stats
+from scipy.special import ndtri, stdtrit
 
 from annotations.estimates import Estimate
 from leaderboard.statistics.placed_scores import FloatArray, IntArray
@@ -159,7 +159,7 @@ def _mean_and_errors(total: FloatArray, count: FloatArray, clusters: np.ndarray)
 
 
 def _t(level: float, freedom: np.ndarray) -> FloatArray:
-    quantile = stats.t.ppf(0.5 + level / 2.0, np.maximum(freedom, 1))
+    quantile = stdtrit(np.maximum(freedom, 1), 0.5 + level / 2.0)
     return np.where(freedom >= 1, quantile, np.nan)
 
 
@@ -213,4 +213,4 @@ def powered_mean_of_independent(
     tuning = float(np.clip(covariance / ((1 + len(people) / len(unseen)) * spread), 0.0, 1.0)) if spread > 0 else 0.0
     mean = float(people.mean() + tuning * (unseen.mean() - seen.mean()))
     variance = np.var(people - tuning * seen) / len(people) + tuning**2 * np.var(unseen) / len(unseen)
-    return interval_around(mean, float(2.0 * stats.norm.ppf(0.5 + level / 2.0) * np.sqrt(variance))), tuning
+    return interval_around(mean, float(2.0 * ndtri(0.5 + level / 2.0) * np.sqrt(variance))), tuning

@@ -15,10 +15,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import stats
 from scipy.optimize import minimize
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
+from scipy.special import stdtrit
 
 from annotations.estimates import Estimate, Undefined
 from leaderboard.statistics.crossed_ratings import CrossedRatings, NormalEquations, of_groups
@@ -164,7 +164,7 @@ def _with_interval(
     if groups < 2 or groups < len(without):
         return Estimate(value=value, reason="leaving out one group of dialogues leaves a system without ratings")
     variance = (groups - 1) / groups * float(((again - again.mean()) ** 2).sum()) + leftover
-    half = float(stats.t.ppf(0.975, groups - 1)) * float(np.sqrt(variance))
+    half = float(stdtrit(groups - 1, 0.975)) * float(np.sqrt(variance))
     return Estimate(value=value, ci=(value - half, value + half))
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from scipy import stats
+from scipy.special import stdtrit
 
 from annotations.correlation import cluster_resamples
 from leaderboard.statistics.placed_scores import FloatArray, IntArray
@@ -54,7 +54,7 @@ def regression_band(
     line = metric.mean() + slope * (places - middle)
     residuals = metric - metric.mean() - slope * (human - middle)
     spread = np.sqrt((residuals**2).sum() / (len(human) - 2))
-    half = stats.t.ppf(0.975, len(human) - 2) * spread * np.sqrt(1 / len(human) + (places - middle) ** 2 / squares)
+    half = stdtrit(len(human) - 2, 0.975) * spread * np.sqrt(1 / len(human) + (places - middle) ** 2 / squares)
     return RegressionBand(places, line - half, line + half, "t", clusters)
 
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from scipy import stats
+from scipy.special import stdtrit
 
 from annotations.correlation.jackknife import ONE_CLUSTER, left_out_weights
 from annotations.estimates import Estimate
@@ -40,7 +40,7 @@ def share_over_dialogues(hits: Sequence[bool], dialogues: Sequence[int], level: 
     alone = share * (1 - share) / moves if moves > ROUNDING else float(len(items))
     # Dialogues whose items happen to be split more evenly than chance splits them do not make more of them.
     alone = min(alone, float(items.sum()))
-    reach = float(stats.t.ppf(0.5 + level / 2, groups - 1))
+    reach = float(stdtrit(groups - 1, 0.5 + level / 2))
     return Estimate(value=share, ci=wilson(share, alone, reach))
 
 

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import stats
+from scipy.special import stdtrit
 
 from annotations.estimates import Estimate
 from leaderboard.statistics.placed_scores import FloatArray, IntArray
@@ -146,7 +146,7 @@ def _estimate(of_group: FloatArray, dialogue: NDArray[np.int64] | None) -> Estim
     size = np.bincount(place)
     residual = np.bincount(place, weights=of_group) - value * size
     error = float(np.sqrt(clusters / (clusters - 1) * (residual**2).sum())) / size.sum()
-    reach = float(stats.t.ppf(0.975, clusters - 1)) * error
+    reach = float(stdtrit(clusters - 1, 0.975)) * error
     return Estimate(value=value, ci=(float(max(0.0, value - reach)), float(min(1.0, value + reach))))
 
 

@@ -19,7 +19,7 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import stats
+from scipy.special import stdtr
 
 from annotations.correlation.pearson import pearson_estimate
 from annotations.estimates import Estimate
@@ -77,7 +77,7 @@ def williams_of_correlations(
     if below <= 0.0:
         return _undefined("the three correlations leave nothing to chance: there is no t", n)
     t = (first - second) * math.sqrt((n - 1) * (1 + between) / below)
-    p = 2 * float(stats.t.sf(abs(t), n - 3)) if alternative == "two-sided" else float(stats.t.sf(t, n - 3))
+    p = 2 * float(stdtr(n - 3, -abs(t))) if alternative == "two-sided" else float(stdtr(n - 3, -t))
     return WilliamsTest(Estimate(value=first - second, p=min(p, 1.0)), t, n - 3, between)
 
 
