@@ -4,6 +4,10 @@ BIN := .venv/bin
 PORT ?= 8000
 REQUIREMENTS := requirements.txt requirements-models.txt constraints.txt
 
+# A suite starts hundreds of processes: where Python is told to keep nothing compiled, each compiles the site anew, and
+# each run of pytest rewrites every test.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: run setup test lint browser bench clean
 
 run: setup
