@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import importlib
 import json
 import os
@@ -58,6 +59,17 @@ def _bring_roles_back_after_a_flush() -> None:
             Group.objects.get_or_create(name=name)
 
     post_migrate.connect(make_roles, weak=False, dispatch_uid="roles of the tests")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Iterator[None]:
+    """What is collected, thousands of modules and tests, stays: nobody looks through it for garbage, now or later."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
