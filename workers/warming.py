@@ -24,5 +24,7 @@ def warm_up(queues: Collection[str]) -> list[str]:
             log.warning("%s could not be warmed up; its first run will say why", name, exc_info=True)
         else:
             warm.append(name)
+    if "cpu" in queues:  # whose processes compute statistics, too
+        import scipy.stats  # noqa: F401
     gc.freeze()  # what is loaded by now stays one copy: no collection in a forked process writes to its pages
     return warm
