@@ -100,8 +100,6 @@ def _compared(
     wished = request.GET.get("download", "")
     if not wished or wished.startswith("pair-"):
         drawn = look(version, "metric-pair-scatter", **asked)
-        if wished and drawn.answer is None:
-            return waiting_page(request, context, drawn, page_name=PAGE_NAME)
     drivers = cache(lambda: {side: drivers_with_texts(version, document["drivers"][side]) for side in SIDES})
     coefficient = context["wish"].coefficient
     table = cache(
@@ -113,7 +111,10 @@ def _compared(
         lambda: made_once(("difference", found.stored, coefficient), lambda: difference_figure(document, coefficient))
     )
     if drawn and wished:
-        files = [unpacked(one) for one in (whole(drawn) or {"points": ()})["points"]]
+        answer = whole(drawn)
+        if answer is None:
+            return waiting_page(request, context, drawn, page_name=PAGE_NAME)
+        files = [unpacked(one) for one in answer["points"]]
     elif "download" in request.GET:
         files = [table().table, figure().points]
         files += [drivers_table(document, side, drivers()[side]) for side in SIDES]

@@ -44,6 +44,9 @@ def agreement(request: HttpRequest, slug: str) -> HttpResponse:
 
     context |= {"analysis": found, "report": report, "tables": tables, "written_from": written_from}
     files: list[Table] = []
-    if "download" in request.GET and (answer := whole(found)):
+    if "download" in request.GET:
+        answer = whole(found)
+        if answer is None:
+            return waiting_page(request, context, found, page_name="Agreement")
         files = agreement_tables(with_all_pairs(answer), computed_at, pseudonyms)
     return page(request, "leaderboard/agreement.html", context, files)

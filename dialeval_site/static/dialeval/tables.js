@@ -38,18 +38,21 @@
     body.append(...defined, ...undefinedRows);
     for (const other of headers(figure)) other.removeAttribute("aria-sort");
     cell.setAttribute("aria-sort", descending ? "descending" : "ascending");
-    const wish = (descending ? "-" : "") + key;
-    const select = figure.querySelector("[data-sort-form] select");
-    if (select) select.value = wish;
-    rememberInAddress(figure.dataset.sortName, wish);
+    rememberOrder(figure, (descending ? "-" : "") + key);
     figure.querySelector("[data-table-status]").textContent = saidOfOrder(cell.querySelector("a").textContent, descending);
   }
 
   // Of a long table only the first rows are on the page: which these are, the server knows.
   function sortAll(figure, cell, key, descending) {
     const link = cell.querySelector("a");
-    rememberInAddress(figure.dataset.sortName, (descending ? "-" : "") + key);
+    rememberOrder(figure, (descending ? "-" : "") + key);
     writeAnew(figure, saidOfOrder(link.textContent, descending), () => location.reload());
+  }
+
+  function rememberOrder(figure, wish) {
+    const select = figure.querySelector("[data-sort-form] select");
+    if (select) select.value = wish;
+    rememberInAddress(figure.dataset.sortName, wish);
   }
 
   function saidOfOrder(label, descending) {
