@@ -3,12 +3,15 @@
 from pathlib import Path
 
 import pytest
+from django.http import HttpResponse
 from django.test import Client
 from django.urls import reverse
 
 from annotations.models import CorpusVersion
 from annotations.records import RaterRecord
+from leaderboard.queries import agreement_pairs
 from leaderboard.queries.rater_effects import rater_effects
+from leaderboard.raters import agreement_pages
 from tests.annotations.stored import dialogue, rated_corpus, stored
 
 pytestmark = pytest.mark.django_db
@@ -129,3 +132,23 @@ def test_nothing_rated_and_levels_that_do_not_exist(tmp_path, client):
     stored(rated_corpus([dialogue("d0")], {("d0", 0, "echo"): "yes"}), tmp_path)
     assert "No ratings" in page_of(client)
     assert client.get(reverse("rater-effects", args=["small"]) + "?level=word").status_code == 404
+
+
+def pairs_of(client: Client) -> HttpResponse:
+    return client.get(reverse("agreement", args=["small"]), {"download": "rater-pairs.csv"})
+
+
+def test_the_file_of_pairs_has_those_that_the_page_leaves_out(tmp_path, client, monkeypatch):
+    """Of three raters one pair shows, and all three are in the file."""
+    monkeypatch.setattr(agreement_pairs, "PAIRS_SHOWN", 1)
+    panel(tmp_path)
+    page = client.get(reverse("agreement", args=["small"])).content.decode()
+    assert page.count('data-id="pair-') == 1
+    assert "all 3 are in the download" in page
+    assert len(pairs_of(client).content.decode().splitlines()) == 1 + 3
+
+
+def test_a_file_whose_answer_was_replaced_in_this_moment_is_asked_for_again(tmp_path, client, monkeypatch):
+    panel(tmp_path)
+    monkeypatch.setattr(agreement_pages, "whole", lambda found: None)
+    assert pairs_of(client).status_code == 503
