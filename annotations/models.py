@@ -134,6 +134,11 @@ class Response(models.Model):
         return self.text[:80]
 
 
+def pseudonym_of(position: int) -> str:
+    """What a rater is called on pages and in files."""
+    return f"rater {position + 1}"
+
+
 class Rater(models.Model):
     class Kind(models.TextChoices):
         IDENTIFIED = "identified", "a person known by name"
@@ -159,7 +164,7 @@ class Rater(models.Model):
 
     @property
     def pseudonym(self) -> str:
-        return f"rater {self.position + 1}"
+        return pseudonym_of(self.position)
 
 
 class Rating(models.Model):

@@ -9,8 +9,8 @@ from typing import Any
 
 from django.core.paginator import Page, Paginator
 
-from annotations.models import CorpusVersion, Dialogue, Rating, Response, System, Turn
-from annotations.queries import dialogue_ratings_in, responses_at, shown_systems
+from annotations.models import CorpusVersion, Dialogue, Response, System, Turn
+from annotations.queries import GivenRating, dialogue_ratings_in, ratings_of, responses_at, shown_systems
 from annotations.records import TARGET_SPEAKER
 from annotations.whole_numbers import whole_number
 from leaderboard.judges.links import inspector_links
@@ -60,6 +60,8 @@ def dialogue_context(
     shown = _page_of_systems(version, page, system)
     systems = [one.pk for one in shown]
     scores = turn_scores_at(version, chosen, systems) if chosen else {}
+    responses = list(responses_at(chosen).filter(system__in=systems)) if chosen else []
+    ratings = ratings_of(responses, aspect)
     bubbles = _bubbles(turns, chosen)
     of_whole = dialogue_scores_at(version, dialogue, systems)
     judged_turn = {"turn": chosen.number} if chosen else {}
@@ -70,8 +72,8 @@ def dialogue_context(
         "bubbles": bubbles,
         "has_gold_answer": any(bubble.is_chosen for bubble in bubbles),
         "cards": [
-            _card(response, scores.get(response.system_id, []), aspect)
-            for response in (responses_at(chosen, aspect).filter(system__in=systems) if chosen else ())
+            _card(response, scores.get(response.system_id, []), ratings.get(response.pk, []), aspect)
+            for response in responses
         ],
         "page_of_systems": shown,
         "judges": inspector_links(version, _configurations(scores), aspect, dialogue=dialogue.position, **judged_turn),
@@ -130,8 +132,7 @@ def _conversation_to(turn: Turn) -> list[list[str]]:
     return [*turn.context, *([[TARGET_SPEAKER, turn.references[0]]] if turn.references else [])]
 
 
-def _card(response: Response, scores: list[TurnScore], aspect: str) -> Card:
-    ratings = list(response.ratings.all())
+def _card(response: Response, scores: list[TurnScore], ratings: list[GivenRating], aspect: str) -> Card:
     system = response.system
     return Card(
         system=system.name,
@@ -144,18 +145,18 @@ def _card(response: Response, scores: list[TurnScore], aspect: str) -> Card:
     )
 
 
-def _rating_words(ratings: list[Rating], aspect: str) -> str:
+def _rating_words(ratings: list[GivenRating], aspect: str) -> str:
     if not ratings:
         return f"No human rating of {aspect}"
-    if ratings[0].rater.kind == "aggregate":
+    if ratings[0].rater_kind == "aggregate":
         return f"Human {aspect}, mean in the file: {ratings[0].score:.2f}"
     raters = "1 rater" if len(ratings) == 1 else f"{len(ratings)} raters"
     return f"Human {aspect}: mean {fmean(rating.score for rating in ratings):.2f} from {raters}"
 
 
-def _known_rater(rating: Rating) -> str:
+def _known_rater(rating: GivenRating) -> str:
     """An anonymous rater's number is a place in a list, not a person: it is not shown as if it named one."""
-    return rating.rater.pseudonym if rating.rater.kind == "identified" else ""
+    return rating.pseudonym if rating.rater_kind == "identified" else ""
 
 
 def _scores_of_whole(

@@ -9,11 +9,12 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.utils.safestring import SafeString, mark_safe
 from django.views.decorators.http import require_safe
 
+from annotations.made_once import made_once
 from annotations.models import CorpusVersion
 from annotations.page import aspect_or_404, page
 from annotations.roles import is_organiser
 from leaderboard import queries
-from leaderboard.analyses import look
+from leaderboard.analyses import Look, look
 from leaderboard.figures import Figure, score_histogram, system_scores
 from leaderboard.one_metric.details import detail_figures, detail_tables
 from leaderboard.one_metric.mathml import equations_of, mathml
@@ -25,7 +26,7 @@ from leaderboard.one_metric.tables import (
     made_with_table,
     options_table,
 )
-from leaderboard.queries.disagreement import judged
+from leaderboard.queries.disagreement import Judged, judged
 from workers.metrics.base import Metric
 from workers.metrics.configuration import Configuration, ConfigurationError, parse
 from workers.metrics.registry import all_metrics
@@ -210,6 +211,13 @@ def _has_row(answer: dict[str, Any], text: str) -> bool:
 # --- on one corpus -----------------------------------------------------------------------------------------------
 
 
+def _judged(version: CorpusVersion, gaps: Look, side: str) -> list[Judged]:
+    answer = gaps.answer
+    if answer is None:
+        return []
+    return made_once(("judged", side, gaps.stored, version.revision), lambda: judged(version, answer[side]))
+
+
 def _on_corpus(request: HttpRequest, configuration: Configuration, version: CorpusVersion) -> dict[str, Any]:
     text, aspect = configuration.text, aspect_or_404(request, version)
     run = queries.example_run(configuration, version)
@@ -218,7 +226,7 @@ def _on_corpus(request: HttpRequest, configuration: Configuration, version: Corp
     spread = look(version, "score-spread", text=text)
     gaps = look(version, "disagreement", aspect=aspect, text=text)
     figure = None if spread.answer is None else _spread_figure(configuration, name, spread.answer, signature)
-    sides = {side: judged(version, gaps.answer[side]) if gaps.answer else [] for side in ("over", "under")}
+    sides = {side: _judged(version, gaps, side) for side in ("over", "under")}
     details = queries.details_of(configuration, version)
     tables = detail_tables(details, name, signature)
     figures = detail_figures(details, text, name, signature)
