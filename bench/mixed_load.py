@@ -29,6 +29,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from bench.machine import fixed_work_seconds
 from bench.made_corpus import PROJECT
 
 READY_WITHIN_SECONDS = 3600
@@ -93,6 +94,7 @@ def under_load(site: Any, told: dict[str, Any], options: argparse.Namespace) -> 
         _plan(site, mix.plan_of(rates, WARM_SECONDS, known, {**who, "raters": [], "runs": []}, options.seed + 2), 0),
     )
     checking.drained()
+    told["fixed_work_seconds"] = fixed_work_seconds()
     plan = _plan(site, mix.plan_of(rates, options.seconds, known, who, options.seed), 1)
     print(f"load for {options.seconds:.0f} s", flush=True)
     since, log_from = timezone.now(), site.database_log.stat().st_size

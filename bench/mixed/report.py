@@ -120,7 +120,8 @@ def _machine(found: dict[str, Any]) -> str:
     return (
         f"{found['date']}; `{found['command']}`; {words}. "
         f"Load average {load['mean']:.1f} (at most {load['most']:.1f}); "
-        f"{found['share_stolen']:.1%} of the machine taken by its host.\n"
+        f"{found['share_stolen']:.1%} of the machine taken by its host; "
+        f"a fixed piece of work took {1000 * found['fixed_work_seconds']:.0f} ms of one core beforehand.\n"
         f"{found['amount']['ratings']:,} ratings, {found['amount']['systems']} systems, "
         f"database {found['amount']['database_mb']:.0f} MB. "
         f"Loaded in {found['loaded_seconds']:.0f} s; statistics were computed in {found['statistics_seconds']:.0f} s. "
