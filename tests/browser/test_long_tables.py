@@ -17,7 +17,8 @@ from tests.browser.visit import Visit
 ROWS = 250
 ADDRESS = "/made-for-this-test/"
 PAGE = (
-    '<!doctype html><html lang="en"><title>Long</title><link rel="stylesheet" href="/static/dialeval/tokens.css">'
+    '<!doctype html><html lang="en"><title>Long</title><link rel="icon" href="data:,">'
+    '<link rel="stylesheet" href="/static/dialeval/tokens.css">'
     '<link rel="stylesheet" href="/static/dialeval/tables.css">{% load dialeval %}{% data_table table %}'
     '<script src="/static/dialeval/tables.js"></script></html>'
 )
