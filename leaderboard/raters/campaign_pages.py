@@ -19,10 +19,10 @@ from annotations.page import page
 from annotations.queries import NotFound
 from leaderboard.analyses import look
 from leaderboard.analyses.pages import waiting_page
+from leaderboard.queries.agreement_pairs import PAIRS_SHOWN
 from leaderboard.raters.campaign_tables import WEIGHTINGS, pair_matrix, tables_of
 
 KIND = "campaign-agreement"
-PAIRS_SHOWN = 100
 SEEN = "X-Seen"
 """What the page that asks again has: the answer is then 204 where nothing else would be shown."""
 
