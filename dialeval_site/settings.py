@@ -106,7 +106,7 @@ else:
         DATABASES["default"]["OPTIONS"] |= {"server_side_binding": True, "prepare_threshold": 5}
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
-PASSWORD_HASHERS = ["dialeval_site.passwords.HashedAside"]
+PASSWORD_HASHERS = ["dialeval_site.passwords.HashedAside", "dialeval_site.passwords.HashedBefore"]
 AUTHENTICATION_BACKENDS = ["dialeval_site.backends.NoDemoLogInsInProduction"]
 # NIST SP 800-63B: length and a list of common passwords, no rules about kinds of characters, which make people write
 # "Password1!". Ten, where eight is its least: most accounts here have no second factor.

@@ -8,7 +8,7 @@ import sys
 import threading
 
 import pytest
-from django.contrib.auth.hashers import PBKDF2PasswordHasher, check_password, make_password
+from django.contrib.auth.hashers import Argon2PasswordHasher, PBKDF2PasswordHasher, check_password, make_password
 from django.test import override_settings
 
 from dialeval_site import passwords, settings
@@ -19,10 +19,10 @@ PASSWORD, SALT, FEW = "correct horse battery", "saltsaltsaltsaltsaltsa", 1000
 HASHES_IN_A_FORKED_PROCESS = """
 import os
 import signal
-from dialeval_site.passwords import HashedAside
+from dialeval_site.passwords import HashedBefore
 
 def hashed():
-    return HashedAside().encode("a pass word", "saltsalt", 1)
+    return HashedBefore().encode("a pass word", "saltsalt", 1)
 
 before = hashed()
 if child := os.fork():
@@ -33,21 +33,36 @@ os._exit(0 if hashed() == before else 1)
 
 
 def test_the_site_hashes_aside() -> None:
-    assert settings.PASSWORD_HASHERS == ["dialeval_site.passwords.HashedAside"]
+    names = ("HashedAside", "HashedBefore")
+    assert [f"dialeval_site.passwords.{name}" for name in names] == settings.PASSWORD_HASHERS
+
+
+def test_a_new_password_is_stored_at_the_least_cost_that_owasp_recommends() -> None:
+    """Argon2id, 19 MiB, two passes, one thread: the Password Storage Cheat Sheet."""
+    hashed = passwords.HashedAside().encode(PASSWORD, SALT)
+    assert hashed.startswith("argon2$argon2id$v=19$m=19456,t=2,p=1$")
 
 
 def test_a_hash_is_django_s_own() -> None:
-    hashed = passwords.HashedAside().encode(PASSWORD, SALT, FEW)
-    assert hashed == PBKDF2PasswordHasher().encode(PASSWORD, SALT, FEW)
+    """Known by its hasher: whoever moves a site's accounts elsewhere needs nothing of ours."""
+    assert Argon2PasswordHasher().verify(PASSWORD, passwords.HashedAside().encode(PASSWORD, SALT))
+    assert passwords.HashedBefore().encode(PASSWORD, SALT, FEW) == PBKDF2PasswordHasher().encode(PASSWORD, SALT, FEW)
 
 
 @override_settings(PASSWORD_HASHERS=settings.PASSWORD_HASHERS)
-def test_a_password_from_before_is_known_and_stays_as_it_is_stored() -> None:
+def test_a_password_from_before_is_known_and_stored_anew_once() -> None:
     stored = PBKDF2PasswordHasher().encode(PASSWORD, SALT)
-    hashed_again: list[str] = []
-    assert check_password(PASSWORD, stored, setter=hashed_again.append)
-    assert hashed_again == []
-    assert not check_password("another", stored)
+    again: list[str] = []
+
+    def store(password: str) -> None:
+        again.append(make_password(password))
+
+    assert not check_password("another", stored, setter=store)
+    assert again == []
+    assert check_password(PASSWORD, stored, setter=store)
+    assert len(again) == 1
+    assert check_password(PASSWORD, again[0], setter=store)
+    assert len(again) == 1
 
 
 @override_settings(PASSWORD_HASHERS=settings.PASSWORD_HASHERS)
@@ -67,7 +82,7 @@ def test_many_at_once_are_each_their_own() -> None:
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux has a niceness of each thread")
 def test_the_thread_that_hashes_gives_way_and_no_other_does() -> None:
     before = os.getpriority(os.PRIO_PROCESS, 0)
-    passwords.HashedAside().encode(PASSWORD, SALT, FEW)
+    passwords.HashedBefore().encode(PASSWORD, SALT, FEW)
     it = passwords._one_thread().submit(threading.get_native_id).result()
     assert os.getpriority(os.PRIO_PROCESS, it) == before + passwords.NICENESS
     assert os.getpriority(os.PRIO_PROCESS, 0) == before
