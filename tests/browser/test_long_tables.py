@@ -18,8 +18,9 @@ ROWS = 250
 ADDRESS = "/made-for-this-test/"
 PAGE = (
     '<!doctype html><html lang="en"><title>Long</title><link rel="icon" href="data:,">'
-    '<link rel="stylesheet" href="/static/dialeval/tokens.css">'
+    '<link rel="stylesheet" href="/static/dialeval/tokens.css"><link rel="stylesheet" href="/static/dialeval/base.css">'
     '<link rel="stylesheet" href="/static/dialeval/tables.css">{% load dialeval %}{% data_table table %}'
+    '<form id="compare" method="get"><button>Compare</button></form>'
     '<script src="/static/dialeval/tables.js"></script></html>'
 )
 
@@ -30,6 +31,7 @@ def table() -> Table:
         Row(
             f"n{n}",
             {"name": Cell(f"system {n:03}"), "score": Cell(n * 7 % ROWS), "more": Cell(n), "kind": Cell("agent")},
+            pick=f"system {n:03}",
         )
         for n in range(ROWS)
     )
@@ -39,7 +41,7 @@ def table() -> Table:
         Column("more", "More", "number", 0),
         Column("kind", "Kind"),
     )
-    return Table("long", "A long table", columns, tuple(rows), sort=("name", False))
+    return Table("long", "A long table", columns, tuple(rows), sort=("name", False), pick_form="compare")
 
 
 @pytest.fixture
@@ -106,3 +108,34 @@ def test_columns_are_chosen_among_the_first_rows_and_among_all(page: Page) -> No
         if expected == 100:
             page.get_by_role("link", name="Show all 250").click()
             expect(page.locator("tbody tr")).to_have_count(ROWS)
+
+
+def test_a_tick_is_sent_while_its_row_is_not_shown_and_can_be_taken_back(page: Page) -> None:
+    """System 001 scores 7, and is not among the first hundred by score."""
+    for name in ("system 001", "system 035"):
+        page.get_by_role("checkbox", name=f"Compare {name}").check()
+    page.locator('[data-sort="score"]').click()
+    expect(page.locator("tbody tr th").first).to_have_text(by_score()[0])
+    expect(page.get_by_role("checkbox", name="Compare system 035")).to_be_checked()
+    kept = page.locator("[data-picked]").get_by_role("checkbox", name="system 001")
+    expect(kept).to_be_checked()
+    assert sent(page) == ["system 035", "system 001"]
+    kept.uncheck()
+    assert sent(page) == ["system 035"]
+
+
+def test_a_kept_tick_is_its_row_s_again_when_it_shows(page: Page) -> None:
+    page.get_by_role("checkbox", name="Compare system 001").check()
+    page.locator('[data-sort="score"]').click()
+    expect(page.locator("[data-picked]")).to_be_visible()
+    page.locator('[data-sort="name"]').click()
+    expect(page.locator("tbody tr th").first).to_have_text("system 000")
+    expect(page.get_by_role("checkbox", name="Compare system 001")).to_be_checked()
+    expect(page.locator("[data-picked]")).to_be_hidden()
+    assert sent(page) == ["system 001"]
+
+
+def sent(page: Page) -> list[str]:
+    """What the form beside the table would send."""
+    picked = page.evaluate("new FormData(document.getElementById('compare')).getAll('pick')")
+    return [str(one) for one in picked]

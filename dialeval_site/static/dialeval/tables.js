@@ -108,13 +108,30 @@
   }
 
   function put(figure, written) {
-    const picked = Array.from(figure.querySelectorAll("input.pick:checked"), (box) => box.value);
+    const ticked = Array.from(figure.querySelectorAll("input.pick:checked"));
     for (const part of [".table-scroll", ".downloads", ".table-rows"]) {
       const [old, fresh] = [figure, written].map((one) => one.querySelector(part));
       if (old && fresh) old.replaceChildren(...fresh.childNodes);
     }
-    for (const box of figure.querySelectorAll("input.pick")) box.checked = picked.includes(box.value);
+    const shown = Array.from(figure.querySelectorAll("tbody input.pick"));
+    for (const box of shown) box.checked = ticked.some((one) => one.value === box.value);
+    keepTicks(figure, ticked.filter((one) => !shown.some((box) => box.value === one.value)));
     watchTables(figure);
+  }
+
+  // What was ticked stays ticked, and can be unticked, while its row is not among those shown.
+  function keepTicks(figure, ticked) {
+    const line = figure.querySelector("[data-picked]");
+    if (!line) return;
+    for (const old of line.querySelectorAll("label")) old.remove();
+    for (const box of ticked) {
+      const label = document.createElement("label");
+      label.className = "choice";
+      box.removeAttribute("aria-label"); // its name stands beside it here
+      label.append(box, ` ${box.value}`);
+      line.append(label);
+    }
+    line.hidden = !ticked.length;
   }
 
   function columnsChanged(figure, form) {
