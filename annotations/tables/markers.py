@@ -10,6 +10,7 @@ COLOURS = ("#0072B2", "#D55E00", "#009E73", "#E69F00", "#56B4E9", "#CC79A7", "#0
 """The light theme's values, for readers of a figure who have no style sheet. Yellow, the palest, comes last."""
 SHAPES = ("circle", "square", "diamond", "triangle-up", "triangle-down", "cross")
 """Names as in plotly."""
+LOOKS = len(COLOURS) * len(SHAPES)
 _PATHS = {
     "circle": '<circle cx="6" cy="6" r="4.5"/>',
     "square": '<path d="M2 2h8v8H2z"/>',

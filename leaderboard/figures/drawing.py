@@ -61,6 +61,12 @@ def shortened(name: str, letters: int = 44) -> str:
     return name if len(name) <= letters else f"{name[: letters - 1]}…"
 
 
+def places(values: Iterable[float]) -> list[float]:
+    """Where thousands of markers stand, to six digits: a thousandth of what a screen shows. With seventeen a page of
+    two thousand points is half as large again. The data beneath keep all."""
+    return [float(f"{value:.6g}") for value in values]
+
+
 def uprights(lines: Sequence[tuple[str, float]], middle: float) -> dict[str, Any]:
     """Labelled upright lines for a layout: shapes, labels above the drawing (the second above the first, so that two
     close ones can be read), and the room that these need. Labels lean towards the middle of the chart."""

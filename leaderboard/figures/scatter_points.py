@@ -5,14 +5,16 @@ from __future__ import annotations
 import random
 import textwrap
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
 from annotations.tables.markers import colour, colour_number, shape
 from annotations.tables.numerals import written
-from leaderboard.figures.drawing import escaped_words, whiskers
+from leaderboard.figures.drawing import escaped_words, places, whiskers
 from leaderboard.figures.figure import Level, Point
 from leaderboard.figures.scatter_names import middle_score, name_side
+from leaderboard.figures.series import Series, series_of
 
 POINTS_DRAWN = 2000
 """More SVG points than this make a page slow and a cloud unreadable; the rest is left out of the drawing, only."""
@@ -50,42 +52,52 @@ def sideways_offsets(count: int, width: float, seed: int) -> list[float]:
     return [source.uniform(-width, width) for _ in range(count)]
 
 
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """A point with how far it is moved sideways."""
+
+    point: Point
+    offset: float
+
+    @property
+    def system(self) -> str:
+        return self.point.system
+
+    @property
+    def swatch(self) -> int:
+        return self.point.swatch
+
+
 def system_traces(
     points: Sequence[Point], offsets: Sequence[float], level: Level, *, labelled: bool
 ) -> list[dict[str, Any]]:
-    """One trace a system, in the order of their numbers, so that legend, colour and marker agree on every page."""
-    by_system: dict[tuple[int, str], list[tuple[Point, float]]] = {}
-    for point, offset in zip(points, offsets, strict=True):
-        by_system.setdefault((point.swatch, point.system), []).append((point, offset))
+    """One trace a system, or a look (see ``series_of``)."""
+    placed = [Placed(point, offset) for point, offset in zip(points, offsets, strict=True)]
     middle = middle_score(points)
-    return [
-        _system_trace(swatch, system, members, level, labelled=labelled, middle=middle)
-        for (swatch, system), members in sorted(by_system.items())
-    ]
+    return [_trace(series, level, labelled=labelled, middle=middle) for series in series_of(placed)]
 
 
-def _system_trace(
-    swatch: int, system: str, members: list[tuple[Point, float]], level: Level, *, labelled: bool, middle: float
-) -> dict[str, Any]:
+def _trace(series: Series[Placed], level: Level, *, labelled: bool, middle: float) -> dict[str, Any]:
     large = level == "system"
+    points = [placed.point for placed in series.markers]
     trace: dict[str, Any] = {
         "type": "scatter",
         "mode": "markers+text" if labelled else "markers",
-        "name": escaped_words(system),
-        "x": [point.human + offset for point, offset in members],
-        "y": [point.metric for point, _ in members],
-        "marker": {"color": colour(swatch), "symbol": shape(swatch), "size": 9 if large else 6},
+        "name": escaped_words(series.name),
+        "x": places(placed.point.human + placed.offset for placed in series.markers),
+        "y": places(point.metric for point in points),
+        "marker": {"color": colour(series.swatch), "symbol": shape(series.swatch), "size": 9 if large else 6},
         "opacity": 1.0 if large else 0.75,
-        "meta": {"series": colour_number(swatch)},
-        "hovertext": [_hover(point) for point, _ in members],
+        "meta": {"series": colour_number(series.swatch)},
+        "hovertext": [_hover(point) for point in points],
         "hoverinfo": "text",
     }
     if labelled:
-        trace |= {"text": [escaped_words(system)] * len(members), "cliponaxis": False}
-        trace |= {"textposition": [name_side(point.human, middle) for point, _ in members]}
+        trace |= {"text": [escaped_words(point.system) for point in points], "cliponaxis": False}
+        trace |= {"textposition": [name_side(point.human, middle) for point in points]}
     if large:
-        trace |= whiskers("error_x", [(point.human, point.human_ci) for point, _ in members])
-        trace |= whiskers("error_y", [(point.metric, point.metric_ci) for point, _ in members])
+        trace |= whiskers("error_x", [(point.human, point.human_ci) for point in points])
+        trace |= whiskers("error_y", [(point.metric, point.metric_ci) for point in points])
     return trace
 
 

@@ -9,9 +9,10 @@ from annotations.estimates import Estimate
 from annotations.tables.markers import colour, colour_number, shape
 from annotations.tables.numerals import written
 from annotations.tables.table import Cell, Column, Row, Table
-from leaderboard.figures.drawing import chart_layout, escaped_words, estimate_words
+from leaderboard.figures.drawing import chart_layout, escaped_words, estimate_words, places
 from leaderboard.figures.figure import Figure, Level
 from leaderboard.figures.scatter_points import POINTS_DRAWN
+from leaderboard.figures.series import series_of
 
 SYSTEMS_IN_LEGEND = 16
 
@@ -47,9 +48,7 @@ def two_metrics_scatter(
         reason = f"No {level} has a score of both metrics and of people."
         return Figure(figure_id, reason, reason, table, signature=signature, empty_reason=reason)
     drawn = _evenly(points)
-    by_system: dict[tuple[int, str], list[TwoScores]] = {}
-    for point in drawn:
-        by_system.setdefault((point.swatch, point.system), []).append(point)
+    systems = sorted({(point.swatch, point.system) for point in drawn})
     agreement = estimate_words("Pearson r between them", between)
     sampled = f" {len(drawn):,} of the points are drawn." if len(drawn) < len(points) else ""
     large = level == "system"
@@ -64,23 +63,21 @@ def two_metrics_scatter(
             {
                 "type": "scatter",
                 "mode": "markers",
-                "name": escaped_words(system),
-                "x": [point.first for point in members],
-                "y": [point.second for point in members],
-                "marker": {"color": colour(swatch), "symbol": shape(swatch), "size": 9 if large else 6},
+                "name": escaped_words(series.name),
+                "x": places(point.first for point in series.markers),
+                "y": places(point.second for point in series.markers),
+                "marker": {"color": colour(series.swatch), "symbol": shape(series.swatch), "size": 9 if large else 6},
                 "opacity": 1.0 if large else 0.6,
-                "meta": {"series": colour_number(swatch)},
-                "hovertext": [_hover(point, first, second) for point in members],
+                "meta": {"series": colour_number(series.swatch)},
+                "hovertext": [_hover(point, first, second) for point in series.markers],
                 "hoverinfo": "text",
             }
-            for (swatch, system), members in sorted(by_system.items())
+            for series in series_of(drawn)
         ],
         layout=chart_layout(first, second),
         signature=signature,
         summary_table=table if len(points) <= SYSTEMS_IN_LEGEND else _extremes(table, points),
-        legend=tuple((system, swatch) for swatch, system in sorted(by_system))
-        if 1 < len(by_system) <= SYSTEMS_IN_LEGEND
-        else (),
+        legend=tuple((system, swatch) for swatch, system in systems) if 1 < len(systems) <= SYSTEMS_IN_LEGEND else (),
     )
 
 

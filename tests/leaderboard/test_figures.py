@@ -199,3 +199,19 @@ def test_metric_correlations_show_the_ceiling_as_a_labelled_line() -> None:
 def test_figures_are_json_without_nan() -> None:
     figure = scatter(many(20), "turn", ceiling=Estimate(0.8))
     assert json.loads(json.dumps([figure.data, figure.layout], allow_nan=False))
+
+
+def test_of_more_systems_than_looks_those_that_look_alike_share_a_trace() -> None:
+    """Eight colours times six shapes are 48 looks: of 60 systems the 49th looks like the first. Nobody is lost, and
+    under the pointer stands who it is."""
+    figure = scatter(many(120, systems=60), "turn")
+    markers = [one for one in figure.data if one["mode"] == "markers"]
+    assert [one["name"] for one in markers] == [""] * 48
+    assert len({(one["marker"]["color"], one["marker"]["symbol"]) for one in markers}) == 48
+    assert {text.partition(",")[0] for text in markers[0]["hovertext"]} == {"s0", "s48"}
+    assert sum(len(one["x"]) for one in markers) == 120
+
+
+def test_as_many_systems_as_looks_have_a_trace_each() -> None:
+    figure = scatter(many(96, systems=48), "turn")
+    assert [one["name"] for one in figure.data if one["mode"] == "markers"] == [f"s{number}" for number in range(48)]
