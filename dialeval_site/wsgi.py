@@ -1,4 +1,3 @@
-import gc
 import os
 
 from django.core.wsgi import get_wsgi_application
@@ -8,8 +7,3 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "dialeval_site.settings")
 application = get_wsgi_application()
 # Every view with what it needs (SciPy alone takes half a second), loaded now: not while somebody waits for a page.
 _ = get_resolver().url_patterns
-# What is loaded stays: the collector need not look through half a million objects again and again, 80 ms each time,
-# while somebody waits for a page. A leaderboard's page makes some ten thousand that live for a moment.
-gc.collect()
-gc.freeze()
-gc.set_threshold(50_000, 20, 50)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import http.client
 import json
+import re
 import socket
 import time
 import uuid
@@ -16,6 +17,7 @@ from typing import Any
 from urllib.parse import urlencode, urlsplit
 
 TIMEOUT_SECONDS = 60
+_ITEMS = re.compile(r'<article class="item [^"]*" data-item="([^"]+)"')
 
 
 @dataclass(frozen=True)
@@ -45,8 +47,8 @@ class HttpRater:
         self.ended = ""
 
     def open(self) -> None:
-        """Load the page of the work; then ask for what is in hand by a rating of an item that nobody has."""
-        status, headers, _ = self._exchange("GET", f"{self._base}/item/", None, {"Accept": "text/html"})
+        """Load the page of the work, which holds what is in hand."""
+        status, headers, page = self._exchange("GET", f"{self._base}/item/", None, {"Accept": "text/html"})
         cookies = "; ".join(headers.get_all("Set-Cookie") or [])
         if status == 200 and "csrftoken=" in cookies:
             self._token = cookies.partition("csrftoken=")[2].partition(";")[0]
@@ -54,9 +56,9 @@ class HttpRater:
             raise AssertionError(
                 f"the page of the work answers {status}, {headers.get('Location')}, and sets {cookies!r}"
             )
-        answer = self.rate(1, "nobody-has-this")
-        if answer.status != 409:
-            raise AssertionError(f"a rating of an item that nobody has answers {answer.status} {answer.content}")
+        self.in_hand = _ITEMS.findall(page.decode())
+        if not self.in_hand:
+            raise AssertionError("the page of the work holds no item")
 
     def rate(self, score: object, item: str = "", key: str = "", **more: str) -> Answer:
         """Send a rating of ``item``, else of the first in hand, and take the next ones from the answer."""
