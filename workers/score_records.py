@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 
 from annotations.exporters.base import MetricScoresRecord
 from annotations.models import CorpusVersion
-from annotations.queries import TurnOrder, turn_order
+from annotations.rating_queries import TurnOrder, turn_order
 from workers.metrics.base import Metric, Need
 from workers.metrics.configuration import ConfigurationError, parse
 from workers.metrics.registry import all_metrics

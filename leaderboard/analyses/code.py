@@ -17,6 +17,7 @@ _OF_STATISTICS = [
     _PROJECT / "annotations" / "campaigns" / "rater_statistics" / "disagreement.py",
     _PROJECT / "annotations" / "estimates.py",
     _PROJECT / "annotations" / "queries.py",
+    _PROJECT / "annotations" / "rating_queries.py",
     _PROJECT / "workers" / "judging" / "model_families.py",
     _PROJECT / "workers" / "judging" / "worth.py",
 ]

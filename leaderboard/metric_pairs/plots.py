@@ -6,7 +6,7 @@ from typing import Any, cast
 
 from annotations.estimates import Undefined
 from annotations.models import CorpusVersion
-from annotations.queries import turn_order
+from annotations.rating_queries import turn_order
 from leaderboard.figures import Figure
 from leaderboard.figures.figure import Level
 from leaderboard.figures.two_metrics import TwoScores, two_metrics_scatter

@@ -10,7 +10,8 @@ import numpy as np
 
 from annotations.estimates import Estimate
 from annotations.models import CorpusVersion, System
-from annotations.queries import RatedItems, select_systems
+from annotations.queries import select_systems
+from annotations.rating_queries import RatedItems
 from leaderboard.queries.compared import Computed, MetricScores, chosen_metrics
 from leaderboard.queries.coverage import coverage
 from leaderboard.queries.defaults import RESAMPLES, SEED

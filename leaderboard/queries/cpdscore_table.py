@@ -9,7 +9,8 @@ from typing import Any, Literal
 from django.db.models import Count
 
 from annotations.models import Corpus, CorpusVersion, System
-from annotations.queries import NotFound, has_dialogue_ratings, has_turn_ratings, select_systems, version_of
+from annotations.queries import NotFound, select_systems, version_of
+from annotations.rating_queries import has_dialogue_ratings, has_turn_ratings
 from leaderboard.published import comperdial as paper
 from leaderboard.queries.correlations import meta_evaluation
 from leaderboard.queries.defaults import RESAMPLES, SEED

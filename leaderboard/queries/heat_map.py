@@ -10,7 +10,8 @@ import numpy as np
 
 from annotations.correlation import COEFFICIENTS, cluster_resamples
 from annotations.models import CorpusVersion
-from annotations.queries import select_systems, turn_order
+from annotations.queries import select_systems
+from annotations.rating_queries import turn_order
 from leaderboard.queries.compared import MetricScores
 from leaderboard.queries.defaults import RESAMPLES, SEED
 from leaderboard.queries.gold import compares_gold_with_itself

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from annotations.models import CorpusVersion, System
-from annotations.queries import (
+from annotations.rating_queries import (
     RatedItems,
     TurnOrder,
     has_dialogue_ratings,

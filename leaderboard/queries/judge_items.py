@@ -16,7 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annotations.models import CorpusVersion, Response, System
-from annotations.queries import RatedItems, select_systems
+from annotations.queries import select_systems
+from annotations.rating_queries import RatedItems
 from leaderboard.queries.human_scores import HumanSide, human_grid, human_side
 from leaderboard.queries.metric_runs import finished_runs_of
 from leaderboard.statistics.placed_scores import FloatArray, IntArray

@@ -10,7 +10,8 @@ import numpy as np
 from annotations.agreement.matrix import RatingMatrix
 from annotations.estimates import Estimate, Undefined
 from annotations.models import CorpusVersion
-from annotations.queries import RatedItems, select_systems
+from annotations.queries import select_systems
+from annotations.rating_queries import RatedItems
 from leaderboard.analyses.computing import answer_of
 from leaderboard.queries.defaults import RESAMPLES, SEED
 from leaderboard.queries.human_scores import human_side, placed_human

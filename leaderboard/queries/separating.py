@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from annotations.models import CorpusVersion
-from annotations.queries import RatedItems
+from annotations.rating_queries import RatedItems
 from leaderboard.queries.human_scores import human_side, placed_human
 from leaderboard.queries.system_choice import ALL, chosen_systems
 from leaderboard.statistics.placed_scores import FloatArray, system_sums

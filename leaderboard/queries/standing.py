@@ -8,12 +8,8 @@ from typing import Any
 import numpy as np
 
 from annotations.models import CorpusVersion, System
-from annotations.queries import (
-    agreement_of,
-    has_dialogue_ratings,
-    has_turn_ratings,
-    select_systems,
-)
+from annotations.queries import select_systems
+from annotations.rating_queries import agreement_of, has_dialogue_ratings, has_turn_ratings
 from leaderboard.queries.agreement_pairs import with_pairs_apart
 from leaderboard.queries.compared import ComparedMetric
 from leaderboard.queries.defaults import RESAMPLES, SEED

@@ -9,7 +9,7 @@ import numpy as np
 from django.db.models import QuerySet
 
 from annotations.models import CorpusVersion, System
-from annotations.queries import TurnOrder
+from annotations.rating_queries import TurnOrder
 from leaderboard.models import SubmittedMetric, SubmittedScores
 from leaderboard.queries.compared import MetricScores
 from leaderboard.queries.finished_runs import metric_scores

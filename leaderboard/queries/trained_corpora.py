@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from annotations.models import Corpus, CorpusVersion, System
-from annotations.queries import NotFound, has_dialogue_ratings, has_turn_ratings, select_systems, version_of
+from annotations.queries import NotFound, select_systems, version_of
+from annotations.rating_queries import has_dialogue_ratings, has_turn_ratings
 from leaderboard.published.correlations import EvaluationSet, Level
 from leaderboard.queries.correlations import meta_evaluation
 from workers import queries as run_queries

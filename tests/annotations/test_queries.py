@@ -13,18 +13,15 @@ from annotations.actions import CorpusHasResults, delete_corpus
 from annotations.models import Corpus, CorpusVersion, Dialogue, Rating, Response, Turn
 from annotations.queries import (
     NotFound,
-    RatedItems,
-    agreement_of,
     counts_of,
     dialogues_with_counts,
-    rated_items,
     resolve_aspect,
     select_systems,
-    turn_order,
     version_of,
     visible_corpora,
     visible_version,
 )
+from annotations.rating_queries import RatedItems, agreement_of, rated_items, turn_order
 from annotations.records import CorpusRecord, RaterRecord, RatingRecord, ResponseRecord, SystemRecord
 from tests.annotations.stored import dialogue, rated_corpus, stored, two_systems
 from workers import runs

@@ -16,7 +16,7 @@ from annotations.campaigns.models import Campaign
 from annotations.campaigns.queries.ratings import campaign_agreement, publication_of
 from annotations.importers.registry import importers
 from annotations.models import CorpusVersion, Rater, Rating
-from annotations.queries import agreement_of
+from annotations.rating_queries import agreement_of
 from annotations.record_stream import records_of
 from leaderboard.queries import meta_evaluation, rated_levels, system_standing
 from tests.annotations.stored import stored, two_systems, written

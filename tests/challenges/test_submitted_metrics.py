@@ -17,7 +17,8 @@ from django.core.management.base import CommandError
 from django.db import IntegrityError, transaction
 
 from annotations.models import CorpusVersion
-from annotations.queries import select_systems, turn_order
+from annotations.queries import select_systems
+from annotations.rating_queries import turn_order
 from leaderboard.actions import Described, NameTaken, store_submitted_metric, withdraw_submitted_metric
 from leaderboard.metric_boards.board import metric_board
 from leaderboard.metric_boards.scatter_plots import scatter_figures

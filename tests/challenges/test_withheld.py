@@ -15,7 +15,8 @@ from django.test import Client
 from annotations.actions import CorpusHasResults, data_changed, delete_corpus
 from annotations.campaigns.forms.campaign import CampaignForm
 from annotations.models import Corpus, CorpusVersion, Dialogue, Rater, Rating, System, Turn
-from annotations.queries import NotFound, agreement_of, counts_of, has_dialogue_ratings, select_systems
+from annotations.queries import NotFound, counts_of, select_systems
+from annotations.rating_queries import agreement_of, has_dialogue_ratings
 from annotations.record_stream import records_of
 from annotations.records import RaterRecord, RatingRecord, ResponseRecord, SystemRecord
 from leaderboard.queries import meta_evaluation, system_standing

@@ -12,7 +12,8 @@ from django.core.management import call_command
 
 from annotations.estimates import Undefined
 from annotations.models import CorpusVersion
-from annotations.queries import select_systems, turn_order
+from annotations.queries import select_systems
+from annotations.rating_queries import turn_order
 from leaderboard.challenges.queries.board_entries import _board_metric, _by_turn
 from leaderboard.dialogues.contents import dialogue_context
 from leaderboard.queries.finished_runs import metric_scores

@@ -235,7 +235,7 @@ def campaign_agreement(
     seed: int = 0,
     items: CampaignItems | None = None,
 ) -> dict[str, Any]:
-    """The agreement report of ``annotations.queries.agreement_of``, of a campaign. ``items`` spares a second read."""
+    """The report of ``annotations.rating_queries.agreement_of``, of a campaign. ``items`` spares a second read."""
     if items is None:
         items = campaign_matrix(campaign, aspect, systems=systems, excluded=excluded)
     report = agreement_report(items.matrix, resamples=resamples, seed=seed)

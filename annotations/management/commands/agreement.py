@@ -5,7 +5,8 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 
 from annotations.console import ConsoleCommand, add_ratings_arguments, figure_with_interval
-from annotations.queries import NotFound, agreement_of, resolve_aspect, select_systems, version_of
+from annotations.queries import NotFound, resolve_aspect, select_systems, version_of
+from annotations.rating_queries import agreement_of
 
 
 class Command(ConsoleCommand):

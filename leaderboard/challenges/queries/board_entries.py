@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from annotations.models import System
-from annotations.queries import TurnOrder, shown_systems, turn_order
+from annotations.queries import shown_systems
+from annotations.rating_queries import TurnOrder, turn_order
 from leaderboard.challenges.board.choice import Candidate, best_of_each, latest_of_each
 from leaderboard.challenges.board.split import Part, PartName, Split, split_dialogues
 from leaderboard.challenges.board.standing import BoardMetric, BoardScores, Place, Score, places_of, scores_of
