@@ -83,6 +83,7 @@ def under_load(site: Any, told: dict[str, Any], options: argparse.Namespace) -> 
     from django.utils import timezone
 
     from bench.mixed import checking, mix, people, report, watching
+    from bench.stolen import StolenTime
 
     rates = mix.Rates(pages_a_second=options.pages, raters=options.raters)
     known = people.known(site.address)
@@ -99,7 +100,8 @@ def under_load(site: Any, told: dict[str, Any], options: argparse.Namespace) -> 
     print(f"load for {options.seconds:.0f} s", flush=True)
     since, log_from = timezone.now(), site.database_log.stat().st_size
     with watching.Watch(site.roots) as watch:
-        answers = _generated(site, plan)
+        with StolenTime() as stolen:
+            answers = _generated(site, plan)
         watch.load_is_over()
         told["drained_seconds"] = checking.drained()
     told |= {
@@ -111,7 +113,7 @@ def under_load(site: Any, told: dict[str, Any], options: argparse.Namespace) -> 
         "faults": checking.faults(answers, who["campaign"]),
     }
     slow = watching.slow_statements(site.database_log, log_from)
-    return report.document(answers, watch, watching.delays(since, watch), slow, told)
+    return report.document(answers, watch, watching.delays(since, watch), slow, told, stolen.stretches())
 
 
 def _ready(site: Any, sample: list[Any], known: Any) -> float:

@@ -241,6 +241,7 @@ def main() -> int:
     generator = Generator(address, files)
     generator.follow_plan(json.loads(plan.read_text()))
     document = {
+        "begin": generator.begin,
         "answers": generator.answers,
         "acknowledged": generator.acknowledged,
         "uploads": generator.uploads,
