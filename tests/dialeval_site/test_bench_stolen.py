@@ -11,8 +11,8 @@ def looks(*stolen: tuple[float, ...]) -> list[Look]:
 
 
 def test_a_core_that_is_gone_for_looks_in_a_row_is_one_stretch() -> None:
-    # The second core loses nothing, 0.1 s of 0.1, 0.06 of 0.1, then nothing: gone from 0.1 to 0.3.
-    assert stretches(looks((0, 0), (0, 0), (0, 0.1), (0, 0.16), (0, 0.16))) == [Stretch(0.1, 0.3)]
+    # The second core loses nothing, 0.1 s of 0.1, 0.06 of 0.1 twice, then nothing: gone from 0.1 to 0.4.
+    assert stretches(looks((0, 0), (0, 0), (0, 0.1), (0, 0.16), (0, 0.22), (0, 0.22))) == [Stretch(0.1, 0.4)]
 
 
 def test_a_core_that_is_half_there_counts_as_there() -> None:
@@ -24,8 +24,8 @@ def test_a_short_stretch_is_none() -> None:
 
 
 def test_two_cores_that_are_gone_at_once_are_two() -> None:
-    found = stretches(looks((0.0, 0.0), (0.1, 0.1), (0.2, 0.2), (0.2, 0.3), (0.2, 0.3)))
-    assert [round(one.seconds, 9) for one in found] == [0.2, 0.3]
+    found = stretches(looks((0.0, 0.0), (0.1, 0.1), (0.2, 0.2), (0.3, 0.3), (0.3, 0.4), (0.3, 0.4)))
+    assert [round(one.seconds, 9) for one in found] == [0.3, 0.4]
 
 
 def test_one_that_has_not_ended_counts_as_far_as_was_looked() -> None:
