@@ -94,10 +94,20 @@ def _population(found: Mapping[str, Any], test: str) -> str:
 
 def _distance(difference: Mapping[str, Any]) -> str:
     value, ci = abs(difference["value"]), difference.get("ci")
+    decimals = _decimals(value)
     if not ci:
-        return written(value, 2)
+        return written(value, decimals)
     low, high = sorted((ci[0], ci[1])) if difference["value"] >= 0 else sorted((-ci[0], -ci[1]))
-    return f"{written(value, 2)} [{written(low, 2)}, {written(high, 2)}]"
+    return f"{written(value, decimals)} [{written(low, decimals)}, {written(high, decimals)}]"
+
+
+FEWEST_DECIMALS, MOST_DECIMALS = 2, 4
+
+
+def _decimals(gap: float) -> int:
+    """Two, or as many, up to four, as show that there is a gap: "higher by 0.00, p < 0.001" reads like a mistake."""
+    decimals = range(FEWEST_DECIMALS, MOST_DECIMALS + 1)
+    return next((places for places in decimals if round(gap, places) > 0), FEWEST_DECIMALS)
 
 
 def _main_test(found: Mapping[str, Any], numbers: Mapping[str, Any]) -> tuple[str, float | None]:

@@ -301,3 +301,25 @@ def test_without_ratings_or_metrics_the_board_says_why(rated: Rated, client: Cli
     rated({(f"d{n}", 0, "echo"): (None, n + 1) for n in range(3)})
     assert "Nobody has rated it" in board(client)
     assert Rating.objects.count() == 0
+
+
+@pytest.mark.parametrize(
+    ("gap", "said"),
+    [
+        ((0.14, 0.13, 0.15), "r higher by 0.14 [0.13, 0.15]"),
+        ((0.0039, 0.0012, 0.0066), "r higher by 0.004 [0.001, 0.007]"),
+        ((0.00021, 0.00011, 0.00031), "r higher by 0.0002 [0.0001, 0.0003]"),
+        ((0.00004, -0.1, 0.1), "r higher by 0.00 [−0.10, 0.10]"),
+        ((-0.0039, -0.0066, -0.0012), "r higher by 0.004 [0.001, 0.007]"),
+    ],
+)
+def test_a_small_gap_is_said_with_as_many_digits_as_show_it(gap: tuple[float, float, float], said: str) -> None:
+    value, *ends = gap
+    numbers = {"difference": {"value": value, "ci": ends}, "tests": {"perm-sys": {"value": 0.0001}}}
+    document = {
+        "metrics": [{"metric": "one"}, {"metric": "two"}],
+        "levels": {"system": {"coefficients": {"pearson": numbers}, "advised": "perm-sys", "population": ""}},
+    }
+    words = verdicts(document, "pearson")[0].words
+    assert said in words
+    assert words.startswith("two follows" if value < 0 else "one follows")
