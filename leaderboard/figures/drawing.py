@@ -8,14 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from html import escape
-from typing import Any
+from typing import Any, TypeVar
 
 from annotations.estimates import Estimate
 from annotations.tables.markers import colour, colour_number, shape
 from annotations.tables.numerals import band_letter, written, written_interval
 
+Row = TypeVar("Row")
+
 GREY = "#57606a"
 PALE = "#f3f6fa"
+ROWS_DRAWN = 100
+"""Of a chart with a row a system, as of a table: five hundred push the table twelve thousand pixels down the page. The
+data beneath and the file have all."""
 
 
 def chart_layout(across: str, up: str) -> dict[str, Any]:
@@ -65,6 +70,16 @@ def places(values: Iterable[float]) -> list[float]:
     """Where thousands of markers stand, to six digits: a thousandth of what a screen shows. With seventeen a page of
     two thousand points is half as large again. The data beneath keep all."""
     return [float(f"{value:.6g}") for value in values]
+
+
+def highest(rising: Sequence[Row]) -> Sequence[Row]:
+    """What is drawn of rows in rising order."""
+    return rising[-ROWS_DRAWN:]
+
+
+def highest_words(count: int) -> str:
+    """ "" where all of so many rows are drawn; else a sentence for the caption."""
+    return f"Drawn: the {ROWS_DRAWN} highest; the data have all." if count > ROWS_DRAWN else ""
 
 
 def uprights(lines: Sequence[tuple[str, float]], middle: float) -> dict[str, Any]:

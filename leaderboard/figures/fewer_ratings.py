@@ -10,7 +10,16 @@ from annotations.estimates import Estimate
 from annotations.tables.markers import colour, colour_number, shape
 from annotations.tables.numerals import written, written_interval
 from annotations.tables.table import Cell, Column, Row, Table, estimate_cell
-from leaderboard.figures.drawing import GREY, chart_layout, escaped_words, rows_layout, shortened, whiskers
+from leaderboard.figures.drawing import (
+    GREY,
+    chart_layout,
+    escaped_words,
+    highest,
+    highest_words,
+    rows_layout,
+    shortened,
+    whiskers,
+)
 from leaderboard.figures.figure import Figure
 
 APART = 0.16
@@ -41,7 +50,8 @@ class WidthAt:
 def two_intervals(
     rows: Sequence[TwoMeans], *, figure_id: str, metric: str, aspect: str = "overall", signature: str = ""
 ) -> Figure:
-    """Two lines a system, the best on top: hollow and grey for the ratings alone, filled for ratings and metric."""
+    """Two lines a system, the best on top: hollow and grey for the ratings alone, filled for ratings and metric. Of
+    many systems the ``highest`` are drawn."""
     table = Table(
         id=f"{figure_id}-data",
         caption=f"Mean human score ({aspect}) from the ratings alone and with {metric}",
@@ -72,7 +82,7 @@ def two_intervals(
         reason = "No system has both ratings and scores of this metric."
         return Figure(figure_id, reason, reason, table, signature=signature, empty_reason=reason)
     defined.sort(key=lambda pair: pair[1])
-    shown = [row for row, _ in defined]
+    shown = [row for row, _ in highest(defined)]
     layout = rows_layout("mean human score", [row.system for row in shown], 32)
     traces = []
     for place, row in enumerate(shown):
@@ -80,9 +90,10 @@ def two_intervals(
         traces.append(_dot(row, row.powered, place - APART, f"ratings and {metric}", role=False))
     return Figure(
         id=figure_id,
-        caption=f"Mean human score ({aspect}) with 95 % interval, n = {len(shown)} systems. Upper, hollow: the ratings "
-        f"alone; lower, filled: the ratings and {metric} on every response.",
-        alternative=f"Two intervals for each of {len(shown)} systems. {_narrowest(shown)}",
+        caption=f"Mean human score ({aspect}) with 95 % interval, n = {len(defined)} systems. Upper, hollow: the "
+        f"ratings alone; lower, filled: the ratings and {metric} on every response. "
+        f"{highest_words(len(defined))}".rstrip(),
+        alternative=f"Two intervals for each of {len(defined)} systems. {_narrowest([row for row, _ in defined])}",
         points=table,
         data=[trace for trace in traces if trace],
         layout=layout,

@@ -11,7 +11,7 @@ from annotations.estimates import Estimate
 from annotations.tables.markers import colour, colour_number, shape
 from annotations.tables.numerals import band_letter, written, written_interval
 from annotations.tables.table import Cell, Column, Row, Table, estimate_cell
-from leaderboard.figures.drawing import band_marks, escaped_words, rows_layout
+from leaderboard.figures.drawing import band_marks, escaped_words, highest, highest_words, rows_layout
 from leaderboard.figures.figure import Figure
 
 ROW_HEIGHT = 22
@@ -38,40 +38,45 @@ def rank_intervals(
     remark: str = "",
     signature: str = "",
 ) -> Figure:
-    """One row a system, the best mean on top: a marker at its place by mean, a bar over the places it may have."""
+    """One row a system, the best mean on top: a marker at its place by mean, a bar over the places it may have. Of
+    many systems the ``highest`` are drawn."""
     table = _table(rows, figure_id, aspect, signature)
     ranked = [(row, row.mean.value) for row in rows if row.rank is not None and row.mean.value is not None]
     if not ranked:
         reason = "No system is ranked yet: a rank needs a mean with an interval."
         return Figure(figure_id, reason, reason, table, signature=signature, empty_reason=reason)
     ranked.sort(key=lambda pair: pair[1])
-    shown = [row for row, _ in ranked]
     means = [mean for _, mean in ranked]
+    drawn = highest(ranked)
+    shown = [row for row, _ in drawn]
+    last = max(len(drawn), *(row.worst_rank or 0 for row in shown), _place(drawn[0][1], means))
     layout = rows_layout("rank, 1 is best", [row.name for row in shown], ROW_HEIGHT)
-    air = max(0.5, 0.02 * len(shown))
-    layout["xaxis"] |= {"range": [1 - air, len(shown) + air], "tick0": 1, "dtick": _step(len(shown)), "tickformat": "d"}
+    air = max(0.5, 0.02 * last)
+    layout["xaxis"] |= {"range": [1 - air, last + air], "tick0": 1, "dtick": _step(last), "tickformat": "d"}
     layout["margin"]["r"] = 32
     layout |= band_marks([row.band for row in shown])
     not_ranked = [row.name for row in rows if row.rank is None or row.mean.value is None]
-    best, sure = shown[-1], sum(row.rank == row.worst_rank for row in shown)
+    best, worst = ranked[-1][0], ranked[0][0]
+    sure = sum(row.rank == row.worst_rank for row, _ in ranked)
     letters = "The same letter: cannot be told apart." if layout["annotations"] else ""
     return Figure(
         id=figure_id,
         caption=" ".join(
             part
             for part in (
-                f"Ranks of {len(shown)} systems by mean human score ({aspect}). Marker: place by mean; bar: the places "
-                "that its 95 % interval leaves open.",
+                f"Ranks of {len(ranked)} systems by mean human score ({aspect}). Marker: place by mean; bar: the "
+                "places that its 95 % interval leaves open.",
+                highest_words(len(ranked)),
                 letters,
                 remark,
                 f"Not ranked: {', '.join(not_ranked)}." if not_ranked else "",
             )
             if part
         ),
-        alternative=f"Ranks of {len(shown)} systems, {sure} of them with one possible place. On top: {best.name}, "
-        f"place {_places(best)}; at the bottom: {shown[0].name}, place {_places(shown[0])}.",
+        alternative=f"Ranks of {len(ranked)} systems, {sure} of them with one possible place. On top: {best.name}, "
+        f"place {_places(best)}; at the bottom: {worst.name}, place {_places(worst)}.",
         points=table,
-        data=[_trace(row, row_number, _place(mean, means)) for row_number, (row, mean) in enumerate(ranked)],
+        data=[_trace(row, row_number, _place(mean, means)) for row_number, (row, mean) in enumerate(drawn)],
         layout=layout,
         signature=signature,
     )

@@ -6,7 +6,14 @@ from collections.abc import Sequence
 
 from annotations.tables.numerals import written
 from annotations.tables.table import Cell, Column, Row, Table, estimate_cell
-from leaderboard.figures.drawing import dot_and_whisker, escaped_words, interval_words, list_layout
+from leaderboard.figures.drawing import (
+    dot_and_whisker,
+    escaped_words,
+    highest,
+    highest_words,
+    interval_words,
+    list_layout,
+)
 from leaderboard.figures.figure import Figure, SystemMean
 
 
@@ -18,7 +25,8 @@ def system_means(
     scale: tuple[float, float] | None = None,
     signature: str = "",
 ) -> Figure:
-    """Mean human score of every system, best on top, as dot and whisker; systems without a mean are named below."""
+    """Mean human score of the ``highest`` systems, best on top, as dot and whisker; those without a mean are named
+    below."""
     table = Table(
         id=f"{figure_id}-data",
         caption=f"Mean human score ({aspect}) of every system",
@@ -41,17 +49,26 @@ def system_means(
         reason = "No system has human ratings yet."
         return Figure(figure_id, reason, reason, table, signature=signature, empty_reason=reason)
     defined.sort(key=lambda pair: pair[1])
-    names = [_name(one) for one, _ in defined]
-    traces = [dot_and_whisker(name, one.swatch, one.mean) for (one, _), name in zip(defined, names, strict=True)]
+    drawn = highest(defined)
+    names = [_name(one) for one, _ in drawn]
+    traces = [dot_and_whisker(name, one.swatch, one.mean) for (one, _), name in zip(drawn, names, strict=True)]
     layout = list_layout("mean human score", names)
     if scale is not None:
         layout["xaxis"] |= {"range": [scale[0] - 0.05, scale[1] + 0.05]}
-    left_out = f" Without a mean: {', '.join(one.system for one in missing)}." if missing else ""
+    left_out = f"Without a mean: {', '.join(one.system for one in missing)}." if missing else ""
     best, worst = defined[-1], defined[0]
     return Figure(
         id=figure_id,
-        caption=f"Mean human score ({aspect}) {interval_words(one.mean for one, _ in defined)}, "
-        f"n = {len(defined)} systems.{left_out}",
+        caption=" ".join(
+            part
+            for part in (
+                f"Mean human score ({aspect}) {interval_words(one.mean for one, _ in defined)}, "
+                f"n = {len(defined)} systems.",
+                highest_words(len(defined)),
+                left_out,
+            )
+            if part
+        ),
         alternative=f"Dot plot of {len(defined)} systems. Highest: {best[0].system}, {written(best[1], 2)}; lowest: "
         f"{worst[0].system}, {written(worst[1], 2)}.",
         points=table,

@@ -7,7 +7,8 @@ import json
 import pytest
 
 from annotations.estimates import Estimate
-from leaderboard.figures import Figure, ForestRow, RankRow, forest, rank_intervals
+from leaderboard.figures import Figure, ForestRow, RankRow, SystemMean, forest, rank_intervals, system_means
+from leaderboard.figures.fewer_ratings import TwoMeans, two_intervals
 
 THREE = [
     ForestRow("bleu_4", Estimate(0.1, ci=(0.0, 0.25)), band=2, note="12 s per 1,000 responses"),
@@ -150,3 +151,48 @@ def test_ninety_nine_systems_get_ninety_nine_rows_of_height_and_some_ten_ticks()
     figure = ranks([RankRow(f"s{n}", n, n + 1, n + 1, Estimate(-n, ci=(-n, -n))) for n in range(99)])
     assert figure.layout["height"] == 96 + 99 * 22
     assert figure.layout["xaxis"]["dtick"] == 10
+
+
+# --- many systems ---------------------------------------------------------------------------------------------------
+
+MANY = 250
+HIGHEST = [f"s{number}" for number in range(150, 250)]
+
+
+def of_many() -> list[tuple[str, Estimate]]:
+    """System n has the mean n / 20: s249 is the highest."""
+    return [(f"s{number}", Estimate(number / 20, ci=(number / 20 - 0.1, number / 20 + 0.1))) for number in range(MANY)]
+
+
+def drawn_by(chart: str) -> Figure:
+    if chart == "means":
+        return system_means([SystemMean(name, n, mean) for n, (name, mean) in enumerate(of_many())], figure_id="f")
+    if chart == "two intervals":
+        return two_intervals(
+            [TwoMeans(name, n, mean, mean) for n, (name, mean) in enumerate(of_many())], figure_id="f", metric="m"
+        )
+    ranked = [RankRow(name, n, MANY - n, min(MANY, MANY - n + 2), mean) for n, (name, mean) in enumerate(of_many())]
+    return rank_intervals(ranked, figure_id="f")
+
+
+@pytest.mark.parametrize("chart", ["means", "ranks", "two intervals"])
+def test_of_many_systems_the_hundred_highest_are_drawn_and_the_data_have_all(chart: str) -> None:
+    figure = drawn_by(chart)
+    axis = figure.layout["yaxis"]
+    assert (axis.get("categoryarray") or axis["ticktext"]) == HIGHEST
+    assert {one["name"].partition(",")[0] for one in figure.data} == set(HIGHEST)
+    assert "250 systems" in figure.caption
+    assert "Drawn: the 100 highest; the data have all." in figure.caption
+    assert len(figure.points.rows) == MANY
+
+
+def test_the_axis_of_ranks_ends_with_the_last_place_that_is_drawn() -> None:
+    """The hundredth may have place 102: the axis ends 0.02 · 102 after it, not at 250."""
+    low, high = drawn_by("ranks").layout["xaxis"]["range"]
+    assert (low, high) == (pytest.approx(1 - 2.04), pytest.approx(102 + 2.04))
+
+
+def test_as_many_systems_as_are_drawn_are_all_drawn_without_a_word() -> None:
+    figure = system_means([SystemMean(name, n, mean) for n, (name, mean) in enumerate(of_many()[:100])], figure_id="f")
+    assert len(figure.data) == 100
+    assert "Drawn" not in figure.caption
