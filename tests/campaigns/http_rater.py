@@ -18,6 +18,7 @@ from urllib.parse import urlencode, urlsplit
 
 TIMEOUT_SECONDS = 60
 _ITEMS = re.compile(r'<article class="item [^"]*" data-item="([^"]+)"')
+_WHY_NONE = re.compile(r'<div class="end" data-why="([^"]+)"')
 
 
 @dataclass(frozen=True)
@@ -47,7 +48,7 @@ class HttpRater:
         self.ended = ""
 
     def open(self) -> None:
-        """Load the page of the work, which holds what is in hand."""
+        """Load the page of the work, which holds what is in hand, or says why nothing is."""
         status, headers, page = self._exchange("GET", f"{self._base}/item/", None, {"Accept": "text/html"})
         cookies = "; ".join(headers.get_all("Set-Cookie") or [])
         if status == 200 and "csrftoken=" in cookies:
@@ -56,9 +57,11 @@ class HttpRater:
             raise AssertionError(
                 f"the page of the work answers {status}, {headers.get('Location')}, and sets {cookies!r}"
             )
-        self.in_hand = _ITEMS.findall(page.decode())
-        if not self.in_hand:
-            raise AssertionError("the page of the work holds no item")
+        text = page.decode()
+        self.in_hand, why = _ITEMS.findall(text), _WHY_NONE.search(text)
+        self.ended = why[1] if why else ""
+        if not self.in_hand and not self.ended:
+            raise AssertionError("the page of the work holds no item and does not say why")
 
     def rate(self, score: object, item: str = "", key: str = "", **more: str) -> Answer:
         """Send a rating of ``item``, else of the first in hand, and take the next ones from the answer."""
