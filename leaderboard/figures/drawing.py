@@ -21,6 +21,8 @@ PALE = "#f3f6fa"
 ROWS_DRAWN = 100
 """Of a chart with a row a system, as of a table: five hundred push the table twelve thousand pixels down the page. The
 data beneath and the file have all."""
+ROWS_IN_SIGHT = 30
+"""More are higher than a window."""
 
 
 def chart_layout(across: str, up: str) -> dict[str, Any]:
@@ -38,10 +40,8 @@ def chart_layout(across: str, up: str) -> dict[str, Any]:
 def list_layout(across: str, names: Sequence[str]) -> dict[str, Any]:
     """One row a name, the first at the bottom."""
     layout = chart_layout(across, "")
-    layout["yaxis"] |= {"type": "category", "categoryorder": "array", "categoryarray": names, "showgrid": False}
-    layout["height"] = 96 + 24 * len(names)
-    layout["meta"] = {"rows": len(names)}
-    return layout
+    layout["yaxis"] |= {"type": "category", "categoryorder": "array", "categoryarray": names}
+    return _with_rows(layout, len(names), 24)
 
 
 def rows_layout(across: str, names: Sequence[str], row_height: int = 24) -> dict[str, Any]:
@@ -52,12 +52,19 @@ def rows_layout(across: str, names: Sequence[str], row_height: int = 24) -> dict
         "tickmode": "array",
         "tickvals": list(range(len(names))),
         "ticktext": [escaped_words(shortened(name)) for name in names],
-        "range": [-0.6, len(names) - 0.4],
         "ticklabelstandoff": 6,
-        "showgrid": False,
     }
-    layout["height"] = 96 + row_height * len(names)
-    layout["meta"] = {"rows": len(names)}
+    return _with_rows(layout, len(names), row_height)
+
+
+def _with_rows(layout: dict[str, Any], count: int, row_height: int) -> dict[str, Any]:
+    """The scale of many rows stands above them: beneath, it is out of sight where reading begins."""
+    layout["yaxis"] |= {"range": [-0.6, count - 0.4], "showgrid": False}
+    layout["height"] = 96 + row_height * count
+    layout["meta"] = {"rows": count}
+    if count > ROWS_IN_SIGHT:
+        layout["xaxis"] |= {"side": "top"}
+        layout["margin"] |= {"t": 56, "b": 20}
     return layout
 
 
@@ -77,14 +84,30 @@ def highest(rising: Sequence[Row]) -> Sequence[Row]:
     return rising[-ROWS_DRAWN:]
 
 
-def highest_words(count: int) -> str:
+def ends(rising: Sequence[Row]) -> Sequence[Row]:
+    """What is drawn where the lowest are as telling as the highest."""
+    half = ROWS_DRAWN // 2
+    return rising if len(rising) <= ROWS_DRAWN else [*rising[:half], *rising[-half:]]
+
+
+def drawn_words(count: int, which: str = f"{ROWS_DRAWN} highest") -> str:
     """ "" where all of so many rows are drawn; else a sentence for the caption."""
-    return f"Drawn: the {ROWS_DRAWN} highest; the data have all." if count > ROWS_DRAWN else ""
+    return f"Drawn: the {which}; the data have all." if count > ROWS_DRAWN else ""
 
 
-def uprights(lines: Sequence[tuple[str, float]], middle: float) -> dict[str, Any]:
+def ends_words(count: int, low: str, high: str) -> str:
+    half = ROWS_DRAWN // 2
+    return drawn_words(count, f"{half} {high} and the {half} {low}")
+
+
+LINE_OF_LABELS = 15
+"""Pixels."""
+
+
+def uprights(lines: Sequence[tuple[str, float]], middle: float, lowered: int = 0) -> dict[str, Any]:
     """Labelled upright lines for a layout: shapes, labels above the drawing (the second above the first, so that two
-    close ones can be read), and the room that these need. Labels lean towards the middle of the chart."""
+    close ones can be read), ``lowered`` by so many pixels, and the room that these need. Labels lean towards the middle
+    of the chart."""
     ordered = sorted(lines, key=lambda line: line[1])
     return {
         "shapes": [upright(value) for _, value in ordered],
@@ -94,7 +117,7 @@ def uprights(lines: Sequence[tuple[str, float]], middle: float) -> dict[str, Any
                 "y": 1,
                 "xref": "x",
                 "yref": "paper",
-                "yshift": 15 * place,
+                "yshift": LINE_OF_LABELS * place - lowered,
                 "text": escaped_words(f"{label} {written(value, 2)}"),
                 "showarrow": False,
                 "xanchor": "right" if value > middle else "left",
@@ -102,7 +125,7 @@ def uprights(lines: Sequence[tuple[str, float]], middle: float) -> dict[str, Any
             }
             for place, (label, value) in enumerate(ordered)
         ],
-        "top": 28 + 15 * max(len(ordered) - 1, 0),
+        "top": 28 + LINE_OF_LABELS * max(len(ordered) - 1, 0),
     }
 
 

@@ -13,9 +13,9 @@ from annotations.tables.table import Cell, Column, Row, Table, estimate_cell
 from leaderboard.figures.drawing import (
     GREY,
     chart_layout,
+    drawn_words,
     escaped_words,
     highest,
-    highest_words,
     rows_layout,
     shortened,
     whiskers,
@@ -92,7 +92,7 @@ def two_intervals(
         id=figure_id,
         caption=f"Mean human score ({aspect}) with 95 % interval, n = {len(defined)} systems. Upper, hollow: the "
         f"ratings alone; lower, filled: the ratings and {metric} on every response. "
-        f"{highest_words(len(defined))}".rstrip(),
+        f"{drawn_words(len(defined))}".rstrip(),
         alternative=f"Two intervals for each of {len(defined)} systems. {_narrowest([row for row, _ in defined])}",
         points=table,
         data=[trace for trace in traces if trace],
@@ -162,6 +162,7 @@ def width_curve(points: Sequence[WidthAt], *, figure_id: str, metric: str, signa
         reason = "Too few dialogues are rated to leave some out: it takes at least 12."
         return Figure(figure_id, reason, reason, table, signature=signature, empty_reason=reason)
     layout = chart_layout("rated dialogues", "width of the 95 % interval, rating points")
+    layout["xaxis"] |= _whole([point.dialogues for point in points])
     layout["yaxis"] |= {"rangemode": "tozero"}
     middle = points[len(points) // 3]
     layout["annotations"] = [_label(middle, "ratings alone", above=True), _label(middle, metric, above=False)]
@@ -181,6 +182,11 @@ def width_curve(points: Sequence[WidthAt], *, figure_id: str, metric: str, signa
         layout=layout,
         signature=signature,
     )
+
+
+def _whole(counts: Sequence[int]) -> dict[str, Any]:
+    """No half dialogues on an axis of few."""
+    return {"tickformat": ",d", "dtick": 1} if max(counts) - min(counts) <= 10 else {"tickformat": ",d"}
 
 
 def _curve(points: Sequence[WidthAt], widths: Sequence[float], words: str, *, role: bool) -> dict[str, Any]:
@@ -248,6 +254,7 @@ def worth_curve(
         reason = "No system has enough rated dialogues to leave some out."
         return Figure(figure_id, reason, reason, table, signature=signature, empty_reason=reason)
     layout = chart_layout("rated dialogues", "times as many ratings")
+    layout["xaxis"] |= _whole(counts)
     layout["yaxis"] |= {"rangemode": "normal"}
     layout["shapes"] = [{"type": "line", "xref": "paper", "x0": 0, "x1": 1, "y0": 1, "y1": 1, "line": {"color": GREY}}]
     first = {name: points[0] for name, _, points in drawn}

@@ -10,7 +10,20 @@ from annotations.estimates import Estimate
 from annotations.tables.markers import colour, colour_number, shape
 from annotations.tables.numerals import band_letter, written, written_interval
 from annotations.tables.table import Cell, Column, Row, Table, estimate_cell
-from leaderboard.figures.drawing import band_marks, escaped_words, interval_words, rows_layout, uprights, whiskers
+from leaderboard.figures.drawing import (
+    LINE_OF_LABELS,
+    ROWS_DRAWN,
+    band_marks,
+    drawn_words,
+    ends,
+    ends_words,
+    escaped_words,
+    highest,
+    interval_words,
+    rows_layout,
+    uprights,
+    whiskers,
+)
 from leaderboard.figures.figure import Figure
 
 SAME_LETTER = "The same letter: cannot be told apart."
@@ -43,13 +56,16 @@ def forest(
     letters: str = SAME_LETTER,
     higher_is_better: bool | None = True,
     ordered: bool = True,
+    both_ends: tuple[str, str] | None = None,
     signature: str = "",
 ) -> Figure:
     """Every row's estimate as dot and whisker. ``ceilings`` are (label, value) of upright lines.
 
-    The greatest stands on top, or, where ``ordered`` is false, the first of ``rows``. What is undefined is named in
-    the caption and keeps its reason in the data. ``title`` begins the caption, ``across`` names the axis, ``what`` is
-    what a row is, ``remark`` is what the caption also says, a sentence or more, ``letters`` what letters of bands say.
+    The greatest stands on top, or, where ``ordered`` is false, the first of ``rows``. Of many rows those on top are
+    drawn, or, with ``both_ends``, as many from below; these are the words for the lowest and the highest. What is
+    undefined is named in the caption and keeps its reason in the data. ``title`` begins the caption, ``across`` names
+    the axis, ``what`` is what a row is, ``remark`` is what the caption also says, a sentence or more, ``letters`` what
+    letters of bands say.
     """
     table = _table(rows, figure_id, title, what, higher_is_better, ordered, signature)
     defined = [(row, row.estimate.value) for row in rows if row.estimate.value is not None]
@@ -60,25 +76,27 @@ def forest(
             reason = f"No {what} has a value to draw: {missing[0].estimate.reason}."
         return Figure(figure_id, reason, reason, table, signature=signature, empty_reason=reason)
     defined = sorted(defined, key=lambda pair: pair[1]) if ordered else defined[::-1]
-    shown = [row for row, _ in defined]
+    drawn = highest(defined) if both_ends is None else ends(defined)
+    shown = [row for row, _ in drawn]
     layout = rows_layout(across, [row.name for row in shown])
     low_end, high_end = _ends(shown, ceilings)
     air = 0.03 * (high_end - low_end) or 0.1
     layout["xaxis"] |= {"zeroline": True, "range": [low_end - air, high_end + air]}
-    lines = uprights(ceilings, (low_end + high_end) / 2)
+    lines = _lines(layout, ceilings, (low_end + high_end) / 2)
     bands = band_marks([row.band for row in shown])
     layout["shapes"] = [*bands["shapes"], *lines["shapes"]]
     layout["annotations"] = [*lines["annotations"], *bands["annotations"]]
-    layout["margin"]["t"] = lines["top"]
     layout["margin"]["r"] = 32 if bands["annotations"] else layout["margin"]["r"]
     low, high = min(defined, key=lambda pair: pair[1]), max(defined, key=lambda pair: pair[1])
+    intervals = interval_words((row.estimate for row, _ in defined), interval)
     said = " ".join(f"{_sentence(label)}: {written(value, 2)}." for label, value in ceilings)
     return Figure(
         id=figure_id,
         caption=" ".join(
             part
             for part in (
-                f"{title}, {interval_words((row.estimate for row in shown), interval)}, n = {len(defined)} {what}s.",
+                f"{title}, {intervals}, n = {len(defined)} {what}s.",
+                _drawn_words(len(defined), both_ends, ordered),
                 said,
                 remark,
                 letters if bands["annotations"] else "",
@@ -89,10 +107,26 @@ def forest(
         alternative=f"Dot plot of {len(defined)} {what}s. Highest: {high[0].name}, {written(high[1], 2)}; lowest: "
         f"{low[0].name}, {written(low[1], 2)}. {said}".strip(),
         points=table,
-        data=[_trace(row, value, place) for place, (row, value) in enumerate(defined)],
+        data=[_trace(row, value, place) for place, (row, value) in enumerate(drawn)],
         layout=layout,
         signature=signature,
     )
+
+
+def _lines(layout: dict[str, Any], ceilings: Sequence[tuple[str, float]], middle: float) -> dict[str, Any]:
+    """Their labels stand above the drawing; where its scale does, in a row of their own at its top."""
+    if not ceilings or "side" not in layout["xaxis"]:
+        lines = uprights(ceilings, middle)
+        layout["margin"]["t"] = lines["top"]
+        return lines
+    layout["yaxis"]["range"][1] += 0.8 * len(ceilings)
+    return uprights(ceilings, middle, lowered=LINE_OF_LABELS * len(ceilings) + 4)
+
+
+def _drawn_words(count: int, both_ends: tuple[str, str] | None, ordered: bool) -> str:
+    if both_ends is not None:
+        return ends_words(count, *both_ends)
+    return drawn_words(count) if ordered else drawn_words(count, f"first {ROWS_DRAWN}")
 
 
 def _trace(row: ForestRow, value: float, place: int) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from annotations.estimates import Estimate
 from annotations.tables.markers import colour, colour_number, shape
 from annotations.tables.numerals import band_letter, written, written_interval
 from annotations.tables.table import Cell, Column, Row, Table, estimate_cell
-from leaderboard.figures.drawing import band_marks, escaped_words, highest, highest_words, rows_layout
+from leaderboard.figures.drawing import band_marks, drawn_words, escaped_words, highest, rows_layout
 from leaderboard.figures.figure import Figure
 
 ROW_HEIGHT = 22
@@ -66,7 +66,7 @@ def rank_intervals(
             for part in (
                 f"Ranks of {len(ranked)} systems by mean human score ({aspect}). Marker: place by mean; bar: the "
                 "places that its 95 % interval leaves open.",
-                highest_words(len(ranked)),
+                drawn_words(len(ranked)),
                 letters,
                 remark,
                 f"Not ranked: {', '.join(not_ranked)}." if not_ranked else "",

@@ -12,11 +12,12 @@ from annotations.estimates import Estimate
 from annotations.tables.markers import colour, colour_number
 from annotations.tables.numerals import written
 from annotations.tables.table import Cell, Column, Row, Table
-from leaderboard.figures.drawing import escaped_words, rows_layout
+from leaderboard.figures.drawing import ends, ends_words, escaped_words, rows_layout
 from leaderboard.figures.figure import Figure
 from leaderboard.figures.forest import ForestRow, forest
 
 LARGEST_DOT = 28
+ENDS = ("most lenient", "strictest")
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +42,7 @@ def severity_forest(rows: Sequence[RaterRow], *, figure_id: str, remark: str = "
         ceilings=(("mean rater", 0.0),),
         remark=remark,
         higher_is_better=None,
+        both_ends=ENDS,
         signature=signature,
     )
 
@@ -48,7 +50,8 @@ def severity_forest(rows: Sequence[RaterRow], *, figure_id: str, remark: str = "
 def scale_use(
     rows: Sequence[RaterRow], steps: Sequence[float], *, figure_id: str, remark: str = "", signature: str = ""
 ) -> Figure:
-    """A row a rater, in the order of the severity plot: for each score a dot whose area is its share."""
+    """A row a rater, the same and in the same order as in the severity plot: for each score a dot whose area is its
+    share."""
     labels = [f"{step:g}" for step in steps]
     table = Table(
         id=f"{figure_id}-data",
@@ -71,7 +74,8 @@ def scale_use(
         ),
         signature=signature,
     )
-    shown = [(row, row.shares) for row in _strictest_last(rows) if row.shares]
+    known = [(row, row.shares) for row in _strictest_last(rows) if row.shares]
+    shown = ends(known)
     if not shown:
         reason = "The scores are not steps of a scale, so there are no shares to draw."
         return Figure(figure_id, reason, reason, table, signature=signature, empty_reason=reason)
@@ -86,8 +90,16 @@ def scale_use(
     extreme = [max(zip(shares, labels, strict=True))[1] for _, shares in shown]
     return Figure(
         id=figure_id,
-        caption=f"Use of the scale, n = {len(shown)} raters, in the order of severity. The area of a dot is the share "
-        f"of the rater's ratings that give this score. {remark}".strip(),
+        caption=" ".join(
+            part
+            for part in (
+                f"Use of the scale, n = {len(known)} raters, in the order of severity. The area of a dot is the share "
+                "of the rater's ratings that give this score.",
+                ends_words(len(known), *ENDS),
+                remark,
+            )
+            if part
+        ),
         alternative=f"Dots for {len(shown)} raters and {len(labels)} scores. Most given score, from the strictest "
         f"rater to the most lenient: {', '.join(reversed(extreme[-12:]))}{', …' if len(extreme) > 12 else ''}.",
         points=table,

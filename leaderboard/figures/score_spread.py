@@ -9,7 +9,16 @@ from annotations.estimates import Estimate
 from annotations.tables.markers import colour, colour_number
 from annotations.tables.numerals import written
 from annotations.tables.table import Cell, Column, Row, Table
-from leaderboard.figures.drawing import chart_layout, dot_and_whisker, escaped_words, list_layout, upright
+from leaderboard.figures.drawing import (
+    ROWS_DRAWN,
+    chart_layout,
+    dot_and_whisker,
+    drawn_words,
+    escaped_words,
+    highest,
+    list_layout,
+    upright,
+)
 from leaderboard.figures.figure import Figure
 
 HistogramBin = tuple[float, float, int]
@@ -137,18 +146,20 @@ def system_scores(
         reason = f"No system has a score of {metric} on {corpus}."
         return Figure(figure_id, reason, reason, table, signature=signature, empty_reason=reason)
     defined.sort(key=lambda one: one[2] if higher_is_better else -one[2])
-    names = [escaped_words(name) for name, _, _ in defined]
+    drawn = highest(defined)
+    names = [escaped_words(name) for name, _, _ in drawn]
     best, worst = defined[-1], defined[0]
     direction = "higher" if higher_is_better else "lower"
     return Figure(
         id=figure_id,
-        caption=f"Scores of {metric} on {corpus}, n = {len(defined)} systems, the best on top; {direction} is better.",
+        caption=f"Scores of {metric} on {corpus}, n = {len(defined)} systems, the best on top; {direction} is better. "
+        f"{drawn_words(len(defined), f'{ROWS_DRAWN} best')}".rstrip(),
         alternative=f"Dot plot of {len(defined)} systems. Best: {best[0]}, {written(best[2], 3)}; worst: {worst[0]}, "
         f"{written(worst[2], 3)}.",
         points=table,
         data=[
             dot_and_whisker(name, number, Estimate(score))
-            for name, (_, number, score) in zip(names, defined, strict=True)
+            for name, (_, number, score) in zip(names, drawn, strict=True)
         ],
         layout=list_layout(metric, names),
         signature=signature,

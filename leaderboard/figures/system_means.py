@@ -8,9 +8,9 @@ from annotations.tables.numerals import written
 from annotations.tables.table import Cell, Column, Row, Table, estimate_cell
 from leaderboard.figures.drawing import (
     dot_and_whisker,
+    drawn_words,
     escaped_words,
     highest,
-    highest_words,
     interval_words,
     list_layout,
 )
@@ -64,7 +64,7 @@ def system_means(
             for part in (
                 f"Mean human score ({aspect}) {interval_words(one.mean for one, _ in defined)}, "
                 f"n = {len(defined)} systems.",
-                highest_words(len(defined)),
+                drawn_words(len(defined)),
                 left_out,
             )
             if part

@@ -8,7 +8,9 @@ import pytest
 
 from annotations.estimates import Estimate
 from leaderboard.figures import Figure, ForestRow, RankRow, SystemMean, forest, rank_intervals, system_means
-from leaderboard.figures.fewer_ratings import TwoMeans, two_intervals
+from leaderboard.figures.fewer_ratings import TwoMeans, WidthAt, two_intervals, width_curve
+from leaderboard.figures.rater_effects import RaterRow, scale_use, severity_forest
+from leaderboard.figures.score_spread import system_scores
 
 THREE = [
     ForestRow("bleu_4", Estimate(0.1, ci=(0.0, 0.25)), band=2, note="12 s per 1,000 responses"),
@@ -171,11 +173,13 @@ def drawn_by(chart: str) -> Figure:
         return two_intervals(
             [TwoMeans(name, n, mean, mean) for n, (name, mean) in enumerate(of_many())], figure_id="f", metric="m"
         )
+    if chart == "correlations":
+        return forest([ForestRow(*row) for row in of_many()], figure_id="f", title="t", across="a", what="system")
     ranked = [RankRow(name, n, MANY - n, min(MANY, MANY - n + 2), mean) for n, (name, mean) in enumerate(of_many())]
     return rank_intervals(ranked, figure_id="f")
 
 
-@pytest.mark.parametrize("chart", ["means", "ranks", "two intervals"])
+@pytest.mark.parametrize("chart", ["means", "ranks", "two intervals", "correlations"])
 def test_of_many_systems_the_hundred_highest_are_drawn_and_the_data_have_all(chart: str) -> None:
     figure = drawn_by(chart)
     axis = figure.layout["yaxis"]
@@ -196,3 +200,59 @@ def test_as_many_systems_as_are_drawn_are_all_drawn_without_a_word() -> None:
     figure = system_means([SystemMean(name, n, mean) for n, (name, mean) in enumerate(of_many()[:100])], figure_id="f")
     assert len(figure.data) == 100
     assert "Drawn" not in figure.caption
+
+
+def test_of_a_metric_where_lower_is_better_the_lowest_are_drawn() -> None:
+    scores = [(f"s{number}", number, float(number)) for number in range(MANY)]
+    figure = system_scores(scores, figure_id="f", metric="fbd", corpus="c", higher_is_better=False)
+    assert figure.layout["yaxis"]["categoryarray"] == [f"s{number}" for number in range(99, -1, -1)]
+    assert "Drawn: the 100 best; the data have all." in figure.caption
+
+
+def test_of_an_order_of_their_own_the_first_are_drawn() -> None:
+    figure = forest(
+        [ForestRow(*row) for row in of_many()], figure_id="f", title="t", across="a", what="level", ordered=False
+    )
+    assert figure.layout["yaxis"]["ticktext"] == [f"s{number}" for number in range(99, -1, -1)]
+    assert "Drawn: the first 100; the data have all." in figure.caption
+
+
+def test_of_many_raters_the_strictest_and_the_most_lenient_are_drawn() -> None:
+    """Both charts draw the same raters in the same order."""
+    raters = [RaterRow(name, 5, severity, shares=(0.5, 0.5)) for name, severity in of_many()]
+    both = [severity_forest(raters, figure_id="f"), scale_use(raters, (1.0, 2.0), figure_id="g")]
+    extremes = [*(f"s{number}" for number in range(50)), *(f"s{number}" for number in range(200, 250))]
+    assert [figure.layout["yaxis"]["ticktext"] for figure in both] == [extremes, extremes]
+    for figure in both:
+        assert "n = 250 raters" in figure.caption
+        assert "Drawn: the 50 strictest and the 50 most lenient; the data have all." in figure.caption
+        assert len(figure.points.rows) == MANY
+
+
+@pytest.mark.parametrize("chart", ["means", "ranks", "two intervals", "correlations"])
+def test_the_scale_of_many_rows_stands_above_them(chart: str) -> None:
+    figure = drawn_by(chart)
+    assert figure.layout["xaxis"]["side"] == "top"
+    assert figure.layout["yaxis"]["range"] == [-0.6, 99.6]
+
+
+def test_the_scale_of_thirty_rows_stands_below_them() -> None:
+    few = system_means([SystemMean(name, n, mean) for n, (name, mean) in enumerate(of_many()[:30])], figure_id="f")
+    assert "side" not in few.layout["xaxis"]
+    assert few.layout["yaxis"]["range"] == [-0.6, 29.6]
+
+
+def test_labels_of_lines_stand_between_the_scale_above_and_the_first_row() -> None:
+    """Two lines of 15 pixels in 1.6 rows of 24."""
+    figure = correlations([ForestRow(*row) for row in of_many()[:40]], ceilings=[("one rater", 0.5), ("all", 0.9)])
+    assert figure.layout["yaxis"]["range"] == [-0.6, pytest.approx(39.6 + 1.6)]
+    assert [(one["text"], one["yshift"]) for one in figure.layout["annotations"]] == [
+        ("one rater 0.50", -34),
+        ("all 0.90", -19),
+    ]
+
+
+@pytest.mark.parametrize(("counts", "step"), [((10, 12), 1), ((10, 20), 1), ((10, 21), None)])
+def test_few_rated_dialogues_are_counted_in_whole_ones(counts: tuple[int, ...], step: int | None) -> None:
+    figure = width_curve([WidthAt(count, 0.2, 0.1, 4.0) for count in counts], figure_id="f", metric="m")
+    assert figure.layout["xaxis"].get("dtick") == step
