@@ -17,7 +17,6 @@ from leaderboard.challenges.actions.refusal import Refused
 from leaderboard.challenges.actions.settling import settle
 from leaderboard.challenges.models import Challenge, Submission
 from leaderboard.challenges.queries.judge_budget import judge_budget
-from tests.campaigns.sets import made_user
 from tests.challenges.sets import open_challenge, open_round, submit, taken_in, team_with_member
 from workers import runs
 from workers.judges import purses
@@ -37,12 +36,6 @@ def submission() -> Submission:
     round = open_round(None, challenge, metrics=["word_f1", JUDGE])
     team, _user = team_with_member(challenge)
     return taken_in(submit(round, team))
-
-
-@pytest.fixture
-def organiser(client: Client) -> Client:
-    client.force_login(made_user("olga", "organiser"))
-    return client
 
 
 def payer_of(submission: Submission, configuration: str = JUDGE) -> Payer:

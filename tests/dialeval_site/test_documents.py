@@ -6,29 +6,21 @@ import argparse
 import ast
 import importlib.util
 import io
-import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 from django.conf import settings
 from django.core.management import (
     BaseCommand,
-    call_command,
     get_commands,
     load_command_class,
 )
 from django.core.management.base import OutputWrapper
-from django.urls import URLPattern, get_resolver
 
-from annotations.exporters.registry import exporters
-from annotations.importers.registry import importers
-from dialeval_site.demo import DEMO_CORPUS
 from dialeval_site.environment import SETTINGS
 from dialeval_site.settings import VERSION
-from tests.dialeval_site import campaign_matrix, judge_matrix, training_matrix
 from tests.dialeval_site.documents import (
     ShellLine,
     code_words,
@@ -39,14 +31,13 @@ from tests.dialeval_site.documents import (
     table_rows,
     text_of,
 )
-from tests.dialeval_site.small_corpora import write_corpus
-from tests.dialeval_site.test_permissions import MATRIX
 from tests.site import PROJECT
 
 PACKAGES = ("annotations", "workers", "leaderboard", "dialeval_site")
 APPS = (*PACKAGES, "annotations.campaigns")
 
-# --- settings ---------------------------------------------------------------------------------------------------
+
+# --- settings -------------------------------------------------------------------------------------------------
 
 
 def test_the_table_of_settings_is_the_settings() -> None:
@@ -114,7 +105,7 @@ def is_environ(node: ast.expr) -> bool:
     return getattr(node, "attr", getattr(node, "id", "")) == "environ"
 
 
-# --- commands ---------------------------------------------------------------------------------------------------
+# --- commands -------------------------------------------------------------------------------------------------
 
 
 def commands() -> list[str]:
@@ -171,7 +162,7 @@ def test_help_names_every_argument(name: str, capsys: pytest.CaptureFixture[str]
     assert load_command_class(get_commands()[name], name).help.split(":")[0].split(".")[0][:40] in shown
 
 
-# --- examples ---------------------------------------------------------------------------------------------------
+# --- examples -------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("line", list(shell_lines()), ids=str)
@@ -381,142 +372,3 @@ def test_documents_name_no_machine_s_paths() -> None:
 def test_the_changelog_begins_with_this_version() -> None:
     newest = next(iter(sections((PROJECT / "CHANGELOG.md").read_text(encoding="utf-8"))))
     assert newest.split()[0] == VERSION
-
-
-# --- JSON shapes ------------------------------------------------------------------------------------------------
-
-SHAPES = {
-    "metrics": ["metrics"],
-    "score": ["score", "--corpus", "cooks", "--metrics", "word_f1", "--inline"],
-    "agreement": ["agreement", "--corpus", "cooks"],
-    "correlate": ["correlate", "--corpus", "cooks", "--level", "turn"],
-}
-SHAPES_WITH_A_MODEL = {
-    "tables": ["tables", "fbd", "--resamples", "100"],
-    "normality": ["normality", "--corpus", "personam"],
-    "adversarial": ["adversarial", "--metrics", "context_similarity", "--corpus", "personam", "--pairs", "40"],
-}
-
-
-DOCUMENTED = dict(re.findall(r"<!-- shape: (\w+) -->\n```json\n(.*?)```", text_of("commands.md"), flags=re.DOTALL))
-
-
-def test_every_documented_json_is_compared() -> None:
-    assert set(DOCUMENTED) == {*SHAPES, *SHAPES_WITH_A_MODEL}
-
-
-@pytest.mark.django_db
-def test_the_documented_json_has_the_keys_of_the_real_one(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    call_command("import_corpus", "jsonl", str(write_corpus(tmp_path / "cooks.jsonl", "secret")), "--slug", "cooks")
-    compare_shapes(SHAPES, capsys)
-
-
-@pytest.mark.django_db
-@pytest.mark.slow
-def test_the_documented_json_of_models_has_the_keys_of_the_real_one(capsys: pytest.CaptureFixture[str]) -> None:
-    """One of the paper's corpora is there, with eight systems, scored without a model and with one."""
-    call_command("import_corpus", "jsonl", str(DEMO_CORPUS), "--slug", "personam")
-    call_command("score", "--corpus", "personam", "--metrics", "bleu_4[normalize=false],embedding_average", "--inline")
-    compare_shapes(SHAPES_WITH_A_MODEL, capsys)
-
-
-def compare_shapes(commands: dict[str, list[str]], capsys: pytest.CaptureFixture[str]) -> None:
-    for name, arguments in commands.items():
-        capsys.readouterr()
-        call_command(*arguments, "--format", "json")
-        real = json.loads(capsys.readouterr().out)
-        assert shape(json.loads(DOCUMENTED[name])) == shape(real), name
-
-
-def shape(value: Any, path: str = "$") -> set[str]:
-    """Where which kind of value stands; of a list, what any of its elements has."""
-    if isinstance(value, dict):
-        return {f"{path}: object"}.union(*(shape(inner, f"{path}.{key}") for key, inner in value.items()))
-    if isinstance(value, list):
-        return {f"{path}: list"}.union(*(shape(inner, f"{path}[]") for inner in value))
-    kind = "number" if isinstance(value, int | float) and not isinstance(value, bool) else type(value).__name__
-    return {f"{path}: {kind}"}
-
-
-# --- addresses, formats -----------------------------------------------------------------------------------------
-
-
-def test_the_table_of_addresses_is_the_url_configuration() -> None:
-    rows = first_table(text_of("endpoints.md"))
-    documented = {name.strip("`"): path.strip("`") for name, path, *_ in rows if name != "–"}
-    assert documented == dict(named_addresses())
-
-
-def named_addresses() -> Iterator[tuple[str, str]]:
-    """(name, path) of every address but the admin's and the API's, ``<int:position>`` written ``<position>``."""
-    waiting = [("/", pattern) for pattern in get_resolver().url_patterns]
-    while waiting:
-        start, pattern = waiting.pop()
-        path = start + re.sub(r"<\w+:(\w+)>", r"<\1>", str(pattern.pattern))
-        if isinstance(pattern, URLPattern):
-            yield str(pattern.name), path.replace("^api/", "api/…")
-        elif pattern.namespace not in ("admin", "api"):
-            waiting += [(path, inner) for inner in pattern.url_patterns]
-
-
-def test_methods_and_roles_in_the_table_are_those_of_the_permission_matrices() -> None:
-    named = set(MATRIX) | {address.name for address in (*campaign_matrix.MATRIX, *OF_ORGANISERS)}
-    rows = {row[0].strip("`"): row for row in first_table(text_of("endpoints.md")) if row[0].strip("`") in named}
-    assert {name: row[2] for name, row in rows.items()} == {name: methods(name) for name in rows}
-    assert {name: row[3] for name, row in rows.items()} == {name: who(name) for name in rows}
-
-
-OF_ORGANISERS = (*judge_matrix.MATRIX, *training_matrix.MATRIX)
-OF_CAMPAIGNS = {
-    "raters": "who takes part",
-    "anybody": "who is logged in",
-    "holders": "who holds the link",
-    "organisers": "organisers",
-}
-
-
-def methods(name: str) -> str:
-    if name in MATRIX:
-        return "GET, POST" if name in ("login", "corpus-new") else MATRIX[name].method
-    of_others = (*campaign_matrix.MATRIX, *OF_ORGANISERS)
-    return ", ".join(address.method for address in of_others if address.name == name)
-
-
-def who(name: str) -> str:
-    if name in {address.name for address in OF_ORGANISERS}:
-        return "organisers"
-    if name not in MATRIX:
-        return next(OF_CAMPAIGNS[address.who] for address in campaign_matrix.MATRIX if address.name == name)
-    address = MATRIX[name]
-    if name == "monitoring":
-        return "who has the monitoring token"
-    if "403" in address.public:
-        return "organisers"
-    return "who may see the corpus" if address.private else "everybody"
-
-
-def test_the_table_of_formats_is_the_importers_and_exporters() -> None:
-    rows = first_table(text_of("formats.md"))
-    assert {row[0].strip("`") for row in rows if row[1]} == set(importers())
-    assert {row[0].strip("`") for row in rows if row[2]} == set(exporters())
-
-
-@pytest.mark.parametrize("name", sorted(importers()))
-def test_every_importer_has_a_section(name: str) -> None:
-    assert name in sections(text_of("formats.md"))
-
-
-@pytest.mark.parametrize("name", sorted(exporters()))
-def test_every_exporter_has_a_paragraph(name: str) -> None:
-    assert f"**`{name}`** writes" in sections(text_of("formats.md"))["What holds for every export"]
-
-
-def test_every_field_of_our_own_format_is_in_its_table() -> None:
-    from dataclasses import fields
-
-    from annotations.importers.canonical import TYPE_NAMES
-
-    rows = {row[0].strip("`"): set(code_words(row[1])) for row in first_table(sections(text_of("formats.md"))["jsonl"])}
-    assert set(rows) == set(TYPE_NAMES.values())
-    for record, type_name in TYPE_NAMES.items():
-        assert {field.name for field in fields(record)} <= rows[type_name], type_name

@@ -44,7 +44,7 @@ from workers.models import MetricRun
 # --- which block is held to what --------------------------------------------------------------------------------
 
 ELSEWHERE = {
-    "shape": "test_documents.py: the keys of what the command prints",
+    "shape": "test_documents_json.py: the keys of what the command prints",
     "example": "annotations/importers/test_documented_examples.py: it is imported",
     "responses": "challenges/files/test_documented_examples.py: it is handed in",
     "scores": "challenges/files/test_documented_examples.py: it is handed in",

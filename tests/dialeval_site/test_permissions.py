@@ -94,7 +94,7 @@ MATRIX = {
 
 def test_no_address_is_missing_from_the_matrices() -> None:
     """Rating campaigns, challenges, judges that organisers write and trainings have matrices of their own, and so has
-    the API: by operation, see ``test_permissions_challenges``."""
+    the API: by operation, see ``test_permissions_challenges_api``."""
     of_campaigns = {address.name for address in campaign_matrix.MATRIX}
     of_challenges = {address.name for address in challenge_matrix.MATRIX}
     of_the_api = {one.name for one in challenge_matrix.OPERATIONS} | {"no-such-api-address", "api-root"}

@@ -1,0 +1,71 @@
+"""The documents show JSON with the keys of the real one."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.management import (
+    call_command,
+)
+
+from dialeval_site.demo import DEMO_CORPUS
+from tests.dialeval_site.documents import (
+    text_of,
+)
+from tests.dialeval_site.small_corpora import write_corpus
+
+SHAPES = {
+    "metrics": ["metrics"],
+    "score": ["score", "--corpus", "cooks", "--metrics", "word_f1", "--inline"],
+    "agreement": ["agreement", "--corpus", "cooks"],
+    "correlate": ["correlate", "--corpus", "cooks", "--level", "turn"],
+}
+SHAPES_WITH_A_MODEL = {
+    "tables": ["tables", "fbd", "--resamples", "100"],
+    "normality": ["normality", "--corpus", "personam"],
+    "adversarial": ["adversarial", "--metrics", "context_similarity", "--corpus", "personam", "--pairs", "40"],
+}
+
+
+DOCUMENTED = dict(re.findall(r"<!-- shape: (\w+) -->\n```json\n(.*?)```", text_of("commands.md"), flags=re.DOTALL))
+
+
+def test_every_documented_json_is_compared() -> None:
+    assert set(DOCUMENTED) == {*SHAPES, *SHAPES_WITH_A_MODEL}
+
+
+@pytest.mark.django_db
+def test_the_documented_json_has_the_keys_of_the_real_one(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    call_command("import_corpus", "jsonl", str(write_corpus(tmp_path / "cooks.jsonl", "secret")), "--slug", "cooks")
+    compare_shapes(SHAPES, capsys)
+
+
+@pytest.mark.django_db
+@pytest.mark.slow
+def test_the_documented_json_of_models_has_the_keys_of_the_real_one(capsys: pytest.CaptureFixture[str]) -> None:
+    """One of the paper's corpora is there, with eight systems, scored without a model and with one."""
+    call_command("import_corpus", "jsonl", str(DEMO_CORPUS), "--slug", "personam")
+    call_command("score", "--corpus", "personam", "--metrics", "bleu_4[normalize=false],embedding_average", "--inline")
+    compare_shapes(SHAPES_WITH_A_MODEL, capsys)
+
+
+def compare_shapes(commands: dict[str, list[str]], capsys: pytest.CaptureFixture[str]) -> None:
+    for name, arguments in commands.items():
+        capsys.readouterr()
+        call_command(*arguments, "--format", "json")
+        real = json.loads(capsys.readouterr().out)
+        assert shape(json.loads(DOCUMENTED[name])) == shape(real), name
+
+
+def shape(value: Any, path: str = "$") -> set[str]:
+    """Where which kind of value stands; of a list, what any of its elements has."""
+    if isinstance(value, dict):
+        return {f"{path}: object"}.union(*(shape(inner, f"{path}.{key}") for key, inner in value.items()))
+    if isinstance(value, list):
+        return {f"{path}: list"}.union(*(shape(inner, f"{path}[]") for inner in value))
+    kind = "number" if isinstance(value, int | float) and not isinstance(value, bool) else type(value).__name__
+    return {f"{path}: {kind}"}
