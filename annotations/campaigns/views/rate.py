@@ -1,4 +1,4 @@
-"""The rater's pages: one's campaigns, the start of one, and the desk at which items are rated."""
+"""The desk at which items are rated: the page of the work, and what it sends."""
 
 from __future__ import annotations
 
@@ -9,121 +9,25 @@ from typing import Any
 
 from django.conf import settings
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
-from django.contrib.auth.views import redirect_to_login
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
 from django.template.loader import render_to_string
 from django.urls import reverse
-from django.utils import timezone
 from django.utils.crypto import salted_hmac
-from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_http_methods, require_POST, require_safe
+from django.views.decorators.http import require_POST, require_safe
 
-from annotations.campaigns.access import campaign_or_404, may_join, raters_page, wants_json
+from annotations.campaigns.access import raters_page, wants_json
 from annotations.campaigns.actions import desk as desk_actions
 from annotations.campaigns.actions.chat import conversation_of
 from annotations.campaigns.actions.desk import Desk, ItemTaken, NotHanded, RatingsClosed, Stored
-from annotations.campaigns.actions.reading import accept_guidelines
 from annotations.campaigns.forms.rating import RatingForm, SkipForm, axes_are_asked
-from annotations.campaigns.markdown import to_html
 from annotations.campaigns.models import Assignment, Campaign, Guidelines, Item, Participation
 from annotations.campaigns.queries import desk as queries
 from annotations.campaigns.queries.desk import ItemView
 from annotations.campaigns.scale import SCORES
-from annotations.whole_numbers import whole_number
-
-# --- before the work -------------------------------------------------------------------------------------------
-
-
-@require_safe
-@login_required
-@never_cache
-def own_campaigns(request: HttpRequest) -> HttpResponse:
-    found = queries.own_campaigns(request.user, timezone.now())
-    return render(request, "campaigns/rating/own_campaigns.html", {"section": "rate", "own_campaigns": found})
-
-
-@require_http_methods(["GET", "HEAD", "POST"])
-@never_cache
-def start(request: HttpRequest, slug: str) -> HttpResponse:
-    """What the campaign asks, and its guidelines. POST joins, where one's group may, and goes on to the work."""
-    address = reverse("rating-start", args=[slug])
-    if not request.user.is_authenticated:
-        return redirect_to_login(address)
-    participation = queries.participation_in(request.user, slug)
-    if participation is None and not may_join(request.user, slug):
-        raise Http404(f"there is no campaign {slug}")
-    campaign = participation.campaign if participation is not None else campaign_or_404(slug)
-    if request.method == "POST":
-        if participation is None:
-            try:
-                participation = desk_actions.join(campaign, request.user)
-            except desk_actions.CannotJoin as problem:
-                messages.error(request, str(problem))
-                return redirect("rate")
-        accept_guidelines(participation, _whole(request.POST.get("guidelines")))
-        return redirect(_place_of_work(campaign), slug)
-    text = queries.current_guidelines(campaign)
-    context = {
-        "section": "rate",
-        "campaign": campaign,
-        "participation": participation,
-        "state": None if participation is None else queries.state_for(participation, timezone.now()),
-        "progress": _progress_worth_showing(participation),
-        "guidelines": text,
-        "guidelines_html": _html(text),
-        "scale": _scale(campaign),
-        "minutes": _lease_minutes(),
-    }
-    return render(request, "campaigns/rating/start.html", context)
-
-
-def _place_of_work(campaign: Campaign) -> str:
-    return "meet" if campaign.kind == Campaign.Kind.COLLECTION else "rating-work"
-
-
-def _progress_worth_showing(participation: Participation | None) -> queries.Progress | None:
-    if participation is None or participation.campaign.kind == Campaign.Kind.COLLECTION:
-        return None
-    return queries.progress_of(participation)
-
-
-def _whole(text: Any) -> int | None:
-    return whole_number(text) if isinstance(text, str) else None
-
-
-def _html(text: Guidelines | None) -> SafeString | str:
-    return "" if text is None else to_html(text.text)
-
-
-def _scale(campaign: Campaign) -> list[tuple[int, str]]:
-    return list(zip(SCORES, campaign.scale_labels, strict=False))
-
-
-def _lease_minutes() -> int:
-    return max(1, round(settings.RATING_LEASE_SECONDS / 60))
-
-
-@require_safe
-@never_cache
-@raters_page
-def guidelines(request: HttpRequest, participation: Participation) -> HttpResponse:
-    text = queries.current_guidelines(participation.campaign)
-    if wants_json(request):
-        return JsonResponse({"number": text.number if text else None, "html": _html(text)})
-    context = {
-        "section": "rate",
-        "campaign": participation.campaign,
-        "guidelines": text,
-        "guidelines_html": _html(text),
-    }
-    return render(request, "campaigns/rating/guidelines.html", context)
-
-
-# --- the work --------------------------------------------------------------------------------------------------
+from annotations.campaigns.views.rating_start import html_of, lease_minutes, scale_of, whole
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +49,7 @@ class Typed:
 
     @classmethod
     def of_refused(cls, form: RatingForm) -> Typed:
-        score = _whole(form["score"].value())
+        score = whole(form["score"].value())
         return cls(
             score=score if score in SCORES else None,
             axes=tuple(form["axis"].value() or ()),
@@ -222,16 +126,16 @@ def _work_page(
         "previous": queries.rated_before(participation, current.position if is_rated else None),
         "typed": typed,
         "key": typed.key or uuid.uuid4().hex,
-        "scale": _scale(campaign),
+        "scale": scale_of(campaign),
         "asks_axes": asks_axes,
         "asks_axes_without_script": asks_axes or _edits_axes(campaign, typed),
         "errors": errors,
         "guidelines": text,
-        "guidelines_html": _html(text),
+        "guidelines_html": html_of(text),
         "guidelines_changed": text is not None and text.pk != participation.guidelines_read_id,
         "outbox": _outbox_name(participation),
         "heartbeat_seconds": max(1, settings.RATING_LEASE_SECONDS / 4),
-        "minutes": _lease_minutes(),
+        "minutes": lease_minutes(),
     }
     return render(request, "campaigns/rating/work.html", context, status=status)
 
@@ -357,7 +261,7 @@ def _feedback(campaign: Campaign, item: Item, score: int) -> str:
 
 
 def _feedback_context(campaign: Campaign, item: Item, score: int) -> dict[str, Any]:
-    labels = dict(_scale(campaign))
+    labels = dict(scale_of(campaign))
     lowest, highest = item.lowest or min(SCORES), item.highest or max(SCORES)
     return {
         "campaign": campaign,

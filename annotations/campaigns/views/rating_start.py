@@ -1,0 +1,111 @@
+"""Before the work: a rater's campaigns, the start of one, its guidelines."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.conf import settings
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.contrib.auth.views import redirect_to_login
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.safestring import SafeString
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods, require_safe
+
+from annotations.campaigns.access import campaign_or_404, may_join, raters_page, wants_json
+from annotations.campaigns.actions import desk as desk_actions
+from annotations.campaigns.actions.reading import accept_guidelines
+from annotations.campaigns.markdown import to_html
+from annotations.campaigns.models import Campaign, Guidelines, Participation
+from annotations.campaigns.queries import desk as queries
+from annotations.campaigns.scale import SCORES
+from annotations.whole_numbers import whole_number
+
+
+@require_safe
+@login_required
+@never_cache
+def own_campaigns(request: HttpRequest) -> HttpResponse:
+    found = queries.own_campaigns(request.user, timezone.now())
+    return render(request, "campaigns/rating/own_campaigns.html", {"section": "rate", "own_campaigns": found})
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@never_cache
+def start(request: HttpRequest, slug: str) -> HttpResponse:
+    """What the campaign asks, and its guidelines. POST joins, where one's group may, and goes on to the work."""
+    address = reverse("rating-start", args=[slug])
+    if not request.user.is_authenticated:
+        return redirect_to_login(address)
+    participation = queries.participation_in(request.user, slug)
+    if participation is None and not may_join(request.user, slug):
+        raise Http404(f"there is no campaign {slug}")
+    campaign = participation.campaign if participation is not None else campaign_or_404(slug)
+    if request.method == "POST":
+        if participation is None:
+            try:
+                participation = desk_actions.join(campaign, request.user)
+            except desk_actions.CannotJoin as problem:
+                messages.error(request, str(problem))
+                return redirect("rate")
+        accept_guidelines(participation, whole(request.POST.get("guidelines")))
+        return redirect(_place_of_work(campaign), slug)
+    text = queries.current_guidelines(campaign)
+    context = {
+        "section": "rate",
+        "campaign": campaign,
+        "participation": participation,
+        "state": None if participation is None else queries.state_for(participation, timezone.now()),
+        "progress": _progress_worth_showing(participation),
+        "guidelines": text,
+        "guidelines_html": html_of(text),
+        "scale": scale_of(campaign),
+        "minutes": lease_minutes(),
+    }
+    return render(request, "campaigns/rating/start.html", context)
+
+
+def _place_of_work(campaign: Campaign) -> str:
+    return "meet" if campaign.kind == Campaign.Kind.COLLECTION else "rating-work"
+
+
+def _progress_worth_showing(participation: Participation | None) -> queries.Progress | None:
+    if participation is None or participation.campaign.kind == Campaign.Kind.COLLECTION:
+        return None
+    return queries.progress_of(participation)
+
+
+def whole(text: Any) -> int | None:
+    return whole_number(text) if isinstance(text, str) else None
+
+
+def html_of(text: Guidelines | None) -> SafeString | str:
+    return "" if text is None else to_html(text.text)
+
+
+def scale_of(campaign: Campaign) -> list[tuple[int, str]]:
+    return list(zip(SCORES, campaign.scale_labels, strict=False))
+
+
+def lease_minutes() -> int:
+    return max(1, round(settings.RATING_LEASE_SECONDS / 60))
+
+
+@require_safe
+@never_cache
+@raters_page
+def guidelines(request: HttpRequest, participation: Participation) -> HttpResponse:
+    text = queries.current_guidelines(participation.campaign)
+    if wants_json(request):
+        return JsonResponse({"number": text.number if text else None, "html": html_of(text)})
+    context = {
+        "section": "rate",
+        "campaign": participation.campaign,
+        "guidelines": text,
+        "guidelines_html": html_of(text),
+    }
+    return render(request, "campaigns/rating/guidelines.html", context)
