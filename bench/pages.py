@@ -125,7 +125,8 @@ def gunicorn(home: Path) -> Iterator[str]:
     from tests.site import answers, wait_until
 
     port = free_port()
-    command = [sys.executable, "-m", "gunicorn", "dialeval_site.wsgi", "--bind", f"127.0.0.1:{port}", "--threads", "4"]
+    command = [sys.executable, "-m", "gunicorn", "dialeval_site.wsgi", "--config", "deploy/gunicorn.conf.py"]
+    command += ["--bind", f"127.0.0.1:{port}", "--workers", "1", "--threads", "4"]
     with (home / "web.log").open("wb") as log:
         server = subprocess.Popen(command, cwd=PROJECT, env=dict(os.environ), stdout=log, stderr=subprocess.STDOUT)
     try:

@@ -225,8 +225,8 @@ def production_site(home: Path, workers: int, threads: int) -> Iterator[tuple[st
     collect = [sys.executable, "manage.py", "collectstatic", "--no-input", "--verbosity", "0"]
     subprocess.run(collect, cwd=PROJECT, env=environment, check=True)
     address = f"127.0.0.1:{free_port()}"
-    command = [sys.executable, "-m", "gunicorn", "dialeval_site.wsgi", "--bind", address]
-    command += ["--workers", str(workers), "--threads", str(threads)]
+    command = [sys.executable, "-m", "gunicorn", "dialeval_site.wsgi", "--config", "deploy/gunicorn.conf.py"]
+    command += ["--bind", address, "--workers", str(workers), "--threads", str(threads)]
     with (home / "web.log").open("ab") as log:
         server = subprocess.Popen(command, cwd=PROJECT, env=environment, stdout=log, stderr=subprocess.STDOUT)
     try:

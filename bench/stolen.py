@@ -60,8 +60,10 @@ def stretches(looks: Iterable[Look]) -> list[Stretch]:
     before: Look | None = None
     for now in looks:
         for core, stolen in enumerate(now.stolen):
-            if before is not None and stolen - before.stolen[core] >= GONE_SHARE * (now.at - before.at):
-                begun.setdefault(core, before.at)
+            gone = 0.0 if before is None else stolen - before.stolen[core]
+            if before is not None and gone >= GONE_SHARE * (now.at - before.at):
+                # Linux may count what was stolen when the core is back: more than the time since the last look.
+                begun.setdefault(core, min(before.at, now.at - gone))
             elif core in begun and before is not None:
                 found.append(Stretch(begun.pop(core), before.at))
         before = now

@@ -89,7 +89,16 @@ def _web(home: Path) -> Iterator[str]:
     from tests.site import answers, wait_until
 
     address = f"http://127.0.0.1:{free_port()}"
-    options = ["--bind", address.removeprefix("http://"), "--workers", "2", "--threads", "2"]
+    options = [
+        "--config",
+        "deploy/gunicorn.conf.py",
+        "--bind",
+        address.removeprefix("http://"),
+        "--workers",
+        "2",
+        "--threads",
+        "2",
+    ]
     with _running(home / "web.log", "gunicorn", "dialeval_site.wsgi", *options):
         wait_until(lambda: answers(f"{address}/health/"), 60, "the web server answers")
         yield address

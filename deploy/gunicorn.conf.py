@@ -15,8 +15,8 @@ from pathlib import Path
 
 bind = f"{os.environ.get('WEB_ADDRESS') or '127.0.0.1'}:{os.environ.get('PORT') or 8000}"
 
-# A page is work of the processor: a process for each core and one more. Archives and log-ins hold a thread for seconds:
-# of eight, some are left for pages (docs/performance.md).
+# A page is work of the processor: a process for each core and one more. Archives hold a thread for seconds: of
+# eight, some are left for pages (docs/performance.md).
 workers = int(os.environ.get("WEB_CONCURRENCY") or len(os.sched_getaffinity(0)) + 1)
 threads = 8
 worker_class = "gthread"

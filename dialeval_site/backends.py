@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import Any
 
 from django.conf import settings
+from django.contrib.auth import update_session_auth_hash
 from django.contrib.auth.backends import ModelBackend
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest
@@ -53,7 +54,11 @@ def password_is(request: HttpRequest, user: Any, password: str) -> bool:
     """Whether it is the password of who is logged in: somebody else may sit at the browser, and guess. Raises
     ``PermissionDenied`` as above."""
     _count_guess(request, user.get_username())
+    stored = user.password
     is_right = bool(user.check_password(password))
+    if user.password != stored:
+        # Stored anew under another hasher, which ends every session of the account: this one goes on.
+        update_session_auth_hash(request, user)
     if is_right:
         rates.forget("log-in", _name_here(request, user.get_username()), GUESS_SECONDS)
     return is_right

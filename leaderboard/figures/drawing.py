@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from html import escape
+from math import floor, isfinite, log10
 from typing import Any, TypeVar
 
 from annotations.estimates import Estimate
@@ -74,9 +75,14 @@ def shortened(name: str, letters: int = 44) -> str:
 
 
 def places(values: Iterable[float]) -> list[float]:
-    """Where thousands of markers stand, to six digits: a thousandth of what a screen shows. With seventeen a page of
-    two thousand points is half as large again. The data beneath keep all."""
-    return [float(f"{value:.6g}") for value in values]
+    """Where thousands of markers stand, to a hundred-thousandth of their spread or finer, which no screen shows. With
+    seventeen digits a page of two thousand points is half as large again. The data beneath keep all."""
+    exact = list(values)
+    spread = max(exact, default=0.0) - min(exact, default=0.0)
+    if not spread or not isfinite(spread):
+        return exact
+    decimals = 5 - floor(log10(spread))
+    return [round(value, decimals) for value in exact]
 
 
 def highest(rising: Sequence[Row]) -> Sequence[Row]:

@@ -93,7 +93,8 @@ def two_intervals(
         caption=f"Mean human score ({aspect}) with 95 % interval, n = {len(defined)} systems. Upper, hollow: the "
         f"ratings alone; lower, filled: the ratings and {metric} on every response. "
         f"{drawn_words(len(defined))}".rstrip(),
-        alternative=f"Two intervals for each of {len(defined)} systems. {_narrowest([row for row, _ in defined])}",
+        alternative=f"Two intervals for each of {len(defined)} systems. {_narrowest([row for row, _ in defined])} "
+        f"{drawn_words(len(defined))}".rstrip(),
         points=table,
         data=[trace for trace in traces if trace],
         layout=layout,
@@ -254,7 +255,7 @@ def worth_curve(
         reason = "No system has enough rated dialogues to leave some out."
         return Figure(figure_id, reason, reason, table, signature=signature, empty_reason=reason)
     layout = chart_layout("rated dialogues", "times as many ratings")
-    layout["xaxis"] |= _whole(counts)
+    layout["xaxis"] |= _whole([count for _, _, points in drawn for count, _ in points])
     layout["yaxis"] |= {"rangemode": "normal"}
     layout["shapes"] = [{"type": "line", "xref": "paper", "x0": 0, "x1": 1, "y0": 1, "y1": 1, "line": {"color": GREY}}]
     first = {name: points[0] for name, _, points in drawn}

@@ -89,6 +89,7 @@ def forest(
     layout["margin"]["r"] = 32 if bands["annotations"] else layout["margin"]["r"]
     low, high = min(defined, key=lambda pair: pair[1]), max(defined, key=lambda pair: pair[1])
     intervals = interval_words((row.estimate for row, _ in defined), interval)
+    cut = _drawn_words(len(defined), both_ends, ordered)
     said = " ".join(f"{_sentence(label)}: {written(value, 2)}." for label, value in ceilings)
     return Figure(
         id=figure_id,
@@ -96,7 +97,7 @@ def forest(
             part
             for part in (
                 f"{title}, {intervals}, n = {len(defined)} {what}s.",
-                _drawn_words(len(defined), both_ends, ordered),
+                cut,
                 said,
                 remark,
                 letters if bands["annotations"] else "",
@@ -105,7 +106,7 @@ def forest(
             if part
         ),
         alternative=f"Dot plot of {len(defined)} {what}s. Highest: {high[0].name}, {written(high[1], 2)}; lowest: "
-        f"{low[0].name}, {written(low[1], 2)}. {said}".strip(),
+        f"{low[0].name}, {written(low[1], 2)}. {' '.join(filter(None, (said, cut)))}".strip(),
         points=table,
         data=[_trace(row, value, place) for place, (row, value) in enumerate(drawn)],
         layout=layout,
@@ -115,7 +116,7 @@ def forest(
 
 def _lines(layout: dict[str, Any], ceilings: Sequence[tuple[str, float]], middle: float) -> dict[str, Any]:
     """Their labels stand above the drawing; where its scale does, in a row of their own at its top."""
-    if not ceilings or "side" not in layout["xaxis"]:
+    if "side" not in layout["xaxis"]:
         lines = uprights(ceilings, middle)
         layout["margin"]["t"] = lines["top"]
         return lines

@@ -74,7 +74,7 @@ def rank_intervals(
             if part
         ),
         alternative=f"Ranks of {len(ranked)} systems, {sure} of them with one possible place. On top: {best.name}, "
-        f"place {_places(best)}; at the bottom: {worst.name}, place {_places(worst)}.",
+        f"place {_places(best)}; lowest: {worst.name}, place {_places(worst)}. {drawn_words(len(ranked))}".rstrip(),
         points=table,
         data=[_trace(row, row_number, _place(mean, means)) for row_number, (row, mean) in enumerate(drawn)],
         layout=layout,

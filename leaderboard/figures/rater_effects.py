@@ -12,7 +12,7 @@ from annotations.estimates import Estimate
 from annotations.tables.markers import colour, colour_number
 from annotations.tables.numerals import written
 from annotations.tables.table import Cell, Column, Row, Table
-from leaderboard.figures.drawing import ends, ends_words, escaped_words, rows_layout
+from leaderboard.figures.drawing import ROWS_DRAWN, drawn_words, ends, ends_words, escaped_words, highest, rows_layout
 from leaderboard.figures.figure import Figure
 from leaderboard.figures.forest import ForestRow, forest
 
@@ -31,7 +31,7 @@ class RaterRow:
     shares: tuple[float, ...] | None = None
 
 
-def severity_forest(rows: Sequence[RaterRow], *, figure_id: str, remark: str = "", signature: str = "") -> Figure:
+def severity_forest(rows: Sequence[RaterRow], *, figure_id: str, signature: str = "") -> Figure:
     """The strictest on top; the line at 0 is the mean of the panel."""
     return forest(
         [ForestRow(row.name, row.severity, note=f"{written(row.ratings, 0)} ratings") for row in rows],
@@ -40,18 +40,15 @@ def severity_forest(rows: Sequence[RaterRow], *, figure_id: str, remark: str = "
         across="severity, rating points (right: strict, left: lenient)",
         what="rater",
         ceilings=(("mean rater", 0.0),),
-        remark=remark,
         higher_is_better=None,
         both_ends=ENDS,
         signature=signature,
     )
 
 
-def scale_use(
-    rows: Sequence[RaterRow], steps: Sequence[float], *, figure_id: str, remark: str = "", signature: str = ""
-) -> Figure:
+def scale_use(rows: Sequence[RaterRow], steps: Sequence[float], *, figure_id: str, signature: str = "") -> Figure:
     """A row a rater, the same and in the same order as in the severity plot: for each score a dot whose area is its
-    share."""
+    share. Where nobody's severity is known, the first of ``rows`` on top."""
     labels = [f"{step:g}" for step in steps]
     table = Table(
         id=f"{figure_id}-data",
@@ -74,8 +71,9 @@ def scale_use(
         ),
         signature=signature,
     )
-    known = [(row, row.shares) for row in _strictest_last(rows) if row.shares]
-    shown = ends(known)
+    ordered, order, cut = _drawn(rows)
+    known = sum(bool(row.shares) for row in rows)
+    shown = [(row, row.shares) for row in ordered if row.shares]
     if not shown:
         reason = "The scores are not steps of a scale, so there are no shares to draw."
         return Figure(figure_id, reason, reason, table, signature=signature, empty_reason=reason)
@@ -93,15 +91,14 @@ def scale_use(
         caption=" ".join(
             part
             for part in (
-                f"Use of the scale, n = {len(known)} raters, in the order of severity. The area of a dot is the share "
-                "of the rater's ratings that give this score.",
-                ends_words(len(known), *ENDS),
-                remark,
+                f"Use of the scale, n = {known} raters{order}. The area of a dot is the share of the rater's ratings "
+                "that give this score.",
+                cut,
             )
             if part
         ),
-        alternative=f"Dots for {len(shown)} raters and {len(labels)} scores. Most given score, from the strictest "
-        f"rater to the most lenient: {', '.join(reversed(extreme[-12:]))}{', …' if len(extreme) > 12 else ''}.",
+        alternative=f"Dots for {len(shown)} raters and {len(labels)} scores. Most given score, from the top: "
+        f"{', '.join(reversed(extreme[-12:]))}{', …' if len(extreme) > 12 else ''}.",
         points=table,
         data=[_dots([shares[place] for _, shares in shown], step, shown) for place, step in enumerate(steps)],
         layout=layout,
@@ -109,9 +106,22 @@ def scale_use(
     )
 
 
-def _strictest_last(rows: Sequence[RaterRow]) -> list[RaterRow]:
-    """The first row is drawn at the bottom."""
-    return sorted(rows, key=lambda row: float("-inf") if row.severity.value is None else row.severity.value)
+def _drawn(rows: Sequence[RaterRow]) -> tuple[Sequence[RaterRow], str, str]:
+    """From the bottom: the rows; what the caption says of their order, and of those that are left out. Who has no
+    severity stands at the bottom, and is left out first."""
+    known = sorted(
+        ((row, row.severity.value) for row in rows if row.severity.value is not None), key=lambda pair: pair[1]
+    )
+    by_severity = [row for row, _ in known]
+    others = [row for row in reversed(rows) if row.severity.value is None]
+    if not known:
+        return highest(others), "", drawn_words(len(rows), f"{ROWS_DRAWN} with most ratings")
+    order = ", in the order of severity"
+    if len(rows) <= ROWS_DRAWN:
+        return [*others, *by_severity], order, ""
+    if len(known) <= ROWS_DRAWN:
+        return by_severity, order, drawn_words(len(rows), f"{len(known)} whose severity is known")
+    return ends(by_severity), order, ends_words(len(known), *ENDS)
 
 
 def _dots(

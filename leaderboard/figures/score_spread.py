@@ -150,12 +150,13 @@ def system_scores(
     names = [escaped_words(name) for name, _, _ in drawn]
     best, worst = defined[-1], defined[0]
     direction = "higher" if higher_is_better else "lower"
+    cut = drawn_words(len(defined), f"{ROWS_DRAWN} best")
     return Figure(
         id=figure_id,
         caption=f"Scores of {metric} on {corpus}, n = {len(defined)} systems, the best on top; {direction} is better. "
-        f"{drawn_words(len(defined), f'{ROWS_DRAWN} best')}".rstrip(),
+        f"{cut}".rstrip(),
         alternative=f"Dot plot of {len(defined)} systems. Best: {best[0]}, {written(best[2], 3)}; worst: {worst[0]}, "
-        f"{written(worst[2], 3)}.",
+        f"{written(worst[2], 3)}. {cut}".rstrip(),
         points=table,
         data=[
             dot_and_whisker(name, number, Estimate(score))

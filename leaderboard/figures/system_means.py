@@ -70,7 +70,7 @@ def system_means(
             if part
         ),
         alternative=f"Dot plot of {len(defined)} systems. Highest: {best[0].system}, {written(best[1], 2)}; lowest: "
-        f"{worst[0].system}, {written(worst[1], 2)}.",
+        f"{worst[0].system}, {written(worst[1], 2)}. {drawn_words(len(defined))}".rstrip(),
         points=table,
         data=traces,
         layout=layout,

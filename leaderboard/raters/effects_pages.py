@@ -23,8 +23,6 @@ from leaderboard.raters.effects_tables import (
     rater_table,
 )
 
-RATERS_DRAWN = 60
-
 
 @require_safe
 def rater_effects(request: HttpRequest, slug: str) -> HttpResponse:
@@ -58,13 +56,10 @@ def rater_effects(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def _figures(document: dict[str, object]) -> list[Figure]:
-    rows = rater_rows(document, RATERS_DRAWN)
+    rows = rater_rows(document)
     signature = effects_signature(document)
-    everyone = document["raters"]
-    assert isinstance(everyone, list)
-    remark = f"The {len(rows)} of {len(everyone)} raters with most ratings." if len(rows) < len(everyone) else ""
-    drawn = [severity_forest(rows, figure_id="severity", remark=remark, signature=signature)]
+    drawn = [severity_forest(rows, figure_id="severity", signature=signature)]
     steps = document["steps"]
     if isinstance(steps, list):
-        drawn.append(scale_use(rows, steps, figure_id="scale-use", remark=remark, signature=signature))
+        drawn.append(scale_use(rows, steps, figure_id="scale-use", signature=signature))
     return drawn

@@ -126,9 +126,9 @@ def _rater_row(rater: dict[str, Any]) -> Row:
     )
 
 
-def rater_rows(document: dict[str, Any], most: int) -> list[RaterRow]:
-    """For the figures: those with most ratings, where they are too many to draw."""
-    chosen = sorted(document["raters"], key=lambda one: (-one["ratings"], one["position"]))[:most]
+def rater_rows(document: dict[str, Any]) -> list[RaterRow]:
+    """For the figures, those with most ratings first."""
+    everyone = sorted(document["raters"], key=lambda one: (-one["ratings"], one["position"]))
     return [
         RaterRow(
             one["rater"],
@@ -136,7 +136,7 @@ def rater_rows(document: dict[str, Any], most: int) -> list[RaterRow]:
             estimate_of(one["severity"]),
             None if one["shares"] is None else tuple(one["shares"]),
         )
-        for one in chosen
+        for one in everyone
     ]
 
 

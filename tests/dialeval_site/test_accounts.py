@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from django.contrib.auth import get_user_model
+from django.contrib.auth.hashers import PBKDF2PasswordHasher
 from django.core.cache import cache
 from django.core.exceptions import ImproperlyConfigured
 from django.db import connection
@@ -15,6 +16,7 @@ from django.test import Client
 from django.urls import reverse
 
 from dialeval_site import accounts, backends, environment
+from dialeval_site import settings as site_settings
 from dialeval_site.account_actions import NameTaken, open_account
 from dialeval_site.demo import DEMO_ACCOUNTS
 
@@ -161,6 +163,22 @@ def test_the_password_is_changed_with_the_old_one(client: Client, ada: Any) -> N
         "account"
     )
     assert Client().login(username="ada", password=new)
+
+
+@pytest.mark.django_db
+def test_a_password_that_is_stored_anew_while_it_is_checked_logs_its_owner_not_out(
+    client: Client, ada: Any, settings: Any, nothing_counted: None
+) -> None:
+    """The right old password beside a new one that is refused: the hash is another, the session goes on."""
+    settings.PASSWORD_HASHERS = site_settings.PASSWORD_HASHERS
+    Users.objects.filter(pk=ada.pk).update(password=PBKDF2PasswordHasher().encode(PASSWORD, "saltsaltsalt"))
+    ada.refresh_from_db()
+    client.force_login(ada)
+    refused = {"old_password": PASSWORD, "new_password1": "1", "new_password2": "2"}
+    assert client.post(reverse("password-change"), refused).status_code == 422
+    ada.refresh_from_db()
+    assert ada.password.startswith("argon2")
+    assert client.get(reverse("account")).status_code == 200
 
 
 @pytest.mark.django_db

@@ -15,6 +15,12 @@ def test_a_core_that_is_gone_for_looks_in_a_row_is_one_stretch() -> None:
     assert stretches(looks((0, 0), (0, 0), (0, 0.1), (0, 0.16), (0, 0.22), (0, 0.22))) == [Stretch(0.1, 0.4)]
 
 
+def test_what_is_counted_when_the_core_is_back_began_before() -> None:
+    """0.4 s within one look of 0.1 s, at 0.5: gone from 0.1 on."""
+    found = stretches(looks((0.0,), (0.0,), (0.0,), (0.0,), (0.0,), (0.4,), (0.4,)))
+    assert [(round(one.begin, 9), one.end) for one in found] == [(0.1, 0.5)]
+
+
 def test_a_core_that_is_half_there_counts_as_there() -> None:
     assert stretches(looks((0.0,), (0.04,), (0.08,), (0.12,), (0.16,))) == []
 

@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import threading
+from typing import Any
 
 import pytest
 from django.contrib.auth.hashers import Argon2PasswordHasher, PBKDF2PasswordHasher, check_password, make_password
@@ -19,10 +20,10 @@ PASSWORD, SALT, FEW = "correct horse battery", "saltsaltsaltsaltsaltsa", 1000
 HASHES_IN_A_FORKED_PROCESS = """
 import os
 import signal
-from dialeval_site.passwords import HashedBefore
+from dialeval_site.passwords import HashedAside, HashedBefore
 
 def hashed():
-    return HashedBefore().encode("a pass word", "saltsalt", 1)
+    return HashedAside().encode("a pass word", "saltsalt"), HashedBefore().encode("a pass word", "saltsalt", 1)
 
 before = hashed()
 if child := os.fork():
@@ -77,6 +78,29 @@ def test_many_at_once_are_each_their_own() -> None:
     for thread in threads:
         thread.join()
     assert [check_password(f"pass {number}", made[number]) for number in range(4)] == [True] * 4
+
+
+@pytest.mark.parametrize(
+    ("hasher", "work"), [(passwords.HashedAside, ("encode", "verify")), (passwords.HashedBefore, ("encode",))]
+)
+def test_one_thread_hashes_and_checks(hasher: Any, work: tuple[str, ...], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Django checks a PBKDF2 hash by encoding once more."""
+    django_s = hasher.__mro__[1]
+    at_work: list[str] = []
+
+    def noted(deed: Any) -> Any:
+        def by_whom(self: Any, *arguments: Any) -> Any:
+            at_work.append(threading.current_thread().name.partition("_")[0])
+            return deed(self, *arguments)
+
+        return by_whom
+
+    for name in work:
+        monkeypatch.setattr(django_s, name, noted(getattr(django_s, name)))
+    stored = hasher().encode(PASSWORD, SALT)
+    assert hasher().verify(PASSWORD, stored)
+    assert set(at_work) == {"hashing"}
+    assert len(at_work) >= 2
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux has a niceness of each thread")

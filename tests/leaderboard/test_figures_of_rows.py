@@ -8,7 +8,8 @@ import pytest
 
 from annotations.estimates import Estimate
 from leaderboard.figures import Figure, ForestRow, RankRow, SystemMean, forest, rank_intervals, system_means
-from leaderboard.figures.fewer_ratings import TwoMeans, WidthAt, two_intervals, width_curve
+from leaderboard.figures.drawing import places
+from leaderboard.figures.fewer_ratings import TwoMeans, WidthAt, two_intervals, width_curve, worth_curve
 from leaderboard.figures.rater_effects import RaterRow, scale_use, severity_forest
 from leaderboard.figures.score_spread import system_scores
 
@@ -190,6 +191,11 @@ def test_of_many_systems_the_hundred_highest_are_drawn_and_the_data_have_all(cha
     assert len(figure.points.rows) == MANY
 
 
+@pytest.mark.parametrize("chart", ["means", "ranks", "two intervals", "correlations"])
+def test_who_cannot_see_a_chart_is_told_what_is_drawn_too(chart: str) -> None:
+    assert drawn_by(chart).alternative.endswith("Drawn: the 100 highest; the data have all.")
+
+
 def test_the_axis_of_ranks_ends_with_the_last_place_that_is_drawn() -> None:
     """The hundredth may have place 102: the axis ends 0.02 · 102 after it, not at 250."""
     low, high = drawn_by("ranks").layout["xaxis"]["range"]
@@ -229,6 +235,30 @@ def test_of_many_raters_the_strictest_and_the_most_lenient_are_drawn() -> None:
         assert len(figure.points.rows) == MANY
 
 
+UNKNOWN = Estimate.undefined("nobody judged what others judged")
+
+
+def use_of(raters: list[RaterRow]) -> Figure:
+    return scale_use(raters, (1.0, 2.0), figure_id="g")
+
+
+def test_raters_whose_severity_is_unknown_are_left_out_first() -> None:
+    raters = [RaterRow(f"u{n}", 5, UNKNOWN, shares=(0.5, 0.5)) for n in range(60)]
+    raters += [RaterRow(f"k{n}", 5, Estimate(float(n)), shares=(0.5, 0.5)) for n in range(50)]
+    figure = use_of(raters)
+    assert figure.layout["yaxis"]["ticktext"] == [f"k{n}" for n in range(50)]
+    assert "n = 110 raters, in the order of severity" in figure.caption
+    assert "Drawn: the 50 whose severity is known; the data have all." in figure.caption
+
+
+def test_where_no_severity_is_known_those_with_most_ratings_stand_on_top_and_no_order_is_claimed() -> None:
+    raters = [RaterRow(f"u{n}", 500 - n, UNKNOWN, shares=(0.5, 0.5)) for n in range(110)]
+    figure = use_of(raters)
+    assert figure.layout["yaxis"]["ticktext"] == [f"u{n}" for n in range(99, -1, -1)]
+    assert "severity" not in figure.caption
+    assert "Drawn: the 100 with most ratings; the data have all." in figure.caption
+
+
 @pytest.mark.parametrize("chart", ["means", "ranks", "two intervals", "correlations"])
 def test_the_scale_of_many_rows_stands_above_them(chart: str) -> None:
     figure = drawn_by(chart)
@@ -240,6 +270,10 @@ def test_the_scale_of_thirty_rows_stands_below_them() -> None:
     few = system_means([SystemMean(name, n, mean) for n, (name, mean) in enumerate(of_many()[:30])], figure_id="f")
     assert "side" not in few.layout["xaxis"]
     assert few.layout["yaxis"]["range"] == [-0.6, 29.6]
+
+
+def test_the_scale_above_has_its_room_without_lines() -> None:
+    assert correlations([ForestRow(*row) for row in of_many()[:40]]).layout["margin"]["t"] == 56
 
 
 def test_labels_of_lines_stand_between_the_scale_above_and_the_first_row() -> None:
@@ -256,3 +290,29 @@ def test_labels_of_lines_stand_between_the_scale_above_and_the_first_row() -> No
 def test_few_rated_dialogues_are_counted_in_whole_ones(counts: tuple[int, ...], step: int | None) -> None:
     figure = width_curve([WidthAt(count, 0.2, 0.1, 4.0) for count in counts], figure_id="f", metric="m")
     assert figure.layout["xaxis"].get("dtick") == step
+
+
+def test_steps_of_an_axis_are_those_of_the_systems_that_are_drawn() -> None:
+    """Twelve are drawn, from 10 to 12 dialogues; the thirteenth, worth least, has 40."""
+    systems = [(f"s{n}", n, [(10, 3.0), (12, 2.0)]) for n in range(12)] + [("last", 12, [(10, 1.1), (40, 1.0)])]
+    figure = worth_curve(systems, figure_id="f", metric="m")
+    assert figure.layout["xaxis"]["dtick"] == 1
+
+
+# --- where markers stand --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("exact", "drawn"),
+    [
+        ([0.0, 1 / 3, 4.0], [0.0, 0.33333, 4.0]),
+        ([1000000.1, 1000000.123456789, 1000000.9], [1000000.1, 1000000.123457, 1000000.9]),
+        ([-1e-7, 0.0, 2e-7 / 3], [-1e-7, 0.0, 6.6667e-8]),
+        ([123456.789], [123456.789]),
+        ([], []),
+    ],
+)
+def test_markers_stand_to_a_hundred_thousandth_of_their_spread(exact: list[float], drawn: list[float]) -> None:
+    """Spread 4: five decimals; 0.8: six; 1.7e-7: twelve; no spread: as it is."""
+    assert places(exact) == pytest.approx(drawn, rel=1e-6, abs=1e-18)
+    assert max(len(repr(one)) for one in [*places(exact), 0.0]) <= 14

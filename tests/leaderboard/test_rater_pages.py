@@ -53,6 +53,16 @@ def test_raters_stand_under_pseudonyms_in_the_page_its_files_and_the_stored_answ
         assert not any(name in text for name in STRICT)
 
 
+def test_of_many_raters_the_page_draws_both_ends_and_the_file_has_all(tmp_path, client):
+    """Of 101 the 51st in severity is not drawn."""
+    many = {f"rater-{number}": (number % 3) - 1 for number in range(101)}
+    panel(tmp_path, names=many)
+    page = page_of(client)
+    assert page.count("Drawn: the 50 strictest and the 50 most lenient; the data have all.") >= 2
+    for file in ("severity-data.csv", "scale-use-data.csv"):
+        assert len(page_of(client, f"?download={file}").strip().splitlines()) == 1 + 101
+
+
 def test_the_strictest_rater_comes_first_and_has_the_right_number(tmp_path):
     document = rater_effects(panel(tmp_path), "overall")
     severity = {one["rater"]: one["severity"]["value"] for one in document["raters"]}
