@@ -11,7 +11,7 @@ from tests.dialeval_site.documents import text_of
 from tests.site import PROJECT
 
 
-def tests_that_there_are() -> set[str]:
+def names_of_tests() -> set[str]:
     return {
         node.name
         for path in (PROJECT / "tests").rglob("test_*.py")
@@ -20,7 +20,7 @@ def tests_that_there_are() -> set[str]:
     }
 
 
-KNOWN = tests_that_there_are()
+KNOWN = names_of_tests()
 
 
 def section_of_threats() -> list[list[str]]:
