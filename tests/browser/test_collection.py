@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from tests.browser.for_everybody import assert_everybody_can_use
 from tests.browser.stage import Stage
@@ -161,6 +161,26 @@ def test_a_draft_outlives_a_reload_and_stays_in_a_narrow_dark_window(meeting: Ca
     expect(second.page.locator(".bubble")).to_have_count(1)
     for one in (first, second):
         assert one.scroll_width() <= 390
+
+
+def test_what_is_typed_before_the_script_is_there_outlives_a_reload(meeting: Callable[..., Pair]) -> None:
+    """On a slow line the page can be written in before its scripts have come."""
+    _, second = meeting("early")
+    page = second.page
+    expect(page.get_by_label("Your next utterance")).to_be_visible()
+    held: list[Route] = []
+
+    def hold(route: Route) -> None:
+        held.append(route)
+
+    page.route("**/room*.js", hold)
+    page.reload(wait_until="commit")
+    page.get_by_label("Your next utterance").fill("Typed early.")
+    held[0].continue_()
+    page.unroute("**/room*.js")
+    page.wait_for_load_state("load")
+    page.reload()
+    assert page.get_by_label("Your next utterance").input_value() == "Typed early."
 
 
 def test_who_is_left_behind_is_told_and_can_meet_someone_else(meeting: Callable[..., Pair]) -> None:

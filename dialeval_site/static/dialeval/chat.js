@@ -101,7 +101,8 @@
     }).catch(() => {});
   }, Number(page.dataset.heartbeatSeconds) * 1000);
 
-  if (!text.value) text.value = kept();
+  if (text.value) keep(text.value); // typed before this script was there
+  else text.value = kept();
   follow();
   if (document.querySelector("#chat > li")) toTheEnd();
   if (matchMedia("(pointer: fine)").matches && !form.hidden) text.focus({ preventScroll: true });

@@ -118,9 +118,11 @@
 
   const draft = store.read();
   if (draft.waited) call(words.yourTurn);
-  if (draft.text && !text.value) {
+  if (draft.text && (draft.pending || !text.value || text.value === draft.text)) {
     text.value = draft.text;
     if (draft.key) form.elements.key.value = draft.key;
+  } else if (text.value) {
+    keep(); // typed before this script was there
   }
   const persona = document.querySelector(".own-persona");
   if (said && !matchMedia("(min-width: 900px)").matches) persona.open = false;
