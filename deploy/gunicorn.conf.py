@@ -1,7 +1,10 @@
 """The web server's own settings: ``gunicorn dialeval_site.wsgi --config deploy/gunicorn.conf.py``.
 
 What differs from machine to machine comes from the environment: WEB_CONCURRENCY (gunicorn's own) and PORT or
-GUNICORN_CMD_ARGS (``--bind …``).
+GUNICORN_CMD_ARGS (``--bind …``). A socket that systemd hands over (``systemd/dialeval-web.socket``) comes before these.
+
+New code needs a new start: the main process holds modules of the site, for its log, and hands them to every process
+that it makes, after SIGHUP as well.
 """
 
 from __future__ import annotations
@@ -23,7 +26,7 @@ worker_class = "gthread"
 
 # Opening a campaign of a million slots is one request of up to a minute.
 timeout = 120
-# After SIGTERM and SIGHUP: requests under way are answered, for so many seconds; uploads take longest.
+# After SIGTERM: requests under way are answered, for so many seconds; uploads take longest.
 graceful_timeout = 60
 keepalive = 5
 # Each process says again and again that it lives, by a file: in memory, since a slow disk would look like a death.
@@ -42,7 +45,7 @@ _MADE_HERE = "dialeval-monitoring-"
 
 def on_starting(_server: object) -> None:
     """Each process counts requests in a file of its own, and any of them adds them up. A new folder for each start, so
-    that counts begin at 0 together; SIGHUP keeps it."""
+    that counts begin at 0 together."""
     if not os.environ.get("PROMETHEUS_MULTIPROC_DIR"):
         os.environ["PROMETHEUS_MULTIPROC_DIR"] = tempfile.mkdtemp(prefix=_MADE_HERE)
 

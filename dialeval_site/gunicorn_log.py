@@ -1,4 +1,5 @@
-"""What gunicorn itself has to say, in the log's own form: its main process loads no site, and so no settings."""
+"""What gunicorn itself has to say, in the log's own form: its main process never sets up Django, which elsewhere
+configures the log."""
 
 from __future__ import annotations
 

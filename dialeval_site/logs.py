@@ -1,6 +1,6 @@
 """Lines of the log: for people or as JSON, each with what it belongs to, none with a secret.
 
-Works without a site around it: gunicorn's main process writes lines, and never loads one.
+Works without Django set up: gunicorn's main process writes lines, and never does that.
 """
 
 from __future__ import annotations

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import ast
-import importlib.util
 import io
 import re
 from collections.abc import Iterator
@@ -31,6 +30,7 @@ from tests.dialeval_site.documents import (
     table_rows,
     text_of,
 )
+from tests.dialeval_site.example_checks import CHECKS, check_make, parser_of
 from tests.site import PROJECT
 
 PACKAGES = ("annotations", "workers", "leaderboard", "dialeval_site")
@@ -112,10 +112,6 @@ def commands() -> list[str]:
     return sorted(name for name, app in get_commands().items() if str(app) in APPS)
 
 
-def parser_of(name: str) -> argparse.ArgumentParser:
-    return load_command_class(get_commands()[name], name).create_parser("manage.py", name)
-
-
 def arguments_of(name: str) -> dict[str, argparse.Action]:
     """The command's own arguments as one writes them; Django's, which every command has, left out."""
     common = {action.dest for action in BaseCommand().create_parser("manage.py", "x")._actions}
@@ -173,131 +169,6 @@ def test_examples_name_what_exists(line: ShellLine) -> None:
     check = CHECKS.get(program)
     assert check is not None, f"no check for {program}"
     check(arguments)
-
-
-def check_management(arguments: list[str]) -> None:
-    name, *rest = arguments
-    assert name in get_commands(), name
-    parser_of(name).parse_args(rest)  # raises CommandError where it does not understand
-
-
-def check_pip(arguments: list[str]) -> None:
-    from pip._internal.commands import create_command
-
-    name, *rest = arguments
-    create_command(name).parse_args(rest)
-
-
-def check_make(arguments: list[str]) -> None:
-    makefile = (PROJECT / "Makefile").read_text(encoding="utf-8")
-    for target in arguments:
-        assert re.search(rf"^{re.escape(target)}:", makefile, flags=re.MULTILINE) or "=" in target, target
-
-
-def check_module(arguments: list[str]) -> None:
-    _, module, *rest = arguments
-    assert arguments[0] == "-m"
-    assert importlib.util.find_spec(module), module
-    PARSERS_OF_MODULES.get(module, check_options_in_the_source)(module, rest)
-
-
-def check_options_in_the_source(module: str, arguments: list[str]) -> None:
-    """Of programs whose parser cannot be had alone."""
-    found = importlib.util.find_spec(module)
-    assert found is not None
-    assert found.origin is not None
-    source = Path(found.origin).read_text(encoding="utf-8")
-    assert [one for one in arguments if one.startswith("--") and f'"{one}"' not in source] == []
-
-
-def check_launcher(arguments: list[str]) -> None:
-    """``accelerate launch`` and ``torchrun``: their own options, then a command of ours."""
-    place = arguments.index("manage.py")
-    check_management(arguments[place + 1 :])
-    if arguments[0] == "launch":
-        from accelerate.commands.launch import launch_command_parser as parser
-
-        known = parser().parse_args(arguments[1:])
-    else:
-        from torch.distributed.run import get_args_parser
-
-        known = get_args_parser().parse_args(arguments)
-    assert known.training_script == "manage.py"
-
-
-def check_celery(arguments: list[str]) -> None:
-    import click
-    from celery.bin.worker import worker
-
-    assert arguments[:3] == ["-A", "dialeval_site", "worker"]
-    worker.make_parser(click.Context(worker)).parse_args(arguments[3:])
-
-
-def check_gunicorn(arguments: list[str]) -> None:
-    from gunicorn.config import Config
-
-    assert Config().parser().parse_args(arguments).args == ["dialeval_site.wsgi"]
-
-
-def check_dialeval(arguments: list[str]) -> None:
-    from leaderboard.client.main import _parser
-
-    assert callable(_parser().parse_args(arguments).run)
-
-
-def check_baselines(_: str, arguments: list[str]) -> None:
-    from workers.baselines.__main__ import _parser
-
-    _parser().parse_args(arguments)
-
-
-def check_pytest(_: str, arguments: list[str]) -> None:
-    """A path of an example is there; pytest's own options are pytest's affair."""
-    for path in arguments:
-        assert not path.startswith("tests/") or (PROJECT / path).exists(), path
-
-
-PARSERS_OF_MODULES = {
-    "workers.baselines": check_baselines,
-    "pytest": check_pytest,
-    "tests.services": check_pytest,
-}
-
-
-def check_copy(arguments: list[str]) -> None:
-    *sources, _ = arguments
-    assert all(list(PROJECT.glob(source)) for source in sources), sources
-
-
-def check_compose(arguments: list[str]) -> None:
-    assert arguments[0] == "compose"
-    assert (PROJECT / arguments[arguments.index("-f") + 1]).exists()
-
-
-def check_systemctl(arguments: list[str]) -> None:
-    units = [one for one in arguments[1:] if not one.startswith("-")]
-    for unit in units:
-        assert list((PROJECT / "deploy" / "systemd").glob(f"{unit.removesuffix('.service')}*")), unit
-
-
-CHECKS = {
-    "cp": check_copy,
-    "docker": check_compose,
-    "systemctl": check_systemctl,
-    "manage.py": check_management,
-    "make": check_make,
-    "pip": check_pip,
-    "python": check_module,
-    "celery": check_celery,
-    "accelerate": check_launcher,
-    "torchrun": check_launcher,
-    "gunicorn": check_gunicorn,
-    "dialeval": check_dialeval,
-    "for": lambda arguments: None,
-    "done": lambda arguments: None,
-    "export": lambda arguments: None,  # settings: test_documents_name_only_settings_that_exist
-    "curl": lambda arguments: None,  # an example of the API: test_documents_challenges
-}
 
 
 def test_the_readme_s_test_command_is_what_ci_runs() -> None:

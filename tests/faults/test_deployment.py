@@ -22,8 +22,10 @@ import pytest
 
 from tests.conftest import ON_SERVICES
 from tests.deploy.test_files import procfile
+from tests.own_home import HOME
 from tests.services import free_port
 from tests.site import PROJECT, Site, wait_until
+from workers.metrics.wordnet import dictionary_folder, verify
 
 pytestmark = pytest.mark.slow
 
@@ -50,6 +52,7 @@ class Deployed:
             "CPU_PROCESSES": "1",
             "LLM_PROCESSES": "1",
             "PATH": f"{BIN}:{os.environ['PATH']}",
+            "NLTK_DATA": str(HOME / "nltk_data"),
         }
 
     def release(self) -> None:
@@ -58,14 +61,17 @@ class Deployed:
             cwd=PROJECT, env=self.site.environment, check=True, timeout=240, capture_output=True,
         )  # fmt: skip
 
-    def start(self, name: str) -> subprocess.Popen[bytes]:
+    def start(self, name: str, listening: socket.socket | None = None) -> subprocess.Popen[bytes]:
+        """With a socket that listens, as systemd hands it over: file 3 of the process whose number is named."""
         log = (self.site.home / f"{name}.log").open("ab")
+        handed_over = f"LISTEN_FDS=1 LISTEN_PID=$$ exec {procfile()[name]} 3<&{listening.fileno()}" if listening else ""
         process = subprocess.Popen(
-            ["/bin/sh", "-c", f"exec {procfile()[name]}"],
+            ["/bin/bash", "-c", handed_over or f"exec {procfile()[name]}"],
             cwd=PROJECT,
             env=self.site.environment,
             stdout=subprocess.DEVNULL,  # Celery's greeting, for people
             stderr=log,
+            pass_fds=[listening.fileno()] if listening else [],
             start_new_session=True,
         )
         log.close()
@@ -147,34 +153,44 @@ def test_the_procfile_s_processes_come_up_do_work_and_end(deployed: Deployed) ->
         assert [line for line in deployed.log(name) if line["level"] == "ERROR"] == []
 
 
-def test_processes_add_up_what_they_count_and_are_replaced_without_losing_a_request(deployed: Deployed) -> None:
-    """A process counts in its own file, the sum is what was asked. While eight visitors look at pages, all processes
-    are replaced (SIGHUP, systemd's reload): each request is answered, and the counts go on."""
+def test_processes_add_up_what_they_count(deployed: Deployed) -> None:
+    """Each counts in its own file, and the sum is what was asked."""
     deployed.release()
     web = deployed.start("web")
     wait_until(lambda: deployed.ready()["http"] == 200, 120, "the site is ready")
     for _ in range(20):
         assert deployed.ask("/metrics/")[0] == 200
-    key = 'dialeval_requests_total{method="GET",status="2xx",view="metrics"}'
-    assert deployed.figures()[key] == 20
-    before = children(web.pid)
-    assert len(before) == 2
+    assert len(children(web.pid)) == 2
+    assert deployed.figures()['dialeval_requests_total{method="GET",status="2xx",view="metrics"}'] == 20
 
-    stopping, outcomes = threading.Event(), []
-    crowd = [threading.Thread(target=visit, args=(deployed, stopping, outcomes)) for _ in range(8)]
-    for visitor in crowd:
-        visitor.start()
-    web.send_signal(signal.SIGHUP)
-    wait_until(lambda: len(children(web.pid)) == 2 and not before & children(web.pid), 120, "all processes are new")
-    stopping.set()
-    for visitor in crowd:
-        visitor.join()
+
+def test_a_restart_behind_systemd_s_socket_loses_no_request(deployed: Deployed) -> None:
+    """While eight visitors look at pages the web server ends and another begins, as ``systemctl restart`` has it: the
+    socket stays, who comes meanwhile waits in its queue. Both servers answered some of them."""
+    deployed.release()
+    with socket.create_server(("127.0.0.1", deployed.port), backlog=128) as listening:
+        first = deployed.start("web", listening)
+        wait_until(lambda: deployed.ready()["http"] == 200, 120, "the site is ready")
+        stopping, outcomes = threading.Event(), []
+        crowd = [threading.Thread(target=visit, args=(deployed, stopping, outcomes)) for _ in range(8)]
+        for visitor in crowd:
+            visitor.start()
+        wait_until(lambda: len(outcomes) >= 20, 60, "visitors are under way")
+        first.send_signal(signal.SIGTERM)
+        assert first.wait(timeout=90) == 0
+        answered_by_the_first = len(outcomes)
+        second = deployed.start("web", listening)
+        wait_until(lambda: len(outcomes) >= answered_by_the_first + 20, 120, "the second answers")
+        stopping.set()
+        for visitor in crowd:
+            visitor.join()
+        second.send_signal(signal.SIGTERM)
+        assert second.wait(timeout=90) == 0
     assert set(outcomes) == {200}
-    assert deployed.figures()[key] == 20 + len(outcomes)
 
 
 def visit(deployed: Deployed, stopping: threading.Event, outcomes: list[int]) -> None:
-    """0 where a request had no answer. It waits while new processes load: on a machine that does much else for long."""
+    """0 where a request had no answer. It waits while a new server loads: on a machine that does much else for long."""
     while not stopping.is_set():
         outcomes.append(deployed.ask("/metrics/", seconds=240)[0])
 
@@ -258,6 +274,16 @@ def test_a_process_without_its_database_lives_and_is_not_ready(deployed: Deploye
     assert time.monotonic() - begun < 2
     assert "quiet-river" not in (deployed.site.home / "web.log").read_text()
     deployed.site.settings["DATABASE_URL"] = url
+
+
+@pytest.mark.skipif(
+    not dictionary_folder(HOME / "nltk_data").is_dir(), reason="METEOR's word list is not on this machine"
+)
+def test_release_puts_meteor_s_word_list_where_workers_look(deployed: Deployed) -> None:
+    """From the folder NLTK_DATA, as the image has it, into an empty DIALEVAL_HOME."""
+    assert not (deployed.site.home / "nltk_data").exists()
+    deployed.release()
+    verify(dictionary_folder(deployed.site.home / "nltk_data"))
 
 
 def test_commands_of_the_procfile_are_programs_of_the_environment() -> None:
