@@ -14,8 +14,9 @@ from django.test import Client, RequestFactory
 from django.urls import reverse
 
 from dialeval_site import log_context, task_context
-from dialeval_site.logs import Json, Line
+from dialeval_site.logs import Json, Line, NoSweeps, configuration
 from dialeval_site.request_ids import HEADER, AccessLines, RequestIds
+from dialeval_site.sweeping import SWEEPS
 from tests.dialeval_site.documents import sections, text_of
 
 
@@ -60,6 +61,39 @@ def test_a_task_s_line_has_its_seconds_and_not_its_arguments() -> None:
     said = Json().format(record("Task x succeeded", data=data))
     assert json.loads(said)["seconds"] == 0.105
     assert "ann@example.org" not in said
+
+
+SWEEP = {"name": "workers.tasks.sweep", "id": "s-1"}
+RUN = {"name": "workers.tasks.run", "id": "t-1"}
+
+
+@pytest.mark.parametrize(
+    ("logger", "level", "arguments", "is_said"),
+    [
+        ("celery.app.trace", logging.INFO, (SWEEP,), False),
+        ("celery.worker.strategy", logging.INFO, (SWEEP,), False),
+        ("celery.worker.request", logging.INFO, ("workers.tasks.sweep", "s-1"), False),  # one that came too late
+        ("celery.app.trace", logging.ERROR, (SWEEP,), True),
+        ("celery.app.trace", logging.INFO, (RUN,), True),
+        ("celery.worker.request", logging.INFO, ("workers.tasks.run", "t-1"), True),
+        ("celery.apps.worker", logging.INFO, (), True),
+        ("workers.runs", logging.INFO, ("workers.tasks.sweep",), True),  # what a sweep itself has to say
+    ],
+)
+def test_a_sweep_that_went_well_is_not_said(logger: str, level: int, arguments: tuple[Any, ...], is_said: bool) -> None:
+    line = logging.LogRecord(logger, level, "x.py", 1, "a task", arguments, None)
+    assert NoSweeps().filter(line) is is_said
+
+
+def test_every_sweep_is_one_that_the_log_leaves_out() -> None:
+    for name in SWEEPS:
+        line = logging.LogRecord("celery.app.trace", logging.INFO, "x.py", 1, "a task", ({"name": name},), None)
+        assert not NoSweeps().filter(line), name
+
+
+@pytest.mark.parametrize(("level", "filters"), [("INFO", ["no_sweeps"]), ("DEBUG", [])])
+def test_debugging_hears_of_every_sweep(level: str, filters: list[str]) -> None:
+    assert configuration("json", level)["handlers"]["stderr"]["filters"] == filters
 
 
 def test_a_secret_in_an_exception_s_text_is_hidden_in_both_forms(monkeypatch: pytest.MonkeyPatch) -> None:
