@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import http.client
 import json
 import os
 import re
@@ -55,11 +56,13 @@ class Deployed:
             "NLTK_DATA": str(HOME / "nltk_data"),
         }
 
-    def release(self) -> None:
-        subprocess.run(
+    def release(self) -> str:
+        """What it printed."""
+        done = subprocess.run(
             ["/bin/sh", "-c", procfile()["release"]],
-            cwd=PROJECT, env=self.site.environment, check=True, timeout=240, capture_output=True,
+            cwd=PROJECT, env=self.site.environment, check=True, timeout=240, capture_output=True, text=True,
         )  # fmt: skip
+        return done.stdout
 
     def start(self, name: str, listening: socket.socket | None = None) -> subprocess.Popen[bytes]:
         """With a socket that listens, as systemd hands it over: file 3 of the process whose number is named."""
@@ -87,7 +90,7 @@ class Deployed:
                 return answer.status, answer.read(), answer.headers
         except urllib.error.HTTPError as refusal:
             return refusal.code, refusal.read(), refusal.headers
-        except OSError:
+        except (OSError, http.client.HTTPException):  # the latter where an answer was cut off
             return 0, b"", {}
 
     def ready(self) -> dict[str, Any]:
@@ -282,7 +285,8 @@ def test_a_process_without_its_database_lives_and_is_not_ready(deployed: Deploye
 def test_release_puts_meteor_s_word_list_where_workers_look(deployed: Deployed) -> None:
     """From the folder NLTK_DATA, as the image has it, into an empty DIALEVAL_HOME."""
     assert not (deployed.site.home / "nltk_data").exists()
-    deployed.release()
+    copied = deployed.release().splitlines()[-1]
+    assert copied.endswith(f" from {dictionary_folder(HOME / 'nltk_data')}")
     verify(dictionary_folder(deployed.site.home / "nltk_data"))
 
 
