@@ -28,7 +28,7 @@ from leaderboard.statistics.levels import MetricCorrelation, correlate_items, co
 from leaderboard.statistics.placed_scores import PlacedScores, dialogue_means
 from leaderboard.statistics.redraws import METHODS, Method
 from leaderboard.statistics.system_ranking import rank_systems
-from tests.leaderboard.statistics.made_corpora import MadeCorpus, World
+from tests.leaderboard.statistics.made_corpora import MadeCorpus, Spreads, World
 
 STRENGTHS = (0.3, 0.6, 0.9)
 LEVELS = ("turn", "dialogue", "system")
@@ -38,6 +38,7 @@ SHAPES = {
     "grade": (150, 2, 1),
     "five-dialogues": (5, 99, 7),
     "ten-systems": (30, 10, 3),
+    "one-turn": (15, 20, 1),
 }
 
 
@@ -99,12 +100,17 @@ PERCENTILES_EVERY = 4
 
 
 def simulate(
-    shape: tuple[int, int, int], corpora: int, worlds: int, seed: int, only_means: bool = False
+    shape: tuple[int, int, int],
+    corpora: int,
+    worlds: int,
+    seed: int,
+    only_means: bool = False,
+    spreads: Spreads | None = None,
 ) -> dict[tuple[str, Method], Counter[str]]:
     dialogues, systems, turns = shape
     counts: dict[tuple[str, Method], Counter[str]] = {}
     for number in range(worlds):
-        world = World.made(seed + number, systems, strengths=STRENGTHS)
+        world = World.made(seed + number, systems, strengths=STRENGTHS, spreads=spreads)
         truth = truth_of(world, turns, only_means)
         for of_world in range(corpora // worlds):
             corpus = world.corpus(1_000_000 * (seed + number) + of_world, dialogues, turns)
@@ -146,6 +152,7 @@ def main() -> int:
     parser.add_argument("--worlds", type=int, default=100, help="sets of systems; corpora of one world share them")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--dialogues", type=int, help="so many instead of the shape's")
+    parser.add_argument("--system-spread", type=float, default=Spreads.system, help="sd of the systems' true means")
     parser.add_argument("--means", action="store_true", help="means of systems only, which takes seconds")
     options = parser.parse_args()
     for name in SHAPES if options.shape == "all" else [options.shape]:
@@ -153,10 +160,13 @@ def main() -> int:
         dialogues = options.dialogues or dialogues
         start = time.perf_counter()
         worlds = min(options.worlds, options.corpora)
-        counts = simulate((dialogues, systems, turns), options.corpora, worlds, options.seed, options.means)
+        spreads = Spreads(system=options.system_spread)
+        counts = simulate((dialogues, systems, turns), options.corpora, worlds, options.seed, options.means, spreads)
         seconds = time.perf_counter() - start
         print(f"\n{name}: {dialogues} dialogues × {systems} systems × {turns} turns, {options.corpora:,} corpora of")
-        print(f"{options.worlds} worlds, seed {options.seed}, {seconds:,.0f} s\n")
+        print(
+            f"{options.worlds} worlds, systems {options.system_spread} apart, seed {options.seed}, {seconds:,.0f} s\n"
+        )
         printed(counts)
     return 0
 

@@ -7,14 +7,14 @@ a third lies between them: who is level with the best is said by itself.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 LEVEL_OF_TESTS = 0.05
 NEW_LETTER = (
-    "Metrics of one letter cannot be told apart: a new one begins with a metric that is significantly behind any of "
-    "the letter before."
+    "Within a letter no metric is significantly behind one above it: a new letter begins with the first that is behind "
+    "any of the letter before."
 )
 
 
@@ -26,6 +26,8 @@ class Bands:
     """From 0; a metric without one was not compared."""
     p: Mapping[tuple[str, str], float]
     """Holm's adjusted p of both orders of a pair."""
+    ahead: Collection[tuple[str, str]]
+    """Pairs of which the first is significantly ahead of the second, on what both scored."""
     words: str
 
     def of(self, metric: str) -> int | None:
@@ -38,6 +40,10 @@ class Bands:
             return None
         return [other for other in compared if self.p[metric, other] >= LEVEL_OF_TESTS]
 
+    def ahead_of(self, metric: str, among: Sequence[str]) -> list[str]:
+        """Those that are significantly ahead of this metric, though its coefficient on all it scored be the higher."""
+        return [other for other in among if (other, metric) in self.ahead]
+
 
 def bands_of(comparisons: Mapping[str, Any] | None, coefficient: str) -> Bands | None:
     """None where nothing is stored yet, or no pair was tested of this coefficient."""
@@ -46,14 +52,19 @@ def bands_of(comparisons: Mapping[str, Any] | None, coefficient: str) -> Bands |
         return None
     names = comparisons["metrics"]
     p: dict[tuple[str, str], float] = {}
-    for first, second, _, _, p_holm, *_ in found["pairs"]:
+    ahead: set[tuple[str, str]] = set()
+    for first, second, difference, _, p_holm, *_ in found["pairs"]:
         if p_holm is not None:
-            p[names[first], names[second]] = p[names[second], names[first]] = p_holm
+            pair = (names[first], names[second])
+            p[pair] = p[pair[::-1]] = p_holm
+            if difference and p_holm < LEVEL_OF_TESTS:
+                ahead.add(pair if difference > 0 else pair[::-1])
     if not p:
         return None
     return Bands(
         bands={metric: band - 1 for metric, band in found["bands"].items() if band is not None},
         p=p,
+        ahead=ahead,
         words=f"{NEW_LETTER[:1].lower()}{NEW_LETTER[1:]} By {comparisons['method']}{_speaks_of(comparisons)}; "
         f"Holm's correction for {_pairs(len(p) // 2)}, 5 %.",
     )

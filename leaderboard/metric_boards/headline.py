@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from annotations.tables.numerals import written
@@ -68,16 +68,24 @@ def _apart(document: Mapping[str, Any], wish: BoardWish, bands: Bands | None, be
     alike = bands.not_apart_from(best["metric"], others)
     if alike is None:
         return ""
-    if not alike and len(others) == 1:
+    ahead = bands.ahead_of(best["metric"], others)
+    if not alike and not ahead and len(others) == 1:
         return f"{others[0]} is significantly behind it."
-    if not alike:
+    if not alike and not ahead:
         return (
             "Every other metric here is significantly behind it."
             if wish.filters
             else "Every other metric is significantly behind it."
         )
-    count = f"{len(alike)} other metrics" if len(alike) > 1 else alike[0]
-    return f"{count} cannot be told apart from it."
+    said = [f"{_named(alike)} cannot be told apart from it."] if alike else []
+    if ahead:
+        are = "are" if len(ahead) > 1 else "is"
+        said.append(f"On what both scored {_named(ahead)} {are} significantly ahead of it.")
+    return " ".join(said)
+
+
+def _named(metrics: Sequence[str]) -> str:
+    return f"{len(metrics)} other metrics" if len(metrics) > 1 else metrics[0]
 
 
 def _people(document: Mapping[str, Any], wish: BoardWish) -> str:

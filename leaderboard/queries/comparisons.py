@@ -201,9 +201,10 @@ def _tested(
 def _document(texts: Sequence[str], tests: PairTests) -> dict[str, Any]:
     adjusted, rate = holm(tests.p), benjamini_hochberg(tests.p)
     places = np.triu_indices(len(texts), 1)
-    matrix = np.full((len(texts), len(texts)), np.nan)
-    matrix[places] = adjusted
-    bands = metric_bands([one.value for one in tests.alone], np.fmin(matrix, matrix.T))
+    p, differences = np.full((2, len(texts), len(texts)), np.nan)
+    p[places] = p.T[places] = adjusted
+    differences[places], differences.T[places] = tests.difference, -tests.difference
+    bands = metric_bands([one.value for one in tests.alone], differences, p)
     columns = zip(*places, tests.difference, tests.p, adjusted, rate, tests.permutations, strict=True)
     return {
         "pairs": [

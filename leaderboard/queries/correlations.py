@@ -121,7 +121,9 @@ def rows_of_level(
         document = _row_document(human, scores, row, level, correlation, signature)
         document |= (besides or {}).get(row, {})
         if reliability is not None:
-            document["attenuation_corrected"] = corrected(correlation, reliability)
+            document["attenuation_corrected"] = corrected(
+                correlation, reliability, recipe.of_the_limit(level, correlation.n)
+            )
         documents.append(document)
     return documents
 

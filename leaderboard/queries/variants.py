@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 from annotations.estimates import Estimate
@@ -118,10 +118,14 @@ def split_halves(
     return found
 
 
-def corrected(correlation: MetricCorrelation, reliability: dict[str, Estimate]) -> dict[str, Any]:
-    """``attenuation_corrected`` of one metric at one level."""
+def corrected(
+    correlation: MetricCorrelation, reliability: dict[str, Estimate], of_the_limit: Collection[str]
+) -> dict[str, Any]:
+    """``attenuation_corrected`` of one metric at one level. ``of_the_limit``: coefficients whose intervals speak of the
+    limit of many dialogues."""
+    r, rho = correlation.pearson, correlation.spearman
     return {
-        "pearson": corrected_for_unreliability(correlation.pearson, reliability["pearson"]).as_json(),
-        "spearman": corrected_for_unreliability(correlation.spearman, reliability["spearman"]).as_json(),
+        "pearson": corrected_for_unreliability(r, reliability["pearson"], "pearson" in of_the_limit).as_json(),
+        "spearman": corrected_for_unreliability(rho, reliability["spearman"], "spearman" in of_the_limit).as_json(),
         "kendall": Estimate.undefined(NO_TAU).as_json(),
     }

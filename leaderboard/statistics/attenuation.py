@@ -4,6 +4,9 @@ People's mean score is a noisy measure of what it stands for, and noise pulls ev
 Spearman (1904, The proof and measurement of association between two things) divides by the root of the reliability:
 r / √reliability is the correlation with the mean of endless such raters, were the noise of people unrelated to the
 metric. The metric's own noise is the metric's, and stays.
+
+An interval may speak of the limit of many dialogues already, as those of systems do: people's noise is out of it, and
+dividing it would take the noise out twice.
 """
 
 from __future__ import annotations
@@ -15,10 +18,13 @@ from annotations.estimates import Estimate
 NO_TAU = "the correction is of r and ρ: there is none for τ"
 
 
-def corrected_for_unreliability(correlation: Estimate, reliability: Estimate) -> Estimate:
+def corrected_for_unreliability(
+    correlation: Estimate, reliability: Estimate, interval_is_of_the_limit: bool = False
+) -> Estimate:
     """``reliability``: of the human mean at the same level (split halves, stepped up). Undefined where it is undefined,
     or 0 or less. Above 1 where noise made the reliability look smaller than it is: never cut. The interval is that of
-    the correlation, divided likewise: the reliability is taken as known. No p: that of the correlation holds."""
+    the correlation, divided likewise, the reliability taken as known; undivided where it ``is_of_the_limit`` of many
+    dialogues. No p: that of the correlation holds."""
     if correlation.value is None:
         return correlation
     if reliability.value is None:
@@ -26,5 +32,7 @@ def corrected_for_unreliability(correlation: Estimate, reliability: Estimate) ->
     if reliability.value <= 0:
         return Estimate.undefined(f"the human scores have no reliability ({reliability.value:.2f})")
     by = math.sqrt(reliability.value)
-    ends = None if correlation.ci is None else (correlation.ci[0] / by, correlation.ci[1] / by)
+    ends = correlation.ci
+    if ends is not None and not interval_is_of_the_limit:
+        ends = (ends[0] / by, ends[1] / by)
     return Estimate(value=correlation.value / by, ci=ends, reason=correlation.reason)

@@ -96,7 +96,8 @@ def delete_one_systems(human: SystemSums, metrics: Sequence[SystemSums | FloatAr
 def difference_tests(
     found: DeleteOne, first: IntArray, second: IntArray, population: Population
 ) -> tuple[FloatArray, FloatArray]:
-    """(pairs,) standard errors and two-sided p of r(first) − r(second); NaN where the jackknife is undefined."""
+    """(pairs,) standard errors and two-sided p of r(first) − r(second); NaN where the jackknife is undefined, and p
+    where a difference is the same whatever is left out: clusters that happen to agree are no certainty."""
     difference = found.whole[first] - found.whole[second]
     variance = _variance(found.dialogues, first, second)
     freedom = found.dialogues.shape[1] - 1
@@ -112,7 +113,8 @@ def difference_tests(
     with np.errstate(invalid="ignore", divide="ignore"):
         t = np.abs(difference) / error
     p = np.where(np.abs(difference) < ROUNDING, 1.0, 2.0 * stdtr(freedom, -t))
-    return error, np.where(np.isfinite(variance), p, np.nan)
+    without_spread = (np.abs(difference) >= ROUNDING) & (error <= ROUNDING)
+    return error, np.where(np.isfinite(variance) & ~without_spread, p, np.nan)
 
 
 def _variance(without: FloatArray, first: IntArray, second: IntArray) -> FloatArray:

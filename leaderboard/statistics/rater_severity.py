@@ -51,9 +51,11 @@ def correct_severity(ratings: CrossedRatings) -> SeverityCorrected | Undefined:
     apart.
 
     The interval of a system: its estimate is made anew without each dialogue (variance components kept), and the
-    jackknife variance (Efron & Stein 1981) over dialogues, to which is added what the raters' luck still is, σ²_rater ·
+    jackknife variance (Efron & Stein 1981) over the dialogues in which it was rated, and over the others, which matter
+    to it by its raters alone, to which is added what the raters' luck still is, σ²_rater ·
     Σ_r (c_sr − 1/R)², c_sr being rater r's weight in the mean of system s: zero where all raters rated alike. Student's
-    t with (groups − 1) degrees of freedom.
+    t with one degree of freedom less than the system has dialogues of its own (or groups of them): a system that was
+    rated in two knows as little of its spread as if no other had been rated.
     """
     if reason := _why_not(ratings):
         return Undefined(reason)
@@ -160,12 +162,18 @@ def _with_interval(
     if len(np.unique(ratings.dialogue[mine])) < 2:
         return Estimate(value=value, reason="an interval over dialogues needs at least 2 rated dialogues")
     again = np.array([one[number] for one in without if one is not None and np.isfinite(one[number])])
-    groups = len(again)
-    if groups < 2 or groups < len(without):
+    if len(again) < 2 or len(again) < len(without):
         return Estimate(value=value, reason="leaving out one group of dialogues leaves a system without ratings")
-    variance = (groups - 1) / groups * float(((again - again.mean()) ** 2).sum()) + leftover
-    half = float(stdtrit(groups - 1, 0.975)) * float(np.sqrt(variance))
+    own = np.unique(ratings.dialogue[mine] % len(without))  # the groups of ``of_groups`` that hold its ratings
+    squares = (again - again.mean()) ** 2
+    of_own, of_others = float(squares[own].sum()), float(np.delete(squares, own).sum())
+    variance = _jackknifed(of_own, len(own)) + _jackknifed(of_others, len(again)) + leftover
+    half = float(stdtrit(len(own) - 1, 0.975)) * float(np.sqrt(variance))
     return Estimate(value=value, ci=(value - half, value + half))
+
+
+def _jackknifed(squares: float, groups: int) -> float:
+    return (groups - 1) / groups * squares
 
 
 def _severity_of(value: float, error: float, relative: float) -> Estimate:

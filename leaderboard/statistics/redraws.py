@@ -65,6 +65,12 @@ class Recipe:
         name = f"jackknife-t95-over-{_OVER[self.unit]}"
         return f"{name},system-ranks:plausible-means-t95" if level == "system" and self.unit == "dialogues" else name
 
+    def of_the_limit(self, level: str, systems: int) -> tuple[str, ...]:
+        """The coefficients whose intervals speak of the limit of many dialogues: noise in the means is out of them."""
+        if level != "system" or self.unit != "dialogues" or not self.is_jackknife:
+            return ()
+        return ("pearson",) if systems < FEWEST_SYSTEMS else ("pearson", "spearman", "kendall")
+
     def words(self, level: str, dialogues: int, systems: int) -> str:
         """What the interval speaks of, how it is made, and where it may not hold its 95 %. ``dialogues``, ``systems``:
         how many people rated."""

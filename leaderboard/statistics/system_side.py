@@ -72,7 +72,7 @@ class SystemSide:
             return {**self._by_percentiles(points, metric_means, metric), "pearson": pearson}
         if np.isnan(self._human_left_out).any() or np.isnan(left_out).any():
             return {name: _without(points[name], IN_ONE_DIALOGUE) for name in COEFFICIENTS}
-        human_draws, metric_draws = plausible_means(
+        drawn_means = plausible_means(
             self.means,
             metric_means,
             self._human_left_out,
@@ -81,7 +81,9 @@ class SystemSide:
             self.recipe.resamples,
             self.recipe.seed,
         )
-        drawn = correlate_rows(fixed_side(human_draws), prepared_rows(metric_draws), RANKS)
+        if isinstance(drawn_means, Undefined):
+            return {"pearson": pearson, **{name: _without(points[name], drawn_means.reason) for name in RANKS}}
+        drawn = correlate_rows(fixed_side(drawn_means[0]), prepared_rows(drawn_means[1]), RANKS)
         return {"pearson": pearson, **{name: _between_percentiles(points[name], drawn[name]) for name in RANKS}}
 
     def _over_both(

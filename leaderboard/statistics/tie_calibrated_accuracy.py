@@ -103,6 +103,8 @@ def _calibrated(pairs: _Pairs, metric: FloatArray, of_dialogue: dict[int, int] |
     if not difference[both].any():
         return TieCalibrated(Estimate.undefined("all metric scores are equal"), None, 0, 0)
     difference, sign = difference[both], pairs.human_sign[both]
+    if not sign.any():
+        return TieCalibrated(Estimate.undefined("no two human scores of a group differ"), None, 0, 0)
     tied = sign == 0
     groups, place = np.unique(pairs.group[both], return_inverse=True)
     weight = 1.0 / np.bincount(place)

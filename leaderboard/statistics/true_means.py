@@ -16,7 +16,10 @@ from functools import lru_cache
 
 import numpy as np
 
+from annotations.estimates import Undefined
 from leaderboard.statistics.placed_scores import FloatArray, IntArray
+
+ALL_NOISE = "no interval: what dialogues change may be all by which the systems seem to differ"
 
 
 def plausible_means(
@@ -27,8 +30,9 @@ def plausible_means(
     dialogues: IntArray,
     draws: int,
     seed: int,
-) -> tuple[FloatArray, FloatArray]:
-    """(draws, systems) of true human means, and of true metric means.
+) -> tuple[FloatArray, FloatArray] | Undefined:
+    """(draws, systems) of true human means, and of true metric means. Undefined where the errors are measured as large
+    as all that is seen, in any direction: the plausible means would lie on one line, and agree or disagree for sure.
 
     ``human``, ``metric``: (systems,) finite means, neither constant. ``human_left_out``, ``metric_left_out``: (G,
     systems) means without each dialogue, finite; a metric without scores of dialogues has one row, its scores, and no
@@ -39,7 +43,9 @@ def plausible_means(
     centre = seen.mean(axis=1)
     standard = (seen - centre[:, None]) / scale[:, None]
     errors = _errors(human_left_out / scale[0], metric_left_out / scale[1])
-    spread = _at_least_zero(np.cov(standard) - errors)
+    spread = np.cov(standard) - errors
+    if float(np.linalg.eigvalsh(spread)[0]) <= 0.0:
+        return Undefined(ALL_NOISE)
     share = (1 / dialogues) / np.mean(1 / dialogues)  # a system rated in few dialogues has larger errors
     of_system = errors * share[:, None, None]
     shrink = spread @ np.linalg.pinv(spread + of_system, hermitian=True)
@@ -75,12 +81,6 @@ def _errors(human_left_out: FloatArray, metric_left_out: FloatArray) -> FloatArr
     both = both - both.mean(axis=1, keepdims=True)
     pooled = np.einsum("igs,jgs->ij", both, both) * (groups - 1) / groups / (systems - 1)
     return np.asarray(pooled)
-
-
-def _at_least_zero(matrix: FloatArray) -> FloatArray:
-    """The nearest covariance: errors may be measured larger than all that is seen."""
-    values, vectors = np.linalg.eigh(matrix)
-    return np.asarray((vectors * np.maximum(values, 0.0)) @ vectors.T)
 
 
 def _root(matrices: FloatArray) -> FloatArray:

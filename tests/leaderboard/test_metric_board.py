@@ -99,6 +99,13 @@ def test_a_metric_alone_and_one_that_all_are_behind() -> None:
     assert headline(two, BoardWish(), bands_of(behind, "pearson"))[1].startswith("b is significantly behind it.")
 
 
+def test_a_metric_that_is_ahead_of_the_best_on_what_both_scored_is_named() -> None:
+    turned = comparisons(["a", "b"], [[0, 1, -0.3, 0.0, 0.01, 0.01, 99]], {"a": 1, "b": 1})
+    two = document(row("a", "turn", 0.5), row("b", "turn", 0.4))
+    said = headline(two, BoardWish(), bands_of(turned, "pearson"))[1]
+    assert said.startswith("On what both scored b is significantly ahead of it.")
+
+
 def test_without_any_coefficient_it_says_why() -> None:
     first, more = headline(document(row("bleu_4", "turn", None)), BoardWish(), None)
     assert (first, more) == ("", "No metric has a coefficient at turn level: all scores are equal.")

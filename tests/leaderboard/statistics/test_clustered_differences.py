@@ -90,6 +90,16 @@ def test_one_cluster_says_nothing(systems, dialogues, population):
     assert np.isnan(clustered_pairs_of_items(c.human, c.metrics, c.system, c.dialogue, population).p).all()
 
 
+def test_two_dialogues_that_happen_to_agree_are_no_certainty():
+    """Each dialogue is a copy of the other: whichever is left out, the difference stays, and its error is 0."""
+    half = campaign(dialogues=1, turns=6, metrics=2)
+    human, system = np.tile(half.human, 2), np.tile(half.system, 2)
+    metrics, dialogue = np.tile(half.metrics, 2), np.repeat([0, 1], len(half.human))
+    found = clustered_pairs_of_items(human, metrics, system, dialogue, "dialogues")
+    assert abs(found.difference[0]) > 0.01
+    assert np.isnan(found.p).all()
+
+
 def test_constant_metrics_have_no_p():
     c = campaign(metrics=2)
     metrics = np.array([c.metrics[0], np.ones(len(c.human))])

@@ -12,7 +12,7 @@ from leaderboard.statistics.system_ranking import rank_systems
 from leaderboard.statistics.true_means import plausible_means
 from tests.annotations.correlation.resampled import SCIPY
 from tests.leaderboard.statistics.campaign import campaign
-from tests.leaderboard.statistics.made_corpora import World
+from tests.leaderboard.statistics.made_corpora import Spreads, World
 
 
 def placed(c, scores):
@@ -122,6 +122,35 @@ def test_few_systems_are_said_to_be_few(systems, says):
 def test_few_dialogues_are_said_to_be_few():
     assert "with 5 dialogues no method is sure" in Recipe().words("turn", 5, 99)
     assert "hold less than 95 %" in Recipe("dialogues", "percentile").words("turn", 15, 99)
+
+
+def test_ranks_of_systems_that_dialogues_alone_may_part_have_no_interval():
+    """Systems closer than the noise of their means: ρ = 1 here, where the truth is 0.4. Were the covariance of the true
+    means only cut at 0, all plausible means would lie on one line, and the interval would be [1, 1]."""
+    world = World.made(6, 5, strengths=(0.8,), spreads=Spreads(system=0.2))
+    corpus = world.corpus(6, 15, 1)
+    human, metrics = (PlacedScores(one, corpus.system, corpus.dialogue) for one in (corpus.human, corpus.metrics))
+    (found,) = correlate_systems(human, metrics, 5)
+    assert world.true_system_correlations("spearman")[0] == pytest.approx(0.4)
+    for rank in (found.spearman, found.kendall):
+        assert rank.value == pytest.approx(1.0)
+        assert rank.ci is None
+        assert "may be all by which the systems seem to differ" in rank.reason
+    assert found.pearson.ci is not None
+
+
+@pytest.mark.parametrize(
+    ("recipe", "level", "systems", "expected"),
+    [
+        (Recipe(), "system", 5, ("pearson", "spearman", "kendall")),
+        (Recipe(), "system", 4, ("pearson",)),  # ranks of few systems have percentiles
+        (Recipe(), "turn", 5, ()),
+        (Recipe(method="percentile"), "system", 5, ()),
+        (Recipe(unit="systems"), "system", 5, ()),
+    ],
+)
+def test_which_intervals_speak_of_the_limit_of_many_dialogues(recipe, level, systems, expected):
+    assert recipe.of_the_limit(level, systems) == expected
 
 
 def test_intervals_hold_the_truth_as_often_as_they_say_and_percentiles_do_not():

@@ -126,6 +126,17 @@ def test_corrected_means_are_nearer_the_truth_and_their_intervals_cover_it():
     assert 0.91 <= np.mean(covered_severity) <= 0.98
 
 
+def test_the_interval_of_a_system_of_two_dialogues_among_forty_covers_its_truth():
+    """80 panels. With the degrees of freedom of all forty dialogues it would hold the truth in eight of ten."""
+    covered = []
+    for seed in range(80):
+        ratings, means, _ = made(seed, systems=4, dialogues=40, turns=1, unbalanced=False)
+        few = ratings.only((ratings.system != 0) | (ratings.dialogue < 2))
+        low, high = correct_severity(few).systems[0].ci
+        covered.append(low <= means[0] <= high)
+    assert 0.9 <= np.mean(covered) <= 0.99
+
+
 def test_raters_who_are_alike_have_no_severity():
     found = correct_severity(made(1, severity=0.0)[0])
     assert found.deviation["rater"] < 0.1

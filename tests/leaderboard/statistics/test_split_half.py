@@ -47,6 +47,12 @@ def test_the_corrected_correlation_is_that_with_the_truth():
     assert found.ci == pytest.approx((0.5 / np.sqrt(0.8), 0.6 / np.sqrt(0.8)))
 
 
+def test_an_interval_of_the_limit_of_many_dialogues_is_not_corrected_again():
+    found = corrected_for_unreliability(Estimate(0.48, ci=(0.4, 0.7)), Estimate(0.64), interval_is_of_the_limit=True)
+    assert found.value == pytest.approx(0.6)
+    assert found.ci == (0.4, 0.7)
+
+
 def test_it_is_not_cut_at_one():
     assert corrected_for_unreliability(Estimate(0.9), Estimate(0.5)).value == pytest.approx(0.9 / np.sqrt(0.5))
 

@@ -77,6 +77,7 @@ def test_too_many_pairs_are_drawn_and_the_share_is_kept(monkeypatch):
     ("human", "metric", "reason"),
     [
         ([1, 2, 3], [1, 1, 1], "all metric scores are equal"),
+        ([4, 4, 4], [1, 2, 3], "no two human scores of a group differ"),  # an ε of 2 would be right of every pair
         ([1, 2, np.nan], [1, np.nan, 3], "no two responses"),
         ([], [], "no two responses"),
     ],
