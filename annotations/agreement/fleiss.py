@@ -28,13 +28,16 @@ def fleiss_kappa(table: Tabulation, resampling: Resampling) -> FleissKappa:
     """κ on the largest set of items with equally many ratings, two or more; of equally large sets, the one with
     more ratings an item. Values in (−∞, 1].
 
-    Undefined with fewer than two raters, without an item that two raters judged, and where all scores are equal.
+    Undefined with fewer than two raters, without an item that two raters judged, with more than ``MOST_LEVELS``
+    different scores, and where all scores are equal.
     """
     if table.active_raters.size < 2:
         return FleissKappa(Estimate.undefined("fewer than two raters"))
     ratings = table.usual_ratings_per_item
     if ratings is None:
         return FleissKappa(Estimate.undefined("no item was judged by two raters"))
+    if table.why_not_counted:
+        return FleissKappa(Estimate.undefined(table.why_not_counted))
     chosen = table.ratings_of_item == ratings
     counts = np.where(chosen[:, np.newaxis], table.counts, 0.0)
     agreement = (counts * (counts - 1.0)).sum(axis=1) / (ratings * (ratings - 1.0))

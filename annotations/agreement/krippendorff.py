@@ -30,8 +30,8 @@ CELLS_AT_A_TIME = 4_000_000
 def krippendorff_alphas(table: Tabulation, resampling: Resampling) -> dict[Measurement, Estimate]:
     """α under the four distances, each with its bootstrap interval; values in (−∞, 1].
 
-    Undefined with fewer than two raters, without an item that two raters judged, where all scores are equal
-    (0/0), and for the ratio distance where a score is negative.
+    Undefined with fewer than two raters, without an item that two raters judged, with more than ``MOST_LEVELS``
+    different scores, where all scores are equal (0/0), and for the ratio distance where a score is negative.
     """
     reason = _why_undefined(table)
     if reason:
@@ -145,4 +145,4 @@ def _why_undefined(table: Tabulation) -> str:
         return "fewer than two raters"
     if not (table.ratings_of_item >= 2).any():
         return "no item was judged by two raters"
-    return ""
+    return table.why_not_counted

@@ -17,6 +17,10 @@ MISSING = -1
 """The code of a rater who did not judge an item."""
 
 
+MOST_LEVELS = 1_500
+"""α needs a number for each pair of levels, several times over: 100 MB with so many, a gigabyte with 5,000."""
+
+
 @dataclass(frozen=True)
 class Tabulation:
     """A rating matrix with scores as level codes and the items sorted by dialogue, items without ratings left out.
@@ -37,6 +41,13 @@ class Tabulation:
     @property
     def dialogues(self) -> int:
         return int(self.dialogue[-1]) + 1 if self.items else 0
+
+    @property
+    def why_not_counted(self) -> str:
+        """Why coefficients that count each level, α and Fleiss' κ, are not made; "" where they can be."""
+        if self.levels.size <= MOST_LEVELS:
+            return ""
+        return f"{self.levels.size:,} different scores: agreement by levels is counted up to {MOST_LEVELS:,}"
 
     @cached_property
     def ratings_of_item(self) -> IntArray:

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from annotations.agreement import krippendorff as module
+from annotations.agreement.fleiss import fleiss_kappa
 from annotations.agreement.intervals import Resampling
 from annotations.agreement.krippendorff import MEASUREMENTS, coincidences_by_dialogue, krippendorff_alphas
 from annotations.agreement.matrix import RatingMatrix
@@ -83,6 +84,17 @@ def test_constant_scores_are_undefined() -> None:
     alpha = alphas(matrix_of([3, 3, 3], [3, 3, 3]))["ordinal"]
     assert alpha.value is None
     assert "equal" in alpha.reason
+
+
+def test_a_slider_s_thousands_of_levels_are_not_counted() -> None:
+    """Two raters of 3,000 responses, no score twice: 36 million pairs of levels would be held several times over."""
+    first = np.arange(3_000.0)
+    table = tabulate(matrix_of(list(first), list(first + 0.5)))
+    nothing_drawn = Resampling.draw(table.dialogues, resamples=0, seed=0)
+    assert {one.reason for one in krippendorff_alphas(table, nothing_drawn).values()} == {
+        "6,000 different scores: agreement by levels is counted up to 1,500"
+    }
+    assert fleiss_kappa(table, nothing_drawn).kappa.reason.startswith("6,000 different scores")
 
 
 def test_no_overlap_is_undefined() -> None:
