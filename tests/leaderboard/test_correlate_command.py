@@ -222,6 +222,30 @@ def test_variants_are_rows_of_the_table_on_request_and_columns_of_csv_always(cor
     assert row["pairwise_accuracy"] == ""  # of systems
 
 
+def test_intervals_of_systems_are_not_corrected_for_noise_again(tmp_path: Path, odd_metrics, capsys) -> None:
+    """Turns: the interval is divided by the root of the reliability. Systems: it speaks of endless dialogues."""
+    seen = {"a": (1, 2, 2, 1), "b": (3, 2, 3, 3), "c": (4, 3, 4, 4), "d": (2, 3, 1, 2)}
+    lengths = {"a": (2, 1, 3, 2), "b": (3, 4, 2, 3), "c": (4, 3, 5, 6), "d": (5, 4, 6, 5)}
+    numbered = {(f"d{number}", 0, system): number for system in seen for number in range(4)}
+    scores, texts = {}, {}
+    for place, number in numbered.items():
+        score = seen[place[2]][number]
+        scores[place] = {"ann": float(score), "bob": float(score + number % 2)}
+        texts[place] = "x" * lengths[place[2]][number]
+    stored(rated_corpus([dialogue(f"d{number}") for number in range(4)], texts, scores), tmp_path)
+    call_command("score", corpus="small", metrics="length", inline=True)
+    capsys.readouterr()
+    call_command("correlate", "--corpus", "small", "--format", "json")
+    document = json.loads(capsys.readouterr().out)
+    turn, system = ({row["level"]: row for row in document["rows"]}[level] for level in ("turn", "system"))
+    root = document["split_half"]["turn"]["pearson"] ** 0.5
+    assert root < 0.99
+    divided = [end / root for end in turn["pearson"]["ci"]]
+    assert turn["attenuation_corrected"]["pearson"]["ci"] == pytest.approx(divided)
+    assert system["pearson"]["ci"] is not None
+    assert system["attenuation_corrected"]["pearson"]["ci"] == system["pearson"]["ci"]
+
+
 def test_intervals_of_other_systems_are_named_in_the_signature(correlate) -> None:
     asked = ("--level", "turn", "--resamples", "20", "--metrics", "length", "--format", "json")
     document = json.loads(correlate(*asked, "--redraw", "both"))
