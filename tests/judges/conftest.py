@@ -13,6 +13,8 @@ from annotations.models import CorpusVersion
 from tests.campaigns.sets import made_user, made_version
 from tests.judges.loopback_server import Loopback, loopback_server
 from tests.judges.run_pages import GPT
+from tests.judges.written import MODEL, forget
+from workers.judges import trials
 
 
 @pytest.fixture(scope="session")
@@ -45,3 +47,13 @@ def endpoint(settings: Any) -> None:
     """An endpoint of somebody else's, whose model has a price: 1 USD for a million tokens in, 10 out."""
     settings.LLM_URL, settings.LLM_MODEL, settings.LLM_KEY = "https://api.example.org/v1", GPT, "secret-key"
     settings.LLM_PRICES = {GPT: (Decimal(1), Decimal(10))}
+
+
+@pytest.fixture
+def alone(monkeypatch: pytest.MonkeyPatch, settings: Any) -> Iterator[None]:
+    """No broker, no endpoint that answers: only pages."""
+    monkeypatch.setattr(trials, "tell_workers", lambda task, rows: [pk for pk, _ in rows])
+    settings.LLM_URL, settings.LLM_MODEL, settings.LLM_KEY = "http://127.0.0.1:9/v1", MODEL, "sk-secret-of-the-site"
+    forget()
+    yield
+    forget()
