@@ -96,6 +96,21 @@ def test_a_late_answer_overwrites_nothing_that_was_filled_in_meanwhile(visit: Ca
     organiser.complaints = [one for one in organiser.complaints if "error: htmx:" not in one]
 
 
+def test_a_choice_made_before_the_scripts_have_come_is_followed(visit: Callable[..., Visit]) -> None:
+    """On a slow line the page can be filled in before them; a reload that puts choices back is the same to it."""
+    organiser = visit(role="organiser")
+    page = organiser.go("/campaigns/")
+    late: list[Route] = []
+    page.route("**/htmx*.js*", lambda route: late.append(route))
+    page.goto(organiser.address + "/campaigns/new/?corpus=demo", wait_until="commit")
+    page.get_by_label("Name", exact=True).fill("Newcomer hurries")
+    page.get_by_text("New dialogues between two raters").click()
+    expect(page.get_by_label("Dialogues wanted")).to_have_count(0)
+    late[0].continue_()
+    expect(page.get_by_label("Dialogues wanted")).to_be_visible()
+    expect(page.get_by_label("Name", exact=True)).to_have_value("Newcomer hurries")
+
+
 def test_guidelines_are_shown_while_they_are_written(visit: Callable[..., Visit]) -> None:
     page = visit(role="organiser").go("/campaigns/new/?corpus=demo")
     page.get_by_label("Name", exact=True).fill("Newcomer writes")

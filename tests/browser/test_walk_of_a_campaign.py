@@ -70,12 +70,14 @@ def _set_it_up(page: Page) -> None:
     page.get_by_label("Name", exact=True).fill("First steps")
     # On a site with the demo alone it is chosen already; other tests of this folder may have brought corpora.
     corpus = page.get_by_label("Corpus", exact=True)
-    page.evaluate("document.getElementById('campaign-form').dataset.before = 'yes'")
-    corpus.select_option(value=corpus.locator("option", has_text="Demo (simulated").get_attribute("value"))
-    expect(page.locator("#campaign-form[data-before]")).to_have_count(0)  # the form follows the corpus
+    demo = corpus.locator("option", has_text="Demo (simulated").get_attribute("value") or ""
+    corpus.select_option(value=demo)
+    expect(page.locator("[name=shown_version]")).to_have_value(demo)  # the form follows the corpus
     expect(page.get_by_label("gold", exact=True)).to_be_visible()
-    for none in page.get_by_role("button", name="none").all():
-        none.click()
+    none_of_a_kind = page.get_by_role("button", name="none")
+    expect(none_of_a_kind.first).to_be_visible()  # buttons of a script
+    for button in none_of_a_kind.all():
+        button.click()
     for system in ("gold", "echo"):
         page.get_by_label(system, exact=True).check()
     page.get_by_label("Dialogues to draw").fill("1")
