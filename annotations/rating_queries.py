@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from annotations.agreement.matrix import RatingMatrix
 from annotations.agreement.report import agreement_report
+from annotations.correlation.settled import DIGITS_OF_PARTS, settled
 from annotations.models import CorpusVersion, Rater, Rating, Response, System, Turn
 from annotations.queries import of_shown_systems, select_systems
 from annotations.records import Level, RaterKind
@@ -38,7 +39,8 @@ class RatedItems:
         given = ~np.isnan(scores)
         count = given.sum(axis=0)
         total = np.where(given, scores, 0.0).sum(axis=0)
-        return np.divide(total, count, out=np.full(len(count), np.nan), where=count > 0)
+        means = np.divide(total, count, out=np.full(len(count), np.nan), where=count > 0)
+        return settled(means, DIGITS_OF_PARTS)
 
 
 @dataclass(frozen=True)

@@ -24,9 +24,10 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from annotations.correlation import COEFFICIENTS, cluster_resamples, correlation_replicates
+from annotations.correlation.settled import settled
 from leaderboard.statistics.grouped import within_dialogues, within_systems
 from leaderboard.statistics.levels import correlate_items, correlate_systems
-from leaderboard.statistics.placed_scores import PlacedScores, dialogue_means, settled, system_sums
+from leaderboard.statistics.placed_scores import PlacedScores, dialogue_means, system_sums
 from leaderboard.statistics.rowwise import correlate_rows, fixed_side, prepared_rows
 
 SYSTEMS, DIALOGUES, TURNS, METRICS, RESAMPLES, SEED = 99, 15, 7, 40, 1000, 0

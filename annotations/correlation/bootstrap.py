@@ -8,6 +8,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from annotations.correlation.alike import ALIKE_BY_CHANCE, alike_by_chance
 from annotations.estimates import Estimate, Undefined
 
 MAX_UNDEFINED_SHARE = 0.10
@@ -48,7 +49,8 @@ def percentile_interval(replicates: NDArray[np.float64], level: float = 0.95) ->
 def with_interval(point: Estimate, replicates: NDArray[np.float64] | None, clusters_used: int) -> Estimate:
     """The point estimate with its bootstrap interval, or with the reason why it has none.
 
-    ``clusters_used``: how many clusters hold data. With one, every resample is the same and would claim certainty.
+    ``clusters_used``: how many clusters hold data. With one, every resample is the same and would claim certainty; with
+    fewer than ten they may be so by chance.
     """
     if not point.is_defined or replicates is None:
         return point
@@ -57,4 +59,6 @@ def with_interval(point: Estimate, replicates: NDArray[np.float64] | None, clust
     interval = percentile_interval(replicates)
     if isinstance(interval, Undefined):
         return Estimate(value=point.value, p=point.p, reason=interval.reason)
+    if alike_by_chance(replicates[~np.isnan(replicates)], clusters_used):
+        return Estimate(value=point.value, p=point.p, reason=ALIKE_BY_CHANCE)
     return Estimate(value=point.value, p=point.p, ci=interval)

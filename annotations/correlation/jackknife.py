@@ -15,6 +15,7 @@ from typing import Literal
 import numpy as np
 from scipy.special import stdtrit
 
+from annotations.correlation.alike import ALIKE_BY_CHANCE, alike_by_chance
 from annotations.correlation.scores import FloatArray, IntArray
 from annotations.estimates import Estimate, Undefined
 
@@ -55,7 +56,8 @@ def jackknife_interval(
     pseudo-values. ``degrees``: of freedom, G − 1 unless told.
 
     Undefined with fewer than 2 clusters, where the statistic is undefined without one of them, on Fisher's scale where
-    it is 1 or −1, and for coefficients where all are alike: two dialogues that happen to agree are no certainty.
+    it is 1 or −1, for coefficients where all are alike, and for anything else where they are with fewer than ten
+    clusters: two dialogues that happen to agree are no certainty.
     """
     groups = len(left_out)
     if groups < 2:
@@ -68,6 +70,8 @@ def jackknife_interval(
         point, left_out = float(np.arctanh(point)), np.arctanh(left_out)
     if scale != "plain" and left_out.max() - left_out.min() < ROUNDING:
         return Undefined(ALIKE_WITHOUT_ANY)
+    if alike_by_chance(left_out, groups):
+        return Undefined(ALIKE_BY_CHANCE)
     spread = float(np.sqrt((groups - 1) / groups * np.square(left_out - left_out.mean()).sum()))
     centre = groups * point - (groups - 1) * float(left_out.mean()) if corrected else point
     reach = float(stdtrit(max(groups - 1 if degrees is None else degrees, 1), 0.5 + level / 2)) * spread

@@ -23,6 +23,7 @@ from leaderboard.statistics.prediction_powered import (
     powered_means,
     together,
     why_no_gain,
+    why_no_interval,
 )
 
 DRAWS = 200
@@ -109,7 +110,7 @@ def _beside_each_other(human: HumanSide, scores: MetricScores) -> tuple[FloatArr
 
 
 def _of_system(part: RatedPart, found: PoweredMeans, number: int) -> dict[str, Any]:
-    reason = why_no_gain(part)
+    reason, no_interval = why_no_gain(part), why_no_interval(part)
     alone, powered, gain = float(found.alone[number]), float(found.powered[number]), float(found.gain[number])
     defined = bool(np.isfinite(gain))
     return {
@@ -117,8 +118,8 @@ def _of_system(part: RatedPart, found: PoweredMeans, number: int) -> dict[str, A
         "unrated": int(part.unrated.sum()),
         "dialogues_rated": int((part.rated > 0).sum()),
         "dialogues": int(((part.rated > 0) | (part.unrated > 0)).sum()),
-        "ratings_alone": interval_around(alone, float(found.width_alone[number])).as_json(),
-        "powered": interval_around(powered, float(found.width[number])).as_json(),
+        "ratings_alone": interval_around(alone, float(found.width_alone[number]), no_interval).as_json(),
+        "powered": interval_around(powered, float(found.width[number]), no_interval).as_json(),
         "lambda": float(found.tuning[number]),
         "gain": {"value": gain}
         if defined and not reason

@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from annotations.agreement.matrix import RatingMatrix
 from annotations.correlation import COEFFICIENTS, THREADS, Redraws, correlation_replicates
 from annotations.correlation.scores import why_undefined
+from annotations.correlation.settled import DIGITS_OF_PARTS, settled
 from annotations.estimates import Estimate
 from leaderboard.statistics.placed_scores import FloatArray, IntArray, SystemSums, system_sums
 from leaderboard.statistics.redraws import Method
@@ -133,7 +134,7 @@ def _left_out(scores: FloatArray, row: int, system: IntArray, dialogue: IntArray
     others = np.delete(scores, row, axis=0)
     judging_others = (~np.isnan(others)).sum(axis=0)
     both = ~np.isnan(scores[row]) & (judging_others > 0)
-    mean_of_others = np.nansum(others[:, both], axis=0) / judging_others[both]
+    mean_of_others = settled(np.nansum(others[:, both], axis=0) / judging_others[both], DIGITS_OF_PARTS)
     return _LeftOut(scores[row, both], mean_of_others, system[both], dialogue[both])
 
 

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from annotations.correlation.settled import settled
 from annotations.estimates import Undefined
-from leaderboard.statistics.placed_scores import FloatArray, settled
+from leaderboard.statistics.placed_scores import FloatArray
 
 DECIMALS = 9
 """Gaps that differ less than this are equal: z-scores of the same ranks differ in their last bits."""

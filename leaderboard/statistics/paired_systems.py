@@ -6,13 +6,15 @@ same raters), so the dialogue is what is drawn, and what changes sides.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.special import stdtrit
 
+from annotations.correlation.alike import ALIKE_BY_CHANCE, alike_by_chance
+from annotations.correlation.settled import settled
 from annotations.estimates import Estimate
-from leaderboard.statistics.placed_scores import FloatArray, IntArray, settled
+from leaderboard.statistics.placed_scores import FloatArray, IntArray
 
 EXACT_UP_TO = 12
 """With so many dialogues or fewer all 2^G ways to change sides are counted, and nothing is drawn."""
@@ -51,9 +53,9 @@ def compare_systems(
 
     The interval is the cluster-robust one: mean ± t_{G−1} · s, with s² = G / (G − 1) · Σ_g (Σ_{i in g} (d_i − d̄))² / n²
     over G dialogues (Liang & Zeger 1986; with as many items in every dialogue it is the paired t interval over
-    dialogue means). The test exchanges the two systems in whole dialogues (Fisher's randomisation test on pairs:
-    Noreen 1989, chapter 2), two-sided on |Σ d|; p = (1 + as extreme) / (1 + draws) where drawn, and the share of all
-    2^G where counted.
+    dialogue means); there is none where fewer than ten dialogues have one mean. The test exchanges the two systems in
+    whole dialogues (Fisher's randomisation test on pairs: Noreen 1989, chapter 2), two-sided on |Σ d|;
+    p = (1 + as extreme) / (1 + draws) where drawn, and the share of all 2^G where counted.
     """
     shared = np.isfinite(first) & np.isfinite(second)
     unit = _unit(first[shared], second[shared])
@@ -64,9 +66,9 @@ def compare_systems(
     means = [_mean(side[shared] / unit, group, level, unit) for side in (first, second)]
     difference = _mean(gap, group, level, unit)
     tested = 0
-    if difference.ci is not None:
+    if difference.ci is not None or difference.reason == ALIKE_BY_CHANCE:
         p, tested = _sign_flip_p(np.bincount(group, weights=gap).astype(np.float64), permutations, seed)
-        difference = Estimate(difference.value, difference.ci, p)
+        difference = replace(difference, p=p)
     return PairedSystems(
         difference=difference,
         first_mean=means[0],
@@ -101,6 +103,8 @@ def _mean(values: FloatArray, group: IntArray, level: float, unit: float) -> Est
         return Estimate(
             mean, reason="an interval over dialogues needs at least 2 dialogues with scores of both systems"
         )
+    if alike_by_chance(np.bincount(group, weights=values) / np.bincount(group), groups):
+        return Estimate(mean, reason=ALIKE_BY_CHANCE)
     strayed = np.bincount(group, weights=values - values.mean())
     deviation = float(np.sqrt(groups / (groups - 1) * (strayed**2).sum())) / n
     half = float(stdtrit(groups - 1, (1 + level) / 2)) * deviation * unit

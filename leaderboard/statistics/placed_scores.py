@@ -7,14 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from annotations.correlation.settled import settled
+
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
-
-SIGNIFICANT_DIGITS = 12
-_EXPONENTS = np.arange(-1100, 1101)
-_DECIMALS = np.clip(SIGNIFICANT_DIGITS - np.floor(_EXPONENTS * np.log10(2.0)).astype(int), -300, 300)
-_SCALE = np.array([float(f"1e{decimals}") for decimals in _DECIMALS])
-"""For every binary exponent from −1100: the power of ten that makes 12 or 13 digits of such a number whole."""
 
 
 @dataclass(frozen=True)
@@ -96,17 +92,6 @@ def dialogue_means(placed: PlacedScores, systems: int, dialogues: int) -> Placed
         system=np.repeat(np.arange(systems), dialogues),
         dialogue=np.tile(np.arange(dialogues), systems),
     )
-
-
-def settled(means: FloatArray) -> FloatArray:
-    """Every mean rounded to its own 12 or 13 significant digits.
-
-    The same scores summed in another order differ in the last bit; without this, rank coefficients would see an
-    order among systems that tie. Digits are counted from each value, since a smoothed BLEU of 1e-11 beside one of 1.0
-    is a score and not noise.
-    """
-    scale = _SCALE[np.frexp(np.where(np.isfinite(means), means, 1.0))[1] - _EXPONENTS[0]]
-    return np.asarray(np.rint(means * scale) / scale)
 
 
 def _ratio(total: FloatArray, count: FloatArray) -> FloatArray:

@@ -17,11 +17,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import ndtri, stdtrit
 
+from annotations.correlation.alike import ALIKE_BY_CHANCE, LEAST_ALIKE, ROUNDING
 from annotations.estimates import Estimate
 from leaderboard.statistics.placed_scores import FloatArray, IntArray
 
 LEAST_DIALOGUES = 10
 """Rated dialogues of a system from which the metric is used: with 8, intervals covered less than 93 % in simulation."""
+ONE_DIALOGUE = "an interval over dialogues needs at least 2 rated dialogues"
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +84,8 @@ def part_of_dialogues(
 
 def powered_means(part: RatedPart, level: float = 0.95) -> PoweredMeans:
     """The means of systems, the first axis of ``part``, with their intervals, from the ratings alone and with the
-    metric, robust to dialogues. One system may be given without that axis.
+    metric, robust to dialogues; without one where fewer than ten dialogues agree to the digit. One system may be given
+    without that axis.
 
     Each dialogue adds to θ(λ)'s error a_d − λ b_d, where a_d is its share of the mean rating's error and b_d of the
     metric's difference; the variance is Σ (a_d − λ b_d)², each part times G / (G − 1) for its G dialogues. λ, one for
@@ -118,7 +121,8 @@ def powered_means(part: RatedPart, level: float = 0.95) -> PoweredMeans:
         )
         tuned_variance = ((of_rated + of_unrated) ** 2).sum(axis=-1)
         degrees = _welch((of_rated**2).sum(axis=-1), freedom, (of_unrated**2).sum(axis=-1), others - 1)
-        width_alone = np.where(clusters > 1, 2.0 * _t(level, clusters - 1) * np.sqrt(variance), np.nan)
+        by_chance = (clusters < LEAST_ALIKE) & (np.sqrt(variance) <= ROUNDING * np.abs(alone))
+        width_alone = np.where((clusters > 1) & ~by_chance, 2.0 * _t(level, clusters - 1) * np.sqrt(variance), np.nan)
         width = 2.0 * _t(level, degrees) * np.sqrt(tuned_variance)
         helps = usable & (width < width_alone)
         tuning = np.where(helps, tuning, 0.0)
@@ -185,12 +189,17 @@ def why_no_gain(part: RatedPart) -> str:
     return ""
 
 
+def why_no_interval(part: RatedPart) -> str:
+    """Of the ratings alone of one system, whose width is undefined."""
+    return ONE_DIALOGUE if int((part.rated > 0).sum()) < 2 else ALIKE_BY_CHANCE
+
+
 def interval_around(mean: float, width: float, reason: str = "") -> Estimate:
     """A mean with the interval of this width around it; without an interval where the width is undefined."""
     if not np.isfinite(mean):
         return Estimate.undefined("the system has no human ratings")
     if not np.isfinite(width):
-        return Estimate(value=mean, reason=reason or "an interval over dialogues needs at least 2 rated dialogues")
+        return Estimate(value=mean, reason=reason or ONE_DIALOGUE)
     return Estimate(value=mean, ci=(mean - width / 2.0, mean + width / 2.0))
 
 

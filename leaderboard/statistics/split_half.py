@@ -19,6 +19,7 @@ from annotations.correlation import COEFFICIENTS, THREADS, Redraws, left_out_wei
 from annotations.correlation.jackknife import group_of_cluster
 from annotations.correlation.pearson import pearson_between, pearson_side
 from annotations.correlation.scores import why_undefined
+from annotations.correlation.settled import DIGITS_OF_PARTS, settled
 from annotations.correlation.spearman import spearman_between, spearman_side
 from annotations.estimates import Estimate
 from leaderboard.statistics.human_ceiling import LEVELS, CeilingLevel
@@ -29,6 +30,7 @@ SPLITS = 40
 NO_TAU = "Spearman and Brown's formula is of r and ρ: there is none for τ"
 AGGREGATE = "the corpus holds mean scores, not raters"
 RANKS_JUMP = "no interval: ranks of systems jump where one dialogue is left out"
+OPPOSED = "no interval: the halves of the raters are so opposed that the coefficient lies below −1"
 ONE_RATER = "no response has two raters: nothing can be split"
 
 
@@ -44,7 +46,7 @@ def split_half(
 
     Responses with one rater are left out; of an odd number one half has one rater more, which is chosen at random.
     Values lie in (−∞, 1]; a reliability of 0 or less says that the halves do not agree at all. 95 % intervals over
-    dialogues: each left out, Student's t on Fisher's scale, splits held.
+    dialogues: each left out, Student's t on Fisher's scale, splits held; none where it is below −1.
     """
     if matrix.rater_kind == "aggregate":
         return {level: dict.fromkeys(COEFFICIENTS, Estimate.undefined(AGGREGATE)) for level in levels}
@@ -81,9 +83,8 @@ def _halves(scores: FloatArray, random: np.random.Generator) -> tuple[FloatArray
     smaller = raters // 2 + np.where(raters % 2 == 1, random.integers(0, 2, len(raters)), 0)
     first = place < smaller
     known = np.where(np.isnan(scores), 0.0, scores)
-    total = known.sum(axis=0)
-    of_first = np.where(first, known, 0.0).sum(axis=0)
-    return of_first / smaller, (total - of_first) / (raters - smaller)
+    of_first, of_second = (np.where(half, known, 0.0).sum(axis=0) for half in (first, ~first))
+    return settled(of_first / smaller, DIGITS_OF_PARTS), settled(of_second / (raters - smaller), DIGITS_OF_PARTS)
 
 
 def _correlated(
@@ -137,6 +138,8 @@ def _stepped_up(
         used = np.ones(len(values) - 1, dtype=bool)
         if redraws is None:
             found[name] = point
+        elif np.nanmin(values) < -1.0:
+            found[name] = Estimate(point.value, reason=OPPOSED)
         elif level == "system" and name == "spearman":
             found[name] = Estimate(point.value, reason=RANKS_JUMP)
         else:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from annotations.correlation import cluster_resamples, jackknife_interval, percentile_interval
+from annotations.correlation.alike import ALIKE_BY_CHANCE, alike_by_chance
 from annotations.estimates import Estimate, Undefined
 from leaderboard.statistics.placed_scores import FloatArray, PlacedScores, SystemSums, system_sums
 from leaderboard.statistics.redraws import Method
@@ -43,7 +44,7 @@ def rank_systems(
     ``human``: one list of item scores; the mean is over all rated items of the system. Intervals speak of the mean over
     other dialogues: each dialogue is left out in turn, with Student's t of the system's dialogues less one degrees of
     freedom; or, with ``method`` "percentile", ``resamples`` bootstrap draws of dialogues. A system rated in fewer than
-    2 dialogues has no interval and so no rank.
+    2 dialogues, or alike in all of fewer than 10, has no interval and so no rank.
     """
     dialogues, dialogue = np.unique(human.dialogue, return_inverse=True)
     sums = system_sums(human.scores[0], human.system, dialogue, systems, max(len(dialogues), 1))
@@ -90,9 +91,15 @@ def _by_jackknife(sums: SystemSums, level: float) -> list[Estimate]:
 def _by_percentiles(sums: SystemSums, weights: FloatArray, level: float) -> list[Estimate]:
     redrawn = sums.resampled_means(weights)
     return [
-        _estimate(float(mean), int(of_system.sum()), percentile_interval(column, level))
+        _estimate(float(mean), int(of_system.sum()), _percentiles(column, int(of_system.sum()), level))
         for mean, of_system, column in zip(sums.means(), sums.count > 0, redrawn.T, strict=True)
     ]
+
+
+def _percentiles(redrawn: FloatArray, dialogues_rated: int, level: float) -> tuple[float, float] | Undefined:
+    if alike_by_chance(redrawn[np.isfinite(redrawn)], dialogues_rated):
+        return Undefined(ALIKE_BY_CHANCE)
+    return percentile_interval(redrawn, level)
 
 
 def _estimate(mean: float, dialogues_rated: int, interval: tuple[float, float] | Undefined) -> Estimate:

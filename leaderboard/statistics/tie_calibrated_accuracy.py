@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import stdtrit
 
+from annotations.correlation.alike import ALIKE_BY_CHANCE, alike_by_chance
 from annotations.estimates import Estimate
 from leaderboard.statistics.placed_scores import FloatArray, IntArray
 
@@ -146,7 +147,10 @@ def _estimate(of_group: FloatArray, dialogue: NDArray[np.int64] | None) -> Estim
     if clusters < 2:
         return Estimate(value=value, reason="an interval over dialogues needs at least 2 dialogues")
     size = np.bincount(place)
-    residual = np.bincount(place, weights=of_group) - value * size
+    total = np.bincount(place, weights=of_group)
+    if alike_by_chance(total / size, clusters):
+        return Estimate(value=value, reason=ALIKE_BY_CHANCE)
+    residual = total - value * size
     error = float(np.sqrt(clusters / (clusters - 1) * (residual**2).sum())) / size.sum()
     reach = float(stdtrit(clusters - 1, 0.975)) * error
     return Estimate(value=value, ci=(float(max(0.0, value - reach)), float(min(1.0, value + reach))))

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from leaderboard.statistics.placed_scores import FloatArray, IntArray, settled
+from annotations.correlation.settled import settled
+from leaderboard.statistics.placed_scores import FloatArray, IntArray
 
 PEOPLE = ""
 """The measure that is people's mean score; others are named like the metric."""

@@ -10,6 +10,7 @@ import pytest
 from django.contrib.auth.models import AnonymousUser
 
 from annotations.actions import CorpusHasResults, delete_corpus
+from annotations.agreement.matrix import RatingMatrix
 from annotations.models import Corpus, CorpusVersion, Dialogue, Rating, Response, Turn
 from annotations.queries import (
     NotFound,
@@ -46,6 +47,14 @@ def by_place(items: RatedItems, values: np.ndarray) -> dict[tuple[str, str, int]
 
 
 # --- ratings ---------------------------------------------------------------------------------------------------
+
+
+def test_fractional_scores_of_items_tie_whatever_the_order_of_raters() -> None:
+    scores = np.array([[0.1, 0.3], [0.2, 0.2], [0.3, 0.1]])
+    nowhere = np.zeros(2, dtype=np.int64)
+    matrix = RatingMatrix(scores, nowhere, ("a", "b", "c"))
+    first, second = RatedItems((), (), nowhere, nowhere, nowhere, matrix).human_means()
+    assert first == second == 0.2
 
 
 def test_every_response_is_an_item_with_the_mean_of_its_raters(version: CorpusVersion) -> None:

@@ -76,5 +76,22 @@ def test_an_average_of_coefficients_ends_at_one():
     assert jackknife_interval(0.9, np.array([0.8, 1.0]), "bounded") == pytest.approx((0.9 - 1.27062047, 1.0))
 
 
-def test_other_statistics_may_be_the_same_whichever_dialogue_is_left_out():
-    assert jackknife_interval(5.0, np.array([5.0, 5.0])) == (5.0, 5.0)
+def test_other_statistics_may_be_the_same_whichever_of_ten_dialogues_is_left_out():
+    assert jackknife_interval(5.0, np.full(10, 5.0)) == (5.0, 5.0)
+
+
+@pytest.mark.parametrize("value", [5.0, 0.0, -2.0])
+def test_fewer_dialogues_that_agree_to_the_digit_are_no_certainty(value):
+    found = jackknife_interval(value, np.full(9, value))
+    assert found == Undefined("no interval: the dialogues agree to the digit, as fewer than 10 may do by chance")
+
+
+def test_scores_that_differ_in_the_last_bit_agree():
+    found = jackknife_interval(0.3, np.array([0.1 + 0.2, 0.3]))
+    assert isinstance(found, Undefined)
+
+
+def test_few_small_scores_that_differ_have_an_interval():
+    """θ = 2·10⁻¹¹, left out 1·10⁻¹¹ and 3·10⁻¹¹: se = √(½ · 2) · 10⁻¹¹, t(1) = 12.7."""
+    found = jackknife_interval(2e-11, np.array([1e-11, 3e-11]))
+    assert found == pytest.approx((2e-11 - 12.7062047e-11, 2e-11 + 12.7062047e-11), abs=1e-17)

@@ -90,6 +90,17 @@ def test_a_rater_with_one_score_only_is_left_out_of_the_mean():
     assert found["turn"]["pearson"].value == pytest.approx((first + second) / 2)
 
 
+@pytest.mark.parametrize("name", COEFFICIENTS)
+def test_fractional_scores_tie_whatever_the_order_of_raters(name):
+    """(0.1 + 0.2 + 0.3) / 3 and (0.3 + 0.2 + 0.1) / 3 differ in the last bit, and ranks would see an order."""
+    scores = np.random.default_rng(3).integers(1, 4, (4, 60)) / 10
+    forth, back = (
+        human_ceiling(RatingMatrix(rows, np.arange(60) % 12, ("a", "b", "c", "d")), np.zeros(60, int), ("turn",), 0)
+        for rows in (scores, scores[::-1])
+    )
+    assert forth["turn"][name].value == pytest.approx(back["turn"][name].value, abs=1e-12)
+
+
 def test_usr_overall_equals_the_reference():
     """golden/agreement.json, usr_persona_Overall_named, leave_one_out_by_row: scipy on four named raters."""
     data = os.environ.get("DIALEVAL_DATA")

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from leaderboard.statistics.placed_scores import PlacedScores, dialogue_means, settled, system_sums
+from leaderboard.statistics.placed_scores import PlacedScores, dialogue_means, system_sums
 
 
 def test_system_means_leave_missing_scores_out():
@@ -28,29 +28,6 @@ def test_dialogue_means_lie_on_the_full_grid_of_systems_and_dialogues():
     assert means.system.tolist() == [0, 0, 1, 1]
     assert means.dialogue.tolist() == [0, 1, 0, 1]
     np.testing.assert_array_equal(means.scores, [[1.5, np.nan, np.nan, 5.0], [4.0, np.nan, np.nan, np.nan]])
-
-
-def test_equal_means_stay_equal_whatever_the_order_of_the_sum():
-    assert 0.1 + 0.2 + 0.3 != 0.3 + 0.2 + 0.1
-    low, high = settled(np.array([(0.1 + 0.2 + 0.3) / 3, (0.3 + 0.2 + 0.1) / 3]))
-    assert low == high
-
-
-def test_a_single_score_ties_with_an_equal_mean_of_several():
-    several = (10 / 3 + 10 / 3 + 10 / 3 + 10 / 3 + 10 / 3 + 10 / 3 + 10 / 3) / 7
-    assert several != 10 / 3
-    one, mean = settled(np.array([10 / 3, several]))
-    assert one == mean
-
-
-def test_settling_keeps_twelve_digits_of_each_value_however_small_beside_the_largest():
-    means = np.array([123456.7890123, 1.23456789e-9, 1.23456788e-9, -8.0322e-11, 1e-200, 0.0, 1e18])
-    np.testing.assert_allclose(settled(means), means, rtol=1e-11)
-    assert len(set(settled(means))) == len(means)
-
-
-def test_settling_leaves_short_decimals_as_they_are_and_missing_ones_missing():
-    np.testing.assert_array_equal(settled(np.array([3.3, 0.1, np.nan])), [3.3, 0.1, np.nan])
 
 
 def test_places_of_the_wrong_length_are_an_error():

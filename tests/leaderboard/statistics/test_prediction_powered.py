@@ -15,6 +15,7 @@ from leaderboard.statistics.prediction_powered import (
     powered_mean_of_independent,
     powered_means,
     why_no_gain,
+    why_no_interval,
 )
 
 CASES = json.loads((Path(__file__).parents[2] / "cases" / "ppi_mean.json").read_text(encoding="utf-8"))["cases"]
@@ -213,10 +214,18 @@ def test_a_constant_metric_and_constant_ratings_are_no_error():
 def test_a_system_that_nobody_rated_or_that_is_rated_in_one_dialogue_has_no_interval():
     nobody = powered_means(part_of_dialogues([np.nan], [1.0], [0], 1))
     assert interval_around(float(nobody.alone), float(nobody.width)).reason == "the system has no human ratings"
-    single = powered_means(part_of_dialogues([2.0, 4.0], [1.0, 2.0], [0, 0], 1))
-    found = interval_around(float(single.powered), float(single.width))
-    assert (found.value, found.ci) == (3.0, None)
-    assert "at least 2 rated dialogues" in found.reason
+    single = part_of_dialogues([2.0, 4.0], [1.0, 2.0], [0, 0], 1)
+    found = powered_means(single)
+    assert (float(found.powered), np.isnan(found.width)) == (3.0, True)
+    assert "at least 2 rated dialogues" in why_no_interval(single)
+    assert interval_around(3.0, np.nan, why_no_interval(single)).ci is None
+
+
+@pytest.mark.parametrize(("dialogues", "width"), [(9, np.nan), (10, 0.0)])
+def test_a_system_rated_alike_in_a_few_dialogues_has_no_interval(dialogues, width):
+    part = part_of_dialogues([4.0] * dialogues, np.arange(dialogues), np.arange(dialogues), dialogues)
+    assert float(powered_means(part).width) == pytest.approx(width, nan_ok=True)
+    assert "agree to the digit" in why_no_interval(part)
 
 
 def test_huge_and_missing_scores_are_no_error():

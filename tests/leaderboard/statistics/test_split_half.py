@@ -102,6 +102,15 @@ def test_raters_who_say_the_same_throughout_have_no_reliability_but_a_reason():
         assert found[level]["pearson"].reason == "one half's mean scores are all equal"
 
 
+def test_raters_who_oppose_each_other_have_a_coefficient_below_minus_one_and_no_interval():
+    first = np.tile([1.0, 2, 3, 4, 5], 8)
+    second = 6.0 - first + np.random.default_rng(4).normal(0, 0.3, 40)
+    found = split_half(matrix_of(np.stack((first, second)), np.repeat(np.arange(10), 4)), np.zeros(40, int), ("turn",))
+    assert found["turn"]["pearson"].value < -1
+    assert found["turn"]["pearson"].ci is None
+    assert "the halves of the raters are so opposed" in found["turn"]["pearson"].reason
+
+
 def test_the_seed_decides_the_splits():
     corpus = made_corpus(1, dialogues=6, systems=5, turns=2)
     one, same, other = (

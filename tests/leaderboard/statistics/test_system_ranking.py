@@ -70,6 +70,20 @@ def test_a_system_rated_in_one_dialogue_has_a_mean_but_no_rank():
     assert found.rank is None
 
 
+@pytest.mark.parametrize("method", ["jackknife", "percentile"])
+@pytest.mark.parametrize(("dialogues", "ranks"), [(9, [None, 1]), (10, [2, 1])])
+def test_a_system_rated_alike_in_a_few_dialogues_has_a_mean_but_no_rank(method, dialogues, ranks):
+    """Of the two alone the second, whose dialogues differ, is ranked."""
+    two = steady(2.0, 4.0)
+    scores = two.scores.copy()
+    scores[0, two.system == 0] = 2.0
+    scores[0, (two.system == 0) & (two.dialogue >= dialogues)] = np.nan
+    found = rank_systems(PlacedScores(scores, two.system, two.dialogue), 2, resamples=80, method=method)
+    assert [one.rank for one in found] == ranks
+    assert ("agree to the digit" in found[0].mean.reason) == (dialogues == 9)
+    assert found[0].mean.value == 2.0
+
+
 def test_a_higher_level_widens_the_interval():
     narrow, wide = (rank_systems(steady(3.0), 1, level=level)[0].mean.ci for level in (0.5, 0.99))
     assert wide[0] < narrow[0] < narrow[1] < wide[1]

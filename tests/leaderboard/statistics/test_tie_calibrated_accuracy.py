@@ -50,13 +50,26 @@ def test_a_metric_whose_low_scores_are_good_is_turned_round():
     assert found.accuracy.value == 1.0
 
 
-def test_the_interval_is_over_dialogues():
-    # Accuracies of the four groups: 1, 0, 1, 0; dialogues {1, 0} and {1, 0}: they do not differ, so the error is 0.
-    human = np.tile([1.0, 2.0], 4)
-    metric = np.array([1.0, 2, 2, 1, 1, 2, 2, 1])
-    group, dialogue = np.repeat(np.arange(4), 2), np.repeat([0, 1], 4)
-    (found,) = tie_calibrated_accuracies(human, metric, group, dialogue)
+def groups_half_right(count):
+    """Accuracies of the groups: 1, 0, 1, 0, …"""
+    return np.tile([1.0, 2.0], count), np.tile([1.0, 2, 2, 1], count // 2), np.repeat(np.arange(count), 2)
+
+
+def test_ten_dialogues_that_do_not_differ_leave_no_error():
+    human, metric, group = groups_half_right(20)
+    (found,) = tie_calibrated_accuracies(human, metric, group, np.repeat(np.arange(10), 4))
     assert found.accuracy.ci == pytest.approx((0.5, 0.5))
+
+
+def test_of_nine_it_may_be_chance_and_there_is_no_interval():
+    human, metric, group = groups_half_right(18)
+    (found,) = tie_calibrated_accuracies(human, metric, group, np.repeat(np.arange(9), 4))
+    assert (found.accuracy.value, found.accuracy.ci) == (0.5, None)
+    assert "agree to the digit" in found.accuracy.reason
+
+
+def test_the_interval_is_over_dialogues():
+    human, metric, group = groups_half_right(4)
     (apart,) = tie_calibrated_accuracies(human, metric, group, np.array([0, 0, 1, 1, 0, 0, 1, 1]))
     # Dialogue sums less 0.5 · 2 are +1 and −1: error √(2/1 · 2) / 4 = 0.5, t of one degree of freedom: all of [0, 1].
     assert apart.accuracy.ci == (0.0, 1.0)
