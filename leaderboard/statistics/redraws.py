@@ -28,7 +28,8 @@ _SPEAKS_OF = {
     "both": "other systems in other dialogues",
 }
 FEWEST_SYSTEMS = 5
-"""With fewer the spread of systems, and so their plausible means, is anybody's guess: percentiles, which are wide."""
+"""With fewer the spread of systems, and so their plausible means, is anybody's guess: r by the jackknife, and ranks by
+percentiles, which are wide."""
 FEW_SYSTEMS = 10
 FEW_DIALOGUES = 8
 TOO_FEW = "an interval over both needs at least 2 dialogues and 2 systems"
@@ -63,7 +64,7 @@ class Recipe:
         if not self.is_jackknife:
             return f"percentile95-bootstrap-over-{_OVER[self.unit]}"
         name = f"jackknife-t95-over-{_OVER[self.unit]}"
-        return f"{name},system-ranks:plausible-means-t95" if level == "system" and self.unit == "dialogues" else name
+        return f"{name},systems:plausible-means95" if level == "system" and self.unit == "dialogues" else name
 
     def of_the_limit(self, level: str, systems: int) -> tuple[str, ...]:
         """The coefficients whose intervals speak of the limit of many dialogues: noise in the means is out of them."""
@@ -83,25 +84,21 @@ class Recipe:
             warning = f"; with {few} {drawn} they hold less than 95 %" if few < 60 else ""
             return f"{speaks_of}: percentiles of {self.resamples:,} bootstrap draws of {drawn}{warning}"
         one = self.unit.removesuffix("s")
-        left_out = f"{speaks_of}: one {one} left out at a time, Student's t"
-        return "; ".join(part for part in (left_out, *self._remarks(level, dialogues, systems)) if part)
+        left_out = f"one {one} left out at a time, Student's t"
+        how = [left_out] if level != "system" or self.unit != "dialogues" else self._of_systems(systems, left_out)
+        if self.unit != "systems" and dialogues < FEW_DIALOGUES:
+            how.append(f"with {dialogues} dialogues no method is sure to hold 95 %")
+        return f"{speaks_of}: " + "; ".join(how)
 
-    def _remarks(self, level: str, dialogues: int, systems: int) -> tuple[str, ...]:
-        few = "" if self.unit == "systems" or dialogues >= FEW_DIALOGUES else self._few(dialogues)
-        if level != "system" or self.unit != "dialogues":
-            return (few,)
+    def _of_systems(self, systems: int, left_out: str) -> list[str]:
         limit = "in the limit of many dialogues, since the noise of few pulls the value itself towards 0"
         if systems < FEWEST_SYSTEMS:
             ranks = f"ρ and τ of {systems} systems: percentiles of bootstrap draws, wider than 95 % needs"
-        else:
-            ranks = f"ρ and τ: from {self.resamples:,} draws of the systems' plausible true means"
-            if systems < FEW_SYSTEMS:
-                ranks += f"; of {systems} systems these take few values, and hold more than 95 %"
-        return limit, ranks, few
-
-    @staticmethod
-    def _few(dialogues: int) -> str:
-        return f"with {dialogues} dialogues no method is sure to hold 95 %"
+            return [left_out, limit, ranks]
+        how = [f"{self.resamples:,} draws of the systems' plausible true means", limit]
+        if systems < FEW_SYSTEMS:
+            how.append(f"ρ and τ of {systems} systems take few values, and hold more than 95 %")
+        return how
 
 
 def item_redraws(recipe: Recipe, system: IntArray | None, dialogue: IntArray) -> tuple[IntArray, Redraws | None]:

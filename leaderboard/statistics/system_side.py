@@ -13,7 +13,6 @@ from leaderboard.statistics.redraws import FEWEST_SYSTEMS, TOO_FEW, Recipe, both
 from leaderboard.statistics.rowwise import FixedSide, correlate_rows, fixed_side, prepared_rows
 from leaderboard.statistics.true_means import plausible_means
 
-RANKS = ("spearman", "kendall")
 ONE_DIALOGUE = "an interval over dialogues needs at least 2 dialogues"
 IN_ONE_DIALOGUE = "no interval: a system has scores in one dialogue only"
 
@@ -59,17 +58,12 @@ class SystemSide:
     def _by_jackknife(
         self, points: dict[str, Estimate], metric_means: FloatArray, metric: SystemSums | None
     ) -> dict[str, Estimate]:
-        used = self.rated if metric is None else self.rated | (metric.count.sum(axis=0) > 0)
         left_out = _redrawn(metric_means, metric, self._jackknife.weights)
-        pearson = self._jackknife.with_interval(
-            points["pearson"],
-            _pearson_of_rows(self._human_left_out, left_out),
-            used,
-            corrected=True,
-            degrees=int(self.rated.sum()) - 1,
-        )
         if self.systems < FEWEST_SYSTEMS:
-            return {**self._by_percentiles(points, metric_means, metric), "pearson": pearson}
+            return {
+                **self._by_percentiles(points, metric_means, metric),
+                "pearson": self._pearson_by_jackknife(points["pearson"], left_out, metric),
+            }
         if np.isnan(self._human_left_out).any() or np.isnan(left_out).any():
             return {name: _without(points[name], IN_ONE_DIALOGUE) for name in COEFFICIENTS}
         drawn_means = plausible_means(
@@ -82,9 +76,19 @@ class SystemSide:
             self.recipe.seed,
         )
         if isinstance(drawn_means, Undefined):
-            return {"pearson": pearson, **{name: _without(points[name], drawn_means.reason) for name in RANKS}}
-        drawn = correlate_rows(fixed_side(drawn_means[0]), prepared_rows(drawn_means[1]), RANKS)
-        return {"pearson": pearson, **{name: _between_percentiles(points[name], drawn[name]) for name in RANKS}}
+            return {name: _without(points[name], drawn_means.reason) for name in COEFFICIENTS}
+        drawn = correlate_rows(fixed_side(drawn_means[0]), prepared_rows(drawn_means[1]))
+        return {name: _between_percentiles(points[name], drawn[name]) for name in COEFFICIENTS}
+
+    def _pearson_by_jackknife(self, point: Estimate, left_out: FloatArray, metric: SystemSums | None) -> Estimate:
+        """Around the mean of the pseudo-values. ``left_out``: (groups, systems) of the metric."""
+        return self._jackknife.with_interval(
+            point,
+            _pearson_of_rows(self._human_left_out, left_out),
+            self.rated if metric is None else self.rated | (metric.count.sum(axis=0) > 0),
+            corrected=True,
+            degrees=int(self.rated.sum()) - 1,
+        )
 
     def _over_both(
         self, points: dict[str, Estimate], metric_means: FloatArray, metric: SystemSums | None

@@ -1,25 +1,40 @@
-"""Where the true means of systems may lie, given means over few dialogues: for coefficients that look at ranks alone.
+"""Where the true means of systems may lie, given means over few dialogues: what intervals of their correlations need.
 
-Ranks of systems jump: a small change of the means turns some pairs over and others not, so that neither leaving one
-dialogue out nor drawing dialogues anew measures how ρ and τ spread around their values in the limit of many dialogues,
-and noise in both means pulls them towards 0. A normal model does: the true (human, metric) means of systems are spread
-with covariance Σ, the means seen lie around them with the errors C that leaving out one dialogue at a time measures,
-pooled over systems. Given what is seen, a system's true means are normal around the means shrunk by Σ(Σ + C)⁻¹, with
-covariance Σ − Σ(Σ + C)⁻¹Σ (Morris 1983, Parametric Empirical Bayes Inference, JASA 78; Laird & Louis 1987, who draw
-from it). Coefficients of such draws are in the limit of many dialogues. Each draw is scaled as Student's t with G − 1
-degrees of freedom is, since the errors are measured in G dialogues.
+Noise in means over few dialogues pulls a correlation of systems towards 0, and ranks of systems jump: a small change of
+the means turns some pairs over and others not. Neither leaving one dialogue out nor drawing dialogues anew measures how
+far a coefficient then lies from its value in the limit of many dialogues. A normal model does: the true (human, metric)
+means of systems are spread with covariance Σ, and the means seen lie around them with errors C, so that they are spread
+with Σ + C. Given what is seen, a system's true means are normal around the means shrunk by Σ(Σ + C)⁻¹, with covariance
+Σ − Σ(Σ + C)⁻¹Σ (Morris 1983, Parametric Empirical Bayes Inference, JASA 78; Laird & Louis 1987, who draw from it).
+
+How wide the systems really spread is not known either, least where they lie close. So each draw has a Σ and a C of its
+own: Σ + C from the inverse Wishart distribution of S − 1 degrees of freedom around what S systems show (Gelman et al.
+2013, Bayesian Data Analysis, section 3.6), C what leaving out one dialogue at a time measures times (G − 1) / χ²_{G−1}
+for its G dialogues, and a draw counts where Σ, their difference, is a covariance at all, positive definite.
+``docs/statistics_correlation.md`` has the coverage that simulations find, with Σ taken as known, too.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
+from numpy.typing import NDArray
 
+from annotations.correlation.jackknife import ALIKE_WITHOUT_ANY
 from annotations.estimates import Undefined
 from leaderboard.statistics.placed_scores import FloatArray, IntArray
 
 ALL_NOISE = "no interval: what dialogues change may be all by which the systems seem to differ"
+ON_ONE_LINE = "no interval: people's and the metric's means of systems lie on one line"
+TRIED_FOR_EACH = 10
+"""Covariances that are drawn for each that is wanted: where fewer than a tenth of them leave room for systems that
+differ, the data do not say that they do."""
+LEAST_SPREAD = 1e-9
+"""Of Σ in any direction, in variances of the means seen: below it a draw's means lie on a line."""
+ROUNDING = 1e-20
+"""Of the same kind: errors below it are rounding, and leaving dialogues out changes nothing."""
 
 
 def plausible_means(
@@ -31,50 +46,98 @@ def plausible_means(
     draws: int,
     seed: int,
 ) -> tuple[FloatArray, FloatArray] | Undefined:
-    """(draws, systems) of true human means, and of true metric means. Undefined where the errors are measured as large
-    as all that is seen, in any direction: the plausible means would lie on one line, and agree or disagree for sure.
+    """(draws, systems) of true human means, and of true metric means. Undefined where the errors may well be all that
+    is seen, where there are no errors, and where the means seen lie on one line.
 
-    ``human``, ``metric``: (systems,) finite means, neither constant. ``human_left_out``, ``metric_left_out``: (G,
-    systems) means without each dialogue, finite; a metric without scores of dialogues has one row, its scores, and no
-    error. ``dialogues``: (systems,) in how many people rated each system. Units are the scores' own.
+    ``human``, ``metric``: (systems,) finite means of 4 systems or more, neither constant. ``human_left_out``,
+    ``metric_left_out``: (G, systems) means without each dialogue, finite; a metric without scores of dialogues has one
+    row, its scores, and no error. ``dialogues``: (systems,) in how many people rated each system. Units are the
+    scores' own.
     """
     seen = np.stack((human, metric))
     scale = seen.std(axis=1, ddof=1)
     centre = seen.mean(axis=1)
     standard = (seen - centre[:, None]) / scale[:, None]
-    errors = _errors(human_left_out / scale[0], metric_left_out / scale[1])
-    spread = np.cov(standard) - errors
-    if float(np.linalg.eigvalsh(spread)[0]) <= 0.0:
+    total = np.cov(standard)
+    if _least_variance(total) < LEAST_SPREAD:
+        return Undefined(ON_ONE_LINE)
+    measured = _errors(human_left_out / scale[0], metric_left_out / scale[1])
+    if float(np.trace(measured)) < ROUNDING:
+        return Undefined(ALIKE_WITHOUT_ANY)
+    chance = _chance(len(human), draws, len(human_left_out), seed)
+    found = _possible_covariances(total, measured, chance, draws)
+    if len(found) < draws:
         return Undefined(ALL_NOISE)
-    share = (1 / dialogues) / np.mean(1 / dialogues)  # a system rated in few dialogues has larger errors
-    of_system = errors * share[:, None, None]
-    shrink = spread @ np.linalg.pinv(spread + of_system, hermitian=True)
-    middle = np.einsum("sij,js->is", shrink, standard)
-    root = _root(spread - shrink @ spread)
-    first, second = _standard_draws(len(human), draws, len(human_left_out), seed)
-    drawn = []
-    for side in (0, 1):
-        values = first * (root[:, side, 0] * scale[side])
-        values += second * (root[:, side, 1] * scale[side])
-        values += middle[side] * scale[side] + centre[side]
-        drawn.append(values)
-    return drawn[0], drawn[1]
+    standard_draws = _given_what_is_seen(standard, found[:, 0], found[:, 1], dialogues, chance.normal)
+    return standard_draws[0] * scale[0] + centre[0], standard_draws[1] * scale[1] + centre[1]
+
+
+def _possible_covariances(total: FloatArray, measured: FloatArray, chance: _Chance, draws: int) -> FloatArray:
+    """(draws or fewer, 2, 2, 2): Σ and C of each draw that counts, the first that do."""
+    root = np.linalg.cholesky(total)
+    found = np.empty((0, 2, 2, 2))
+    for start in range(0, len(chance.of_errors), draws):  # most often the first block is enough
+        block = slice(start, start + draws)
+        errors = measured * chance.of_errors[block, None, None]
+        spread = root @ chance.of_totals[block] @ root.T - errors
+        possible = _least_variance(spread) > LEAST_SPREAD
+        found = np.concatenate((found, np.stack((spread, errors), axis=1)[possible]))
+        if len(found) >= draws:
+            return found[:draws]
+    return found
+
+
+def _given_what_is_seen(
+    standard: FloatArray, spread: FloatArray, errors: FloatArray, dialogues: IntArray, normal: FloatArray
+) -> FloatArray:
+    """(2, draws, systems) true means in the units of ``standard``. ``spread``, ``errors``: (draws, 2, 2)."""
+    drawn = np.empty_like(normal)
+    shares = (1 / dialogues) / np.mean(1 / dialogues)  # a system rated in few dialogues has larger errors
+    for share in np.unique(shares):
+        alike = shares == share
+        shrink = spread @ np.linalg.inv(spread + errors * share)
+        root = _root(spread - shrink @ spread)
+        for side in (0, 1):
+            values = shrink[:, side, :1] * standard[0, alike] + shrink[:, side, 1:] * standard[1, alike]
+            values += root[:, side, :1] * normal[0][:, alike] + root[:, side, 1:] * normal[1][:, alike]
+            drawn[side][:, alike] = values
+    return drawn
+
+
+@dataclass(frozen=True, slots=True)
+class _Chance:
+    """What all metrics of a corpus share: the same draws in standard units."""
+
+    of_totals: FloatArray
+    """(tried, 2, 2) inverse Wishart, S − 1 degrees of freedom, around the identity matrix."""
+    of_errors: FloatArray
+    """(tried,)"""
+    normal: FloatArray
+    """(2, draws, systems)"""
 
 
 @lru_cache(maxsize=2)
-def _standard_draws(systems: int, draws: int, groups: int, seed: int) -> tuple[FloatArray, FloatArray]:
-    """(draws, systems) for each side: normal, and each draw as wide as Student's t with ``groups`` − 1 degrees of
-    freedom makes it. All metrics of a corpus share them."""
+def _chance(systems: int, draws: int, groups: int, seed: int) -> _Chance:
     random = np.random.default_rng(seed)
-    normal = random.standard_normal((2, draws, systems))
-    normal *= np.sqrt((groups - 1) / random.chisquare(groups - 1, draws))[:, None]
-    normal.flags.writeable = False
-    return normal[0], normal[1]
+    tried, degrees = TRIED_FOR_EACH * draws, systems - 1
+    factor = np.zeros((tried, 2, 2))  # Bartlett (1933): F Fᵀ has Wishart's distribution
+    factor[:, 0, 0] = np.sqrt(random.chisquare(degrees, tried))
+    factor[:, 1, 1] = np.sqrt(random.chisquare(degrees - 1, tried))
+    factor[:, 1, 0] = random.standard_normal(tried)
+    inverse = np.linalg.inv(factor)
+    chance = _Chance(
+        of_totals=degrees * inverse.transpose(0, 2, 1) @ inverse,
+        of_errors=(groups - 1) / random.chisquare(groups - 1, tried),
+        normal=random.standard_normal((2, draws, systems)),
+    )
+    for shared in (chance.of_totals, chance.of_errors, chance.normal):
+        shared.flags.writeable = False
+    return chance
 
 
 def _errors(human_left_out: FloatArray, metric_left_out: FloatArray) -> FloatArray:
     """(2, 2): the jackknife's covariance of a system's two means, pooled over systems. What all systems share in a
-    dialogue moves no rank, and is taken out."""
+    dialogue moves no correlation, and is taken out."""
     groups, systems = human_left_out.shape
     both = np.stack((human_left_out, np.broadcast_to(metric_left_out, human_left_out.shape)))
     both = both - both.mean(axis=2, keepdims=True)
@@ -83,7 +146,18 @@ def _errors(human_left_out: FloatArray, metric_left_out: FloatArray) -> FloatArr
     return np.asarray(pooled)
 
 
+def _least_variance(matrices: FloatArray) -> NDArray[np.float64]:
+    """(…,) the smaller eigenvalue of (…, 2, 2) symmetric matrices."""
+    middle = (matrices[..., 0, 0] + matrices[..., 1, 1]) / 2
+    apart = np.hypot((matrices[..., 0, 0] - matrices[..., 1, 1]) / 2, matrices[..., 0, 1])
+    return np.asarray(middle - apart)
+
+
 def _root(matrices: FloatArray) -> FloatArray:
-    """(systems, 2, 2): R with R Rᵀ the matrix."""
-    values, vectors = np.linalg.eigh((matrices + matrices.transpose(0, 2, 1)) / 2)
-    return np.asarray(vectors * np.sqrt(np.maximum(values, 0.0))[:, None, :])
+    """(…, 2, 2): Cholesky's L with L Lᵀ the matrix, which may have no variance in a direction, up to rounding."""
+    root = np.zeros_like(matrices)
+    root[..., 0, 0] = np.sqrt(np.maximum(matrices[..., 0, 0], 0.0))
+    held = root[..., 0, 0] > 0
+    np.divide(matrices[..., 1, 0], root[..., 0, 0], out=root[..., 1, 0], where=held)
+    root[..., 1, 1] = np.sqrt(np.maximum(matrices[..., 1, 1] - root[..., 1, 0] ** 2, 0.0))
+    return root

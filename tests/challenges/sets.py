@@ -88,7 +88,7 @@ def submit(round: Round, team: Team, user: Any = None, data: bytes | None = None
     user = user or team.members.first().user
     number = next(_numbers)
     given = {"track": "gpu", "name": f"system {number}", "description": "", **fields}
-    data = data if data is not None else good_file(round.version, f"Answer {number} to turn {{turn}}.")
+    data = data if data is not None else good_file(round.version, f"Answer {number} to turn {{turn}} in talk 0.")
     return receive(round, team, user, upload=upload_of(data), **given).submission
 
 

@@ -15,7 +15,7 @@ from django.utils import timezone
 
 from leaderboard.challenges.models import Round
 from tests.campaigns.sets import made_user
-from tests.challenges.boards import baseline_of, board_round, scored_with, team_of_one
+from tests.challenges.boards import around, baseline_of, board_round, scored_with, team_of_one
 
 pytestmark = pytest.mark.django_db
 
@@ -56,7 +56,7 @@ def test_a_draft_has_no_board_but_for_organisers() -> None:
 def test_the_members_of_a_team_are_told_where_it_stands() -> None:
     round = board_round()
     team = team_of_one(round, "Ours")
-    scored_with(round, team, [0.5] * 8, name="take one")
+    scored_with(round, team, around(0.5), name="take one")
     words = "Ours holds rank 1 (at worst 1; place 1 by the mean) with take one."
     assert words in text_of(client_of(team.members.get().user).get(address(round)))
     assert words not in text_of(client_of().get(address(round)))
@@ -95,7 +95,7 @@ def test_a_name_like_a_formula_is_defused_in_the_csv_file() -> None:
 
 def test_the_file_holds_what_the_page_shows() -> None:
     round = board_round()
-    scored_with(round, team_of_one(round, "Ours"), [0.1, 0.2] * 4)
+    scored_with(round, team_of_one(round, "Ours"), around(0.15))
     file = client_of().get(f"{address(round)}?download=public-board.json").json()
     [row] = file["rows"]
     assert row["cells"]["ranking"]["value"] == pytest.approx(0.15)

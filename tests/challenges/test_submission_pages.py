@@ -129,22 +129,30 @@ def test_the_open_page_hears_that_the_attempt_is_given_back(member: Client, roun
     assert "not counted: it ended without a score" in news
 
 
-def test_a_scored_one_has_its_rank_and_scores(member: Client, round: Round, team: Team) -> None:
-    """Every answer is the reference: word F1 is 1; no other stands on the board."""
+def test_a_scored_one_has_its_rank(member: Client, round: Round, team: Team) -> None:
+    """No other stands on the board."""
+    page = text_of(page_of(member, scored(round, team)))
+    assert "Rank 1" in page
+    assert "of 1 on the public board" in page
+    assert reverse("board", args=[round.challenge.slug, round.slug]) in page
+
+
+def test_one_that_is_right_throughout_has_its_scores_and_in_a_few_dialogues_no_rank(
+    member: Client, round: Round, team: Team
+) -> None:
+    """Every answer is the reference: word F1 is 1."""
     gold = "I went out by bicycle number {turn} in talk {dialogue}."
     data = good_file(round.version, gold).replace(b"talk file-", b"talk ")
     page = text_of(page_of(member, scored(round, team, data=data)))
-    assert "Rank 1" in page
-    assert "of 1 on the public board" in page
     assert re.search(r"word_f1.*?1\.000", page, re.DOTALL)
-    assert reverse("board", args=[round.challenge.slug, round.slug]) in page
+    assert "No rank: no interval: the dialogues agree to the digit" in page
 
 
 @pytest.mark.by_workers
 def test_while_the_board_is_being_computed_it_asks_on_until_its_rank_is_there(
     member: Client, round: Round, team: Team
 ) -> None:
-    one = scored(round, team, data=good_file(round.version, "Hm."))
+    one = scored(round, team)
     page = text_of(page_of(member, one))
     assert "Its place is being computed." in page
     assert 'hx-trigger="every 2s"' in page

@@ -15,7 +15,7 @@ from tests.site import PROJECT, Site
 SETUP = """
 from tests.challenges.sets import made_user, open_challenge, open_round, small_version
 from django.contrib.auth.models import User
-version = small_version(dialogues=3, turns=2)
+version = small_version(dialogues=10, turns=2)
 open_round(version, open_challenge("cup"), slug="one", daily_limit=2)
 open_round(version, open_challenge("secret"), slug="one", references="hidden")
 User.objects.create_user("ada", "ada@example.org", "a long pass word 9")
@@ -62,7 +62,7 @@ def test_from_login_to_a_rank(site: Site) -> None:
     ada.runs("template", "cup", "one", "--format", "csv", "--to", template)
     baseline = [sys.executable, "-m", "workers.baselines", dialogues, "--baseline", "echo", "--to", responses]
     subprocess.run(baseline, cwd=PROJECT, check=True, capture_output=True, timeout=60)
-    assert ada.runs("check", responses, "cup", "one") == "valid: 6 responses in 3 dialogues\n"
+    assert ada.runs("check", responses, "cup", "one") == "valid: 20 responses in 10 dialogues\n"
 
     # A file that the checker refuses is refused by the site for the same reason, and costs no attempt.
     assert "1 problem" in ada.runs("check", template, "--template", dialogues, status=1)
@@ -90,7 +90,7 @@ def test_from_login_to_a_rank(site: Site) -> None:
     assert {line["text"] for line in places if line["persona_id"] == "B"} <= {None}
     assert "gold" not in dialogues.read_text()
     subprocess.run(baseline, cwd=PROJECT, check=True, capture_output=True, timeout=60)
-    assert ada.runs("check", responses, "secret", "one") == "valid: 6 responses in 3 dialogues\n"
+    assert ada.runs("check", responses, "secret", "one") == "valid: 20 responses in 10 dialogues\n"
 
     assert ada.runs("logout") == "logged out\n"
     assert "dialeval login" in ada.runs("status", status=1)

@@ -16,7 +16,7 @@ from leaderboard.statistics.system_ranking import SystemRank, rank_systems
 
 FloatArray = NDArray[np.float64]
 ONE_DIALOGUE = "an interval over dialogues needs at least 2 scored dialogues"
-NO_INTERVAL = "no interval, so no rank"
+NO_INTERVAL = "no interval: "
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +111,7 @@ def _place(
     better = means > score.mean.value if metric.higher_is_better else means < score.mean.value
     order = 1 + int(better.sum())
     if rank is None or rank.rank is None:
-        return Place(order=order, reason=f"{NO_INTERVAL}: {score.mean.reason}")
+        return Place(order=order, reason=NO_INTERVAL + score.mean.reason.removeprefix(NO_INTERVAL))
     return Place(rank.rank, rank.worst_rank, rank.band, order)
 
 

@@ -36,7 +36,9 @@ def places(of: BoardScores, part: Part | None = None, unranked: dict[int, str] |
     return places_of(of, 0, scores_of(of, part)[0], unranked or {}, part)
 
 
-LOW, MIDDLE, HIGH = [0.1, 0.2] * 6, [0.4, 0.5] * 6, [0.8, 0.9] * 6
+UNEVEN = np.array([0.1, 0.2, 0.09, 0.19, 0.11, 0.21] * 2)
+"""Two turns a dialogue: means 0.15, 0.14, 0.16, and the same again."""
+LOW, MIDDLE, HIGH = (list(UNEVEN + higher) for higher in (0.0, 0.3, 0.7))
 
 
 def test_the_mean_counts_the_turns_of_the_part_alone() -> None:
@@ -108,7 +110,13 @@ def test_one_dialogue_has_a_mean_and_no_interval_and_so_no_rank() -> None:
     found = places(of, only(2))
     assert [one.rank for one in found] == [None, None]
     assert [one.order for one in found] == [1, 2]
-    assert found[0].reason == "no interval, so no rank: an interval over dialogues needs at least 2 scored dialogues"
+    assert found[0].reason == "no interval: an interval over dialogues needs at least 2 scored dialogues"
+
+
+def test_a_few_dialogues_that_agree_to_the_digit_allow_no_rank() -> None:
+    found = places(board([0.5] * 12, LOW))
+    assert [(one.rank, one.order) for one in found] == [(None, 1), (1, 2)]
+    assert found[0].reason.startswith("no interval: the dialogues agree to the digit")
 
 
 def test_a_part_that_counts_nothing_has_no_scores_and_says_why() -> None:
