@@ -8,6 +8,7 @@ from typing import Any
 from django import forms
 from django.conf import settings
 from django.core.validators import validate_slug
+from django.db.models import Q
 from django.utils.text import slugify
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
@@ -25,6 +26,11 @@ SEEN_BY = [
 
 def _longest(field: str) -> int:
     return int(Corpus._meta.get_field(field).max_length or 0)
+
+
+def _is_here(slug: str) -> bool:
+    """Or is the first half of the addresses of a file's several corpora."""
+    return Corpus.objects.filter(Q(slug=slug) | Q(slug__startswith=f"{slug}-")).exists()
 
 
 class CorpusForm(forms.Form):
@@ -90,6 +96,9 @@ class CorpusForm(forms.Form):
             cleaned["slug"] = slugify(cleaned["name"])[: _longest("slug")] or self._slug_of_file()
             if not cleaned["slug"]:
                 self.add_error("slug", _("Give it an address of letters, figures and hyphens."))
+        if not self.errors and cleaned["is_new_version"] and not _is_here(cleaned["slug"]):
+            message = _("There is no corpus %(slug)s, so this can be no new version of it.")
+            self.add_error("slug", message % {"slug": cleaned["slug"]})
         return cleaned
 
     def _slug_of_file(self) -> str:

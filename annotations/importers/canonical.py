@@ -48,8 +48,8 @@ _AS_JSON = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",",
 class Digest:
     """SHA-256 over the canonical line of each record, in order: the identity of a corpus version.
 
-    Ratings are counted beside the rest: where they stand among the responses of their dialogue, which no database
-    row says, does not count.
+    Ratings are counted beside the rest, and raters after the systems: where they stand among the responses of their
+    dialogue, or among the systems, which no database row says, does not count.
 
     What a corpus is called does not count, nor whether its scales are said at once or aspect by aspect: so a corpus
     that was stored under another name and exported has the digest that it was imported with.
@@ -58,14 +58,27 @@ class Digest:
     def __init__(self) -> None:
         self._hash = hashlib.sha256()
         self._ratings = hashlib.sha256()
+        self._raters: list[bytes] = []
 
     def add(self, record: Record) -> None:
         line = canonical_line(_without_names(record) if isinstance(record, CorpusRecord) else record)
+        written = line.encode("utf-8") + b"\n"
+        if isinstance(record, RaterRecord):
+            self._raters.append(written)
+            return
+        if isinstance(record, DialogueRecord):
+            self._add_raters()
         part = self._ratings if isinstance(record, RatingRecord) else self._hash
-        part.update(line.encode("utf-8") + b"\n")
+        part.update(written)
+
+    def _add_raters(self) -> None:
+        for line in self._raters:
+            self._hash.update(line)
+        self._raters.clear()
 
     def hexdigest(self) -> str:
         """64 hexadecimal digits."""
+        self._add_raters()
         whole = self._hash.copy()
         whole.update(self._ratings.digest())
         return whole.hexdigest()

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import singledispatchmethod
 
 from annotations.importers.problems import Problems, Where
-from annotations.importers.texts import MAX_NAME, MAX_RESPONSE, MAX_UTTERANCE, text_fault
+from annotations.importers.texts import MAX_ASPECT, MAX_NAME, MAX_RESPONSE, MAX_UTTERANCE, name_fault, text_fault
 from annotations.records import (
     CorpusRecord,
     DialogueRecord,
@@ -77,12 +77,11 @@ class Checker:
         )
 
     def accepts(self, record: Record, where: Where, field: str) -> bool:
-        """True where the record is sound; otherwise notes each fault at ``where`` and ``field``."""
-        before = len(self.problems.found)
+        """True where the record is sound and so is all before it; notes each fault at ``where`` and ``field``."""
         for name, message in self._faults(record):
             # Where the importer knows the field, it knows it by the name that the file gives it.
             self.problems.add(where, field or name, message)
-        return len(self.problems.found) == before
+        return not self.problems.found
 
     def finish(self) -> None:
         """Notes what the whole stream lacks."""
@@ -95,8 +94,12 @@ class Checker:
 
     def _faults(self, record: Record) -> list[tuple[str, str]]:
         if self.corpus is None and not isinstance(record, CorpusRecord):
-            return [("", "stands before the corpus record, which must be the first")]
+            return self._unless_refused("corpus", "", "", "stands before the corpus record, which must be the first")
         return self._faults_of(record)
+
+    def _unless_refused(self, kind: str, name: str, field: str, message: str) -> list[tuple[str, str]]:
+        """A fault that is none of its own where what it refers to is there, and at fault."""
+        return [] if (kind, name) in self.problems.refused else [(field, message)]
 
     @singledispatchmethod
     def _faults_of(self, record: Record) -> list[tuple[str, str]]:
@@ -125,7 +128,7 @@ class Checker:
             return [("", f"more than {MAX_SYSTEMS:,} systems")]
         self._systems.add(system.name)
         return [
-            *_named("name", text_fault(system.name, MAX_NAME)),
+            *_named("name", name_fault(system.name)),
             *_named("description", text_fault(system.description, MAX_RESPONSE, may_be_empty=True)),
         ]
 
@@ -138,7 +141,7 @@ class Checker:
         if len(self._raters) >= MAX_RATERS:
             return [("", f"more than {MAX_RATERS:,} raters")]
         self._raters.add(rater.name)
-        return _named("name", text_fault(rater.name, MAX_NAME))
+        return _named("name", name_fault(rater.name))
 
     @_faults_of.register
     def _(self, dialogue: DialogueRecord) -> list[tuple[str, str]]:
@@ -152,17 +155,19 @@ class Checker:
         self._dialogues.add(dialogue.id)
         self._turns += len(numbers)
         faults = [
-            *_named("id", text_fault(dialogue.id, MAX_NAME)),
+            *_named("id", name_fault(dialogue.id)),
             *_persona_faults("persona", dialogue.persona),
             *_persona_faults("partner_persona", dialogue.partner_persona),
         ]
         if not dialogue.turns:
             faults.append(("turns", "is empty; a dialogue has at least one turn"))
+        met: set[int] = set()
         for index, turn in enumerate(dialogue.turns):
             if turn.number < 0:
                 faults.append((f"turns[{index}].number", "must be 0 or more"))
-            if turn.number in numbers[:index]:
+            if turn.number in met:
                 faults.append((f"turns[{index}].number", f"turn {turn.number} occurs twice in this dialogue"))
+            met.add(turn.number)
             for position, utterance in enumerate(turn.context):
                 place = f"turns[{index}].context[{position}]"
                 if utterance.speaker not in SPEAKERS:
@@ -176,10 +181,8 @@ class Checker:
     def _(self, response: ResponseRecord) -> list[tuple[str, str]]:
         dialogue = self._dialogue
         if dialogue is None or dialogue.id != response.dialogue_id:
-            return [("dialogue_id", f"does not follow its dialogue {response.dialogue_id!r}")]
-        faults = []
-        if response.system not in self._systems:
-            faults.append(("system", f"the system {response.system!r} is not known"))
+            return self._astray(response.dialogue_id)
+        faults = self._unknown_system(response.system)
         if response.turn not in dialogue.turns:
             faults.append(("turn", f"the dialogue {dialogue.id!r} has no turn {response.turn}"))
         key = (response.system, response.turn)
@@ -200,10 +203,10 @@ class Checker:
     def _(self, rating: RatingRecord) -> list[tuple[str, str]]:
         dialogue = self._dialogue
         if dialogue is None or dialogue.id != rating.dialogue_id:
-            return [("dialogue_id", f"does not follow its dialogue {rating.dialogue_id!r}")]
+            return self._astray(rating.dialogue_id)
         faults = [*self._item_faults(dialogue, rating), *self._score_faults(rating)]
         if rating.rater not in self._raters:
-            faults.append(("rater", f"the rater {rating.rater!r} is not known"))
+            faults += self._unless_refused("rater", rating.rater, "rater", f"the rater {rating.rater!r} is not known")
         key = (rating.system, rating.turn, rating.rater, rating.aspect)
         if key in dialogue.ratings:
             faults.append(("", f"the rater {rating.rater!r} rates the same item for {rating.aspect!r} twice"))
@@ -213,9 +216,20 @@ class Checker:
         self._ratings += 1
         return faults + _named("comment", text_fault(rating.comment, MAX_RESPONSE, may_be_empty=True))
 
+    def _astray(self, dialogue_id: str) -> list[tuple[str, str]]:
+        message = f"does not follow its dialogue {dialogue_id!r}"
+        return self._unless_refused("dialogue", dialogue_id, "dialogue_id", message)
+
+    def _unknown_system(self, name: str) -> list[tuple[str, str]]:
+        if name in self._systems:
+            return []
+        return self._unless_refused("system", name, "system", f"the system {name!r} is not known")
+
     def _item_faults(self, dialogue: _DialogueInProgress, rating: RatingRecord) -> list[tuple[str, str]]:
         if rating.system not in self._systems:
-            return [("system", f"the system {rating.system!r} is not known")]
+            return self._unknown_system(rating.system)
+        if ("response", dialogue.id) in self.problems.refused:
+            return []
         if rating.turn is None:
             if rating.system in dialogue.responding:
                 return []
@@ -233,7 +247,7 @@ class Checker:
         low, high = self._scales[rating.aspect]
         if (low is not None and rating.score < low) or (high is not None and rating.score > high):
             scale = f"{_end(low)} to {_end(high)}"
-            return [("score", f"{rating.score:g} lies outside the scale of {rating.aspect!r}, {scale}")]
+            return [("score", f"{_figure(rating.score)} lies outside the scale of {rating.aspect!r}, {scale}")]
         return []
 
 
@@ -252,7 +266,7 @@ def _persona_faults(name: str, sentences: tuple[str, ...]) -> list[tuple[str, st
 def _aspect_faults(corpus: CorpusRecord) -> list[tuple[str, str]]:
     faults = []
     for index, aspect in enumerate(corpus.aspects):
-        faults += _named(f"aspects[{index}]", text_fault(aspect, MAX_NAME))
+        faults += _named(f"aspects[{index}]", text_fault(aspect, MAX_ASPECT))
         if aspect in corpus.aspects[:index]:
             faults.append((f"aspects[{index}]", f"the aspect {aspect!r} occurs twice"))
     if corpus.main_aspect not in corpus.aspects:
@@ -261,6 +275,8 @@ def _aspect_faults(corpus: CorpusRecord) -> list[tuple[str, str]]:
         name = "scale" if index < 0 else f"scales[{index}]"
         if index >= 0 and aspect not in corpus.aspects:
             faults.append((name, f"{aspect!r} is not one of the aspects"))
+        if index >= 0 and aspect in (other for other, _, _ in corpus.scales[:index]):
+            faults.append((name, f"{aspect!r} has a scale already"))
         if any(end is not None and not math.isfinite(end) for end in (low, high)):
             faults.append((name, "must be finite"))
         if low is not None and high is not None and not low < high:
@@ -269,4 +285,9 @@ def _aspect_faults(corpus: CorpusRecord) -> list[tuple[str, str]]:
 
 
 def _end(value: float | None) -> str:
-    return "open" if value is None else f"{value:g}"
+    return "open" if value is None else _figure(value)
+
+
+def _figure(value: float) -> str:
+    """All its digits: 5.000000000000001 is not 5."""
+    return repr(int(value)) if value.is_integer() and abs(value) < 1e15 else repr(value)

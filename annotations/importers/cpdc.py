@@ -13,7 +13,7 @@ from annotations.importers.checks import SPEAKERS
 from annotations.importers.fields import JsonObject, all_or_none
 from annotations.importers.json_source import array_elements
 from annotations.importers.problems import Problems
-from annotations.importers.texts import MAX_RESPONSE, MAX_UTTERANCE
+from annotations.importers.texts import MAX_NAME, MAX_RESPONSE, MAX_UTTERANCE, storable
 from annotations.records import TARGET_SPEAKER, CorpusRecord, DialogueRecord, TurnRecord, Utterance
 
 TURNS = tuple(f"turn_{number}" for number in range(7))
@@ -30,6 +30,8 @@ def stream(path: Path, _part: str, problems: Problems) -> Iterator[Placed]:
 
 
 def _dialogue(place: str, dialogue: JsonObject) -> DialogueRecord | None:
+    if _says_more(dialogue):
+        return None
     dialogue_id = dialogue.name("dialog_id") if dialogue.has("dialog_id") else place
     turns = all_or_none([dialogue.child(name) for name in TURNS])
     if dialogue_id is None or turns is None:
@@ -44,6 +46,16 @@ def _dialogue(place: str, dialogue: JsonObject) -> DialogueRecord | None:
             return None
     persona, partner_persona = personas[0]
     return DialogueRecord(dialogue_id, persona, partner_persona, records)
+
+
+def _says_more(dialogue: JsonObject) -> bool:
+    """Turns that would be lost, and an id that would be made up, are refused."""
+    more = [key for key in dialogue.value if key.startswith("turn_") and key not in TURNS]
+    for key in more:
+        dialogue.complain(storable(key[:MAX_NAME]), "a dialogue of this format has turn_0 to turn_6 (jsonl: any)")
+    if dialogue.has("dialogue_id"):
+        dialogue.complain("dialogue_id", "is called dialog_id in this format")
+    return bool(more) or dialogue.has("dialogue_id")
 
 
 def _personas(turn: JsonObject) -> tuple[tuple[str, ...], tuple[str, ...]] | None:
@@ -64,7 +76,19 @@ def _turn(number: int, turn: JsonObject) -> TurnRecord | None:
     if not context or context[-1].speaker == TARGET_SPEAKER:
         turn.complain("dialogue", f"must end with an utterance of A, which {TARGET_SPEAKER} answers")
         return None
-    return TurnRecord(number, context, (reference.strip(),))
+    references = _references(turn, reference.strip())
+    return None if references is None else TurnRecord(number, context, references)
+
+
+def _references(turn: JsonObject, first: str) -> tuple[str, ...] | None:
+    """``gold_reference``, or all of ``gold_references``, which the site writes where there are several."""
+    if not turn.has("gold_references"):
+        return (first,)
+    several = turn.texts("gold_references", MAX_RESPONSE)
+    if several is not None and first not in (reference.strip() for reference in several):
+        turn.complain("gold_references", "does not hold gold_reference")
+        return None
+    return None if several is None else tuple(reference.strip() for reference in several)
 
 
 def _utterance(utterance: JsonObject) -> Utterance | None:

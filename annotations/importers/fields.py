@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from annotations.importers.problems import Problems, Where
-from annotations.importers.texts import MAX_NAME, text_fault
+from annotations.importers.texts import MAX_NAME, storable, text_fault
 
 T = TypeVar("T")
 
@@ -44,7 +44,7 @@ class JsonObject:
         """Notes a problem for every key that the format does not have: most often a misspelt one."""
         for key in self.value:
             if key not in known:
-                self.complain(key[:MAX_NAME], "is not a field of this format")
+                self.complain(storable(key[:MAX_NAME]), "is not a field of this format")
 
     def text(self, key: str, limit: int, may_be_empty: bool = False) -> str | None:
         """A string of at most ``limit`` characters, as it stands in the file."""

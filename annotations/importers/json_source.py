@@ -24,10 +24,12 @@ _WHITE = " \t\r\n"
 _WHITE_SPACE = re.compile(f"[{_WHITE}]*")
 # A parser that meets the end of its text in a number, a literal or an escape complains a few characters before it.
 _END_SLACK = 16
-_BYTE_ORDER_MARKS = (
+_NO_PLAIN_UTF8 = (
     (codecs.BOM_UTF8, "starts with a byte order mark; save it as UTF-8 without one"),
     (codecs.BOM_UTF16_LE, "is UTF-16; save it as UTF-8"),
     (codecs.BOM_UTF16_BE, "is UTF-16; save it as UTF-8"),
+    (b"\x1f\x8b", "is a gzip archive; unpack it first"),
+    (b"PK\x03\x04", "is a zip archive; unpack it first"),
 )
 
 
@@ -68,7 +70,7 @@ def open_file(path: Path, problems: Problems) -> BinaryIO:
     start = file.read(4)
     file.seek(0)
     fault = "is empty" if not start else ""
-    for mark, message in _BYTE_ORDER_MARKS:
+    for mark, message in _NO_PLAIN_UTF8:
         if start.startswith(mark):
             fault = message
     if fault:

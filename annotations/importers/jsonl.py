@@ -10,7 +10,7 @@ from annotations.importers.base import Importer, Placed
 from annotations.importers.fields import JsonObject, all_or_none
 from annotations.importers.json_source import json_lines
 from annotations.importers.problems import Problems
-from annotations.importers.texts import MAX_NAME, MAX_RESPONSE, MAX_UTTERANCE
+from annotations.importers.texts import MAX_ASPECT, MAX_NAME, MAX_RESPONSE, MAX_UTTERANCE
 from annotations.records import (
     CorpusRecord,
     DialogueRecord,
@@ -51,7 +51,10 @@ def _record(line: JsonObject) -> Record | None:
     before = len(line.problems.found)
     record = reader(line)
     # A field with a fault has been read as its default: such a record says something that the file does not.
-    return record if len(line.problems.found) == before else None
+    if len(line.problems.found) == before:
+        return record
+    line.problems.refused.add((type_name, str(line.value.get(_NAMED_BY.get(type_name, ""), ""))))
+    return None
 
 
 def _corpus(line: JsonObject) -> CorpusRecord | None:
@@ -66,8 +69,8 @@ def _corpus(line: JsonObject) -> CorpusRecord | None:
         description=_optional(
             line, "description", lambda: line.text("description", MAX_RESPONSE, True), default.description
         ),
-        aspects=_optional(line, "aspects", lambda: line.texts("aspects", MAX_NAME), default.aspects),
-        main_aspect=_optional(line, "main_aspect", lambda: line.text("main_aspect", MAX_NAME), default.main_aspect),
+        aspects=_optional(line, "aspects", lambda: line.texts("aspects", MAX_ASPECT), default.aspects),
+        main_aspect=_optional(line, "main_aspect", lambda: line.text("main_aspect", MAX_ASPECT), default.main_aspect),
         scale=_optional(line, "scale", lambda: _scale(line), default.scale),
         scales=_optional(line, "scales", lambda: _scales(line), default.scales),
     )
@@ -160,7 +163,7 @@ def _rating(line: JsonObject) -> RatingRecord | None:
     turn = None if of_dialogue else line.whole_number("turn")
     system = line.text("system", MAX_NAME)
     rater = line.text("rater", MAX_NAME)
-    aspect = line.text("aspect", MAX_NAME)
+    aspect = line.text("aspect", MAX_ASPECT)
     score = line.number("score")
     comment = _optional(line, "comment", lambda: line.text("comment", MAX_RESPONSE, True), "")
     if dialogue_id is None or system is None or rater is None or aspect is None or score is None:
@@ -183,6 +186,7 @@ def _one_of(line: JsonObject, key: str, choices: Collection[T]) -> T | None:
     return None
 
 
+_NAMED_BY = {"system": "name", "rater": "name", "dialogue": "id", "response": "dialogue_id"}
 _READERS: dict[str, Callable[[JsonObject], Record | None]] = {
     "corpus": _corpus,
     "system": _system,

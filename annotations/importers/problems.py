@@ -52,6 +52,8 @@ class Problems:
 
     file: str
     found: list[Problem] = field(default_factory=list)
+    refused: set[tuple[str, str]] = field(default_factory=set)
+    """(type, name or id) of records that were read and are at fault: who refers to them is not to blame."""
 
     def add(self, where: Where, field: str, message: str) -> None:
         """Notes a fault and lets the reader go on. Raises ImportFailed at the first one that is too many."""

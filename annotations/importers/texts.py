@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 
 MAX_NAME = 200
-"""Characters of an id, a system, a rater or an aspect."""
+"""Characters of an id, a system or a rater."""
+MAX_ASPECT = 100
 MAX_RESPONSE = 4_000
 """Characters of a response, a reference, a persona sentence, a comment or a description."""
 MAX_UTTERANCE = 20_000
@@ -18,6 +19,12 @@ def storable(text: str) -> str:
     """What a database keeps of words that nobody checked, such as an error's: no NUL, and ``?`` for half of a surrogate
     pair."""
     return text.replace("\0", "").encode("utf-8", "replace").decode()
+
+
+def name_fault(name: str) -> str:
+    """What is wrong with an id or a name, in words: two that look the same would be two people, or two systems."""
+    fault = text_fault(name, MAX_NAME)
+    return fault or ("begins or ends with white space" if name != name.strip() else "")
 
 
 def text_fault(text: str, limit: int, may_be_empty: bool = False) -> str:

@@ -94,6 +94,22 @@ def test_a_new_version_is_asked_for(organiser: Client) -> None:
     assert not Corpus.objects.get().is_public  # who sees it was said when it came
 
 
+def test_a_new_version_of_a_mistyped_address_is_refused(organiser: Client) -> None:
+    send(organiser)
+    answer = send(organiser, lines({"type": "corpus"}, dialogue("bread")), slug="cook", is_new_version="on")
+    assert answer.status_code == 422
+    assert "There is no corpus cook" in said(answer)
+    assert CorpusVersion.objects.count() == 1
+
+
+def test_older_content_again_is_no_way_back_and_says_so(organiser: Client) -> None:
+    send(organiser)
+    send(organiser, lines({"type": "corpus"}, dialogue("bread")), slug="cooks", is_new_version="on")
+    send(organiser)
+    newest = CorpusVersion.objects.get(number=2).label
+    assert f"the newest version is still {newest}" in said(organiser.get("/corpora/cooks/"))
+
+
 def test_the_link_on_a_corpus_fills_in_the_form_for_a_version(organiser: Client) -> None:
     send(organiser)
     form = organiser.get(PAGE, {"corpus": "cooks"}).content.decode()

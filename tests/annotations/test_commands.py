@@ -37,6 +37,25 @@ def test_import_says_in_one_line_what_is_stored(tmp_path: Path, capsys) -> None:
     assert capsys.readouterr().out == f"small: unchanged, {label} holds this content\n"
 
 
+def test_import_of_older_content_says_that_the_newest_version_is_another(tmp_path: Path, capsys) -> None:
+    path = written(two_systems(), tmp_path / "corpus.jsonl")
+    old = path.read_text()
+    for content in (old, old.replace('"text":"yes"', '"text":"perhaps"'), old):
+        path.write_text(content)
+        call_command("import_corpus", "jsonl", str(path), "--slug", "small")
+    first, second = (CorpusVersion.objects.get(number=number).label for number in (1, 2))
+    last_line = capsys.readouterr().out.splitlines()[-1]
+    assert last_line == f"small: unchanged, {first} holds this content; the newest version is still {second}"
+
+
+def test_import_says_that_there_are_more_problems_than_it_tells(tmp_path: Path, capsys) -> None:
+    path = tmp_path / "bad.jsonl"
+    path.write_text('{"type":"no such type"}\n' * 1000)
+    with pytest.raises(CommandError, match="nothing was stored: 100 problems or more"):
+        call_command("import_corpus", "jsonl", str(path), "--slug", "small")
+    assert capsys.readouterr().err.endswith("and more; stopped\n")
+
+
 def test_import_names_every_problem_and_says_that_nothing_was_stored(tmp_path: Path, capsys) -> None:
     bad = RatingRecord("d1", 0, "echo", "nobody", "no such aspect", 3)
     path = written([*two_systems(), bad], tmp_path / "corpus.jsonl")

@@ -45,7 +45,12 @@ class Command(ConsoleCommand):
         except ImportFailed as failure:
             for problem in failure.problems:
                 self.stderr.write(str(problem))
-            raise CommandError(f"nothing was stored: {_number(len(failure.problems), 'problem')}") from None
+            if failure.stopped:
+                self.stderr.write("and more; stopped")
+            count = _number(len(failure.problems), "problem") + (" or more" if failure.stopped else "")
+            raise CommandError(f"nothing was stored: {count}") from None
+        except OSError as error:
+            raise CommandError(f"{options['path']} cannot be read: {error.strerror}") from None
         for outcome in outcomes:
             self.stdout.write(_line(outcome))
 
@@ -53,7 +58,9 @@ class Command(ConsoleCommand):
 def _line(outcome: actions.ImportOutcome) -> str:
     version = outcome.version
     if not outcome.created:
-        return f"{version.corpus.slug}: unchanged, {version.label} holds this content"
+        newest = version.corpus.versions.order_by("-number")[0]
+        still = "" if newest == version else f"; the newest version is still {newest.label}"
+        return f"{version.corpus.slug}: unchanged, {version.label} holds this content{still}"
     counts = outcome.survey.counts
     parts = [_number(getattr(counts, f"{kind}s"), kind) for kind in COUNTED if getattr(counts, f"{kind}s")]
     return f"{version.corpus.slug}: stored {version.label} with {', '.join(parts)}"

@@ -81,3 +81,28 @@ def test_a_third_speaker_is_refused(tmp_path: Path) -> None:
 def test_the_real_file_holds_five_dialogues_of_seven_turns() -> None:
     (part,) = surveyed("cpdc", real_file("cpdc/dummy_data_task1.json"))
     assert (part.counts.dialogues, part.counts.turns, part.counts.systems) == (5, 35, 0)
+
+
+def test_turns_that_would_be_lost_are_refused(tmp_path: Path) -> None:
+    content = dialogue()
+    content["turn_7"] = content["turn_6"]
+    assert problems("cpdc", file_of(tmp_path, [content])) == [
+        "file.json: $[0].turn_7: a dialogue of this format has turn_0 to turn_6 (jsonl: any)"
+    ]
+
+
+def test_an_id_under_another_name_is_refused(tmp_path: Path) -> None:
+    assert problems("cpdc", file_of(tmp_path, [dialogue(dialogue_id="d")])) == [
+        "file.json: $[0].dialogue_id: is called dialog_id in this format"
+    ]
+
+
+def test_all_references_are_kept_where_there_are_several(tmp_path: Path) -> None:
+    content = dialogue()
+    content["turn_0"]["gold_references"] = ["line 1", "another"]
+    (record,) = of_type(read("cpdc", file_of(tmp_path, [content])), DialogueRecord)
+    assert record.turns[0].references == ("line 1", "another")
+    content["turn_0"]["gold_references"] = ["another"]
+    assert problems("cpdc", file_of(tmp_path, [content])) == [
+        "file.json: $[0].turn_0.gold_references: does not hold gold_reference"
+    ]

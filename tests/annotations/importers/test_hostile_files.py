@@ -220,3 +220,9 @@ def test_what_is_read_is_what_was_written(tmp_path: Path, elements: list[Any], i
     assert [value for _, value in array_elements(path, Problems("file"))] == elements
     path = file_of(tmp_path, "".join(json.dumps(element) + "\n" for element in elements), "lines.json")
     assert [value for _, value in json_lines(path, Problems("lines"))] == elements
+
+
+@pytest.mark.parametrize(("start", "kind"), [(b"\x1f\x8b\x08\x00", "gzip"), (b"PK\x03\x04", "zip")])
+def test_an_archive_is_named(tmp_path: Path, start: bytes, kind: str) -> None:
+    found = problems("jsonl", file_of(tmp_path, start + bytes(40), "file.jsonl"))
+    assert found == [f"file.jsonl: is a {kind} archive; unpack it first"]

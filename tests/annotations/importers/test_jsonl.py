@@ -153,3 +153,54 @@ def test_the_corpus_record_comes_first(tmp_path: Path) -> None:
 
 def test_a_corpus_without_dialogues_is_refused(tmp_path: Path) -> None:
     assert problems("jsonl", lines_of(tmp_path, [CORPUS])) == ["file.jsonl: holds no dialogue"]
+
+
+@pytest.mark.parametrize(
+    ("position", "changes", "field"),
+    [
+        (0, {"descripton": "misspelt"}, "descripton"),
+        (1, {"kind": "model"}, "kind"),
+        (2, {"kind": "model"}, "kind"),
+        (3, {"persona": [""]}, "persona[0]"),
+        (4, {"text": None}, "text"),
+    ],
+)
+def test_what_refers_to_a_record_at_fault_is_not_told_beside_it(
+    tmp_path: Path, position: int, changes: dict[str, Any], field: str
+) -> None:
+    (found,) = problems("jsonl", lines_of(tmp_path, with_line(position, **changes)))
+    assert found.startswith(f"file.jsonl:{position + 1}: {field}: ")
+
+
+def test_where_raters_stand_among_systems_makes_no_other_version(tmp_path: Path) -> None:
+    swapped = [CORPUS, RATER, SYSTEM, DIALOGUE, RESPONSE, RATING]
+    one, other = (surveyed("jsonl", lines_of(tmp_path, lines))[0].digest for lines in (CORPUS_LINES, swapped))
+    assert one == other
+
+
+@pytest.mark.parametrize(("position", "field"), [(1, "name"), (2, "name"), (3, "id")])
+def test_names_that_look_the_same_are_refused(tmp_path: Path, position: int, field: str) -> None:
+    name = CORPUS_LINES[position][field]
+    found = problems("jsonl", lines_of(tmp_path, with_line(position, **{field: f"{name} "})))
+    assert found[0] == f"file.jsonl:{position + 1}: {field}: begins or ends with white space"
+
+
+def test_an_aspect_has_the_length_that_a_column_holds(tmp_path: Path) -> None:
+    found = problems("jsonl", lines_of(tmp_path, with_line(0, aspects=["overall", "x" * 101], scales=[])))
+    assert found == ["file.jsonl:1: aspects[1]: has 101 characters; at most 100 are allowed"]
+
+
+def test_an_aspect_has_one_scale(tmp_path: Path) -> None:
+    scales = [["overall", 1, 5], ["overall", 1, 7]]
+    found = problems("jsonl", lines_of(tmp_path, with_line(0, scales=scales)))
+    assert found == ["file.jsonl:1: scales[1]: 'overall' has a scale already"]
+
+
+def test_a_score_is_told_with_all_its_digits(tmp_path: Path) -> None:
+    found = problems("jsonl", lines_of(tmp_path, with_line(5, score=5.000000000000001)))
+    assert found == ["file.jsonl:6: score: 5.000000000000001 lies outside the scale of 'overall', 1 to 5"]
+
+
+def test_half_a_pair_in_a_key_is_told(tmp_path: Path) -> None:
+    found = problems("jsonl", lines_of(tmp_path, with_line(0, **{"\ud83d": 1})))
+    assert found == ["file.jsonl:1: ?: is not a field of this format"]
