@@ -13,7 +13,8 @@ from annotations.correlation.scores import FloatArray
 
 LEAST_ALIKE = 10
 """From so many dialogues on, those that agree to the digit have an interval, without width."""
-ALIKE_BY_CHANCE = f"no interval: the dialogues agree to the digit, as fewer than {LEAST_ALIKE} may do by chance"
+ALIKE_BY_CHANCE = f"the dialogues agree to the digit, as fewer than {LEAST_ALIKE} may do by chance"
+ALIKE_IN_EVERY_DRAW = f"the value is the same in every draw, of fewer than {LEAST_ALIKE} to draw from"
 ROUNDING = 1e-12
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from annotations.correlation.alike import ALIKE_BY_CHANCE, alike_by_chance
+from annotations.correlation.alike import ALIKE_IN_EVERY_DRAW, alike_by_chance
 from annotations.estimates import Estimate, Undefined
 
 MAX_UNDEFINED_SHARE = 0.10
@@ -60,5 +60,5 @@ def with_interval(point: Estimate, replicates: NDArray[np.float64] | None, clust
     if isinstance(interval, Undefined):
         return Estimate(value=point.value, p=point.p, reason=interval.reason)
     if alike_by_chance(replicates[~np.isnan(replicates)], clusters_used):
-        return Estimate(value=point.value, p=point.p, reason=ALIKE_BY_CHANCE)
+        return Estimate(value=point.value, p=point.p, reason=ALIKE_IN_EVERY_DRAW)
     return Estimate(value=point.value, p=point.p, ci=interval)

@@ -27,9 +27,9 @@ MOST_GROUPS = 400
 jackknife, Kott 2001): 399 degrees of freedom are as good as endless, and the work stays bounded."""
 
 ONE_CLUSTER = "an interval over dialogues needs at least 2 dialogues"
-UNDEFINED_WITHOUT_ONE = "no interval: the coefficient is undefined where one of the dialogues is left out"
-AT_THE_END = "no interval: the coefficient is 1 or −1, at the end of its scale, where dialogues are left out"
-ALIKE_WITHOUT_ANY = "no interval: the coefficient is the same whichever dialogue is left out"
+UNDEFINED_WITHOUT_ONE = "the coefficient is undefined where one of the dialogues is left out"
+AT_THE_END = "the coefficient is 1 or −1, at the end of its scale, where dialogues are left out"
+ALIKE_WITHOUT_ANY = "the coefficient is the same whichever dialogue is left out"
 _END, ROUNDING = 1.0 - 1e-12, 1e-12
 
 

@@ -18,7 +18,7 @@ from leaderboard.statistics.placed_scores import FloatArray, IntArray, system_su
 from leaderboard.statistics.rowwise import correlate_rows, fixed_side, prepared_rows
 
 SEPARATELY = "a coefficient of one of the two is undefined"
-STEPS = "no interval: ranks of a few systems move in steps, which leaving out a dialogue does not follow"
+STEPS = "ranks of a few systems move in steps, which leaving out a dialogue does not follow"
 
 
 def difference_over_items(

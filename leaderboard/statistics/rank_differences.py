@@ -53,10 +53,12 @@ class RankDifferences:
 
 def places(means: FloatArray, low: FloatArray, high: FloatArray, *, higher_is_better: bool = True) -> Places:
     """``means``, ``low``, ``high``: (systems,), NaN where there is no mean, or no interval. A mean without an interval
-    is taken at its word: its range is the mean itself."""
+    may lie anywhere."""
     placed = np.isfinite(means)
     has_interval = placed & np.isfinite(low) & np.isfinite(high)
-    low, high = np.where(has_interval, low, means), np.where(has_interval, high, means)
+    low, high = (
+        np.where(has_interval, end, np.where(placed, far, np.nan)) for end, far in ((low, -np.inf), (high, np.inf))
+    )
     if not higher_is_better:
         means, low, high = -means, -high, -low
     # [i, j]: how j stands to i; comparisons with NaN are false.
@@ -78,8 +80,11 @@ def rank_differences(
     higher_is_better: bool = True,
 ) -> RankDifferences:
     """``human``, ``metric``: (means, lower ends, upper ends), each (systems,), NaN where there is none. People's scores
-    are better the higher they are; of the metric ``higher_is_better`` says it."""
+    are better the higher they are; of the metric ``higher_is_better`` says it. A metric without any interval, as one
+    that scores whole systems, is taken at its word."""
     placed = np.isfinite(human[0]) & np.isfinite(metric[0])
+    if not np.isfinite(np.stack(metric[1:])).any():
+        metric = (metric[0],) * 3
     by_people = places(*(np.where(placed, ends, np.nan) for ends in human))
     by_metric = places(*(np.where(placed, ends, np.nan) for ends in metric), higher_is_better=higher_is_better)
     below = np.maximum(by_metric.best - by_people.worst, 0)

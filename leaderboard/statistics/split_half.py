@@ -29,8 +29,8 @@ from leaderboard.statistics.rowwise import correlate_rows, fixed_side, prepared_
 SPLITS = 40
 NO_TAU = "Spearman and Brown's formula is of r and ρ: there is none for τ"
 AGGREGATE = "the corpus holds mean scores, not raters"
-RANKS_JUMP = "no interval: ranks of systems jump where one dialogue is left out"
-OPPOSED = "no interval: the halves of the raters are so opposed that the coefficient lies below −1"
+RANKS_JUMP = "ranks of systems jump where one dialogue is left out"
+OPPOSED = "the halves of the raters are so opposed that the coefficient lies below −1"
 ONE_RATER = "no response has two raters: nothing can be split"
 
 
@@ -138,7 +138,7 @@ def _stepped_up(
         used = np.ones(len(values) - 1, dtype=bool)
         if redraws is None:
             found[name] = point
-        elif np.nanmin(values) < -1.0:
+        elif values[0] < -1.0:
             found[name] = Estimate(point.value, reason=OPPOSED)
         elif level == "system" and name == "spearman":
             found[name] = Estimate(point.value, reason=RANKS_JUMP)

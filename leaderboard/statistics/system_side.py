@@ -14,7 +14,7 @@ from leaderboard.statistics.rowwise import FixedSide, correlate_rows, fixed_side
 from leaderboard.statistics.true_means import plausible_means
 
 ONE_DIALOGUE = "an interval over dialogues needs at least 2 dialogues"
-IN_ONE_DIALOGUE = "no interval: a system has scores in one dialogue only"
+IN_ONE_DIALOGUE = "a system has scores in one dialogue only"
 
 
 class SystemSide:
@@ -71,9 +71,10 @@ class SystemSide:
             metric_means,
             self._human_left_out,
             left_out,
-            _dialogues_of_each(self.human),
+            (self._groups_of_each(self.human), self._groups_of_each(metric or self.human)),
             self.recipe.resamples,
             self.recipe.seed,
+            int(((1 - self._jackknife.weights) @ self.rated > 0).sum()),
         )
         if isinstance(drawn_means, Undefined):
             return {name: _without(points[name], drawn_means.reason) for name in COEFFICIENTS}
@@ -105,6 +106,11 @@ class SystemSide:
         redraws = Redraws(of_dialogues, is_jackknife=False)
         return {name: redraws.with_interval(points[name], replicates[name], self.rated) for name in COEFFICIENTS}
 
+    def _groups_of_each(self, sums: SystemSums) -> IntArray:
+        """(systems,) how many of those that are left out, dialogues or groups of them, hold scores of the system."""
+        held = (1 - self._jackknife.weights) @ sums.count.T > 0
+        return np.asarray(held.sum(axis=0), dtype=np.int64)
+
     @cached_property
     def _jackknife(self) -> Redraws:
         return Redraws.jackknife(self.dialogues)
@@ -127,10 +133,6 @@ def _redrawn(metric_means: FloatArray, metric: SystemSums | None, weights: Float
     return metric_means[None] if metric is None else metric.resampled_means(weights)
 
 
-def _dialogues_of_each(sums: SystemSums) -> IntArray:
-    return np.asarray((sums.count > 0).sum(axis=1), dtype=np.int64)
-
-
 def _pearson_of_rows(human: FloatArray, metric: FloatArray) -> FloatArray:
     """(rows,); NaN where a row of either side is constant or holds no mean of a system."""
     sides = [one - one.mean(axis=1, keepdims=True) for one in (human, metric)]
@@ -143,7 +145,8 @@ def _pearson_of_rows(human: FloatArray, metric: FloatArray) -> FloatArray:
 
 
 def _between_percentiles(point: Estimate, drawn: FloatArray) -> Estimate:
-    """The central 95 % of the draws; drawn out to the value where ranks of few systems leave it outside."""
+    """The central 95 % of the draws; drawn out to the value where they leave it outside, as ranks of few systems and a
+    metric that all but agrees with people do."""
     found = percentile_interval(drawn)
     if isinstance(found, Undefined) or point.value is None:
         return point if isinstance(found, tuple) else _without(point, found.reason)

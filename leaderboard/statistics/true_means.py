@@ -26,8 +26,9 @@ from annotations.correlation.jackknife import ALIKE_WITHOUT_ANY
 from annotations.estimates import Undefined
 from leaderboard.statistics.placed_scores import FloatArray, IntArray
 
-ALL_NOISE = "no interval: what dialogues change may be all by which the systems seem to differ"
-ON_ONE_LINE = "no interval: people's and the metric's means of systems lie on one line"
+ALL_NOISE = "what dialogues change may be all by which the systems seem to differ"
+NO_ROOM = "what dialogues change may be all that keeps people and the metric from agreeing in full"
+ON_ONE_LINE = "people's and the metric's means of systems lie on one line"
 TRIED_FOR_EACH = 10
 """Covariances that are drawn for each that is wanted: where fewer than a tenth of them leave room for systems that
 differ, the data do not say that they do."""
@@ -42,17 +43,19 @@ def plausible_means(
     metric: FloatArray,
     human_left_out: FloatArray,
     metric_left_out: FloatArray,
-    dialogues: IntArray,
+    dialogues: tuple[IntArray, IntArray],
     draws: int,
     seed: int,
+    groups: int | None = None,
 ) -> tuple[FloatArray, FloatArray] | Undefined:
     """(draws, systems) of true human means, and of true metric means. Undefined where the errors may well be all that
     is seen, where there are no errors, and where the means seen lie on one line.
 
     ``human``, ``metric``: (systems,) finite means of 4 systems or more, neither constant. ``human_left_out``,
     ``metric_left_out``: (G, systems) means without each dialogue, finite; a metric without scores of dialogues has one
-    row, its scores, and no error. ``dialogues``: (systems,) in how many people rated each system. Units are the
-    scores' own.
+    row, its scores, and no error. ``dialogues``: (systems,) in how many people rated each system, and in how many the
+    metric scored it. ``groups``: in how many dialogues people rated any of them; G unless told. Units are the scores'
+    own.
     """
     seen = np.stack((human, metric))
     scale = seen.std(axis=1, ddof=1)
@@ -61,21 +64,25 @@ def plausible_means(
     total = np.cov(standard)
     if _least_variance(total) < LEAST_SPREAD:
         return Undefined(ON_ONE_LINE)
-    measured = _errors(human_left_out / scale[0], metric_left_out / scale[1])
+    errors = _errors(human_left_out / scale[0], metric_left_out / scale[1], *dialogues)
+    measured = errors * _shares(*dialogues).mean(axis=0)
     if float(np.trace(measured)) < ROUNDING:
         return Undefined(ALIKE_WITHOUT_ANY)
-    chance = _chance(len(human), draws, len(human_left_out), seed)
+    chance = _chance(len(human), draws, groups or len(human_left_out), seed)
     found = _possible_covariances(total, measured, chance, draws)
-    if len(found) < draws:
-        return Undefined(ALL_NOISE)
-    standard_draws = _given_what_is_seen(standard, found[:, 0], found[:, 1], dialogues, chance.normal)
+    if isinstance(found, Undefined):
+        return found
+    standard_draws = _given_what_is_seen(standard, found[:, 0], found[:, 1], _shares(*dialogues), chance.normal)
     return standard_draws[0] * scale[0] + centre[0], standard_draws[1] * scale[1] + centre[1]
 
 
-def _possible_covariances(total: FloatArray, measured: FloatArray, chance: _Chance, draws: int) -> FloatArray:
-    """(draws or fewer, 2, 2, 2): Σ and C of each draw that counts, the first that do."""
+def _possible_covariances(
+    total: FloatArray, measured: FloatArray, chance: _Chance, draws: int
+) -> FloatArray | Undefined:
+    """(draws, 2, 2, 2): Σ and mean C of the first draws that count; Undefined where too few do."""
     root = np.linalg.cholesky(total)
     found = np.empty((0, 2, 2, 2))
+    too_alike = 0
     for start in range(0, len(chance.of_errors), draws):  # most often the first block is enough
         block = slice(start, start + draws)
         errors = measured * chance.of_errors[block, None, None]
@@ -84,17 +91,26 @@ def _possible_covariances(total: FloatArray, measured: FloatArray, chance: _Chan
         found = np.concatenate((found, np.stack((spread, errors), axis=1)[possible]))
         if len(found) >= draws:
             return found[:draws]
-    return found
+        too_alike += int(((spread[:, 0, 0] > 0) & (spread[:, 1, 1] > 0) & ~possible).sum())
+    return Undefined(NO_ROOM if 2 * too_alike > len(chance.of_errors) - len(found) else ALL_NOISE)
+
+
+def _shares(human_dialogues: IntArray, metric_dialogues: IntArray) -> FloatArray:
+    """(systems, 2, 2): by what C is multiplied for a system, of the errors of one dialogue: 1 / d, d of both sides."""
+    each = 1 / np.sqrt(np.stack((human_dialogues, metric_dialogues), axis=1))
+    return np.asarray(each[:, :, None] * each[:, None, :])
 
 
 def _given_what_is_seen(
-    standard: FloatArray, spread: FloatArray, errors: FloatArray, dialogues: IntArray, normal: FloatArray
+    standard: FloatArray, spread: FloatArray, errors: FloatArray, shares: FloatArray, normal: FloatArray
 ) -> FloatArray:
-    """(2, draws, systems) true means in the units of ``standard``. ``spread``, ``errors``: (draws, 2, 2)."""
+    """(2, draws, systems) true means in the units of ``standard``. ``spread``, ``errors``: (draws, 2, 2), the errors
+    those of the systems' mean; ``shares``: (systems, 2, 2)."""
     drawn = np.empty_like(normal)
-    shares = (1 / dialogues) / np.mean(1 / dialogues)  # a system rated in few dialogues has larger errors
-    for share in np.unique(shares):
-        alike = shares == share
+    relative = shares / shares.mean(axis=0)  # a system with few dialogues has larger errors
+    kinds, of_system = np.unique(relative.reshape(-1, 4), axis=0, return_inverse=True)
+    for kind, share in enumerate(kinds.reshape(-1, 2, 2)):
+        alike = of_system.ravel() == kind
         shrink = spread @ np.linalg.inv(spread + errors * share)
         root = _root(spread - shrink @ spread)
         for side in (0, 1):
@@ -135,15 +151,21 @@ def _chance(systems: int, draws: int, groups: int, seed: int) -> _Chance:
     return chance
 
 
-def _errors(human_left_out: FloatArray, metric_left_out: FloatArray) -> FloatArray:
-    """(2, 2): the jackknife's covariance of a system's two means, pooled over systems. What all systems share in a
-    dialogue moves no correlation, and is taken out."""
-    groups, systems = human_left_out.shape
+def _errors(
+    human_left_out: FloatArray, metric_left_out: FloatArray, human_dialogues: IntArray, metric_dialogues: IntArray
+) -> FloatArray:
+    """(2, 2): the covariance of the errors that one dialogue brings into a system's two means, by the jackknife, pooled
+    over systems with the dialogues less one of each as weights. What all systems share in a dialogue moves no
+    correlation, and is taken out."""
+    systems = human_left_out.shape[1]
     both = np.stack((human_left_out, np.broadcast_to(metric_left_out, human_left_out.shape)))
     both = both - both.mean(axis=2, keepdims=True)
     both = both - both.mean(axis=1, keepdims=True)
-    pooled = np.einsum("igs,jgs->ij", both, both) * (groups - 1) / groups / (systems - 1)
-    return np.asarray(pooled)
+    counts = np.stack((human_dialogues, metric_dialogues)).astype(np.float64)
+    both *= np.sqrt(np.maximum(counts - 1, 0.0))[:, None, :]  # variance (d − 1) / d Σ e² of a mean, times d
+    degrees = np.maximum(human_dialogues - 1, 0)
+    pooled = np.einsum("igs,jgs,s->ij", both, both, degrees) / degrees.sum()
+    return np.asarray(pooled * systems / (systems - 1))
 
 
 def _least_variance(matrices: FloatArray) -> NDArray[np.float64]:

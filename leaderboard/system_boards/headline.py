@@ -22,7 +22,9 @@ def headline(systems: Sequence[dict[str, Any]]) -> tuple[str, str]:
         return "", f"{best['system']} alone is rated: {_mean_words(best)}. A comparison needs a second system."
     finding = f"{best['system']} is best ({_mean_words(best)})"
     together = _together(best, rated[1:])
-    finding += f"; {together} cannot be told apart from it." if together else _nobody_near(best)
+    finding += (
+        f"; {together} cannot be told apart from it." if together else _nobody_near(best, _unsure(best, rated[1:]))
+    )
     return finding, _best_agent(best, rated)
 
 
@@ -41,8 +43,12 @@ def _best_agent(best: dict[str, Any], rated: Sequence[dict[str, Any]]) -> str:
     return f"The best agent is {first['system']} ({_mean_words(first)}){beside}."
 
 
-def _nobody_near(best: dict[str, Any]) -> str:
-    return ", clear of all others." if best["human"].get("ci") else "; without an interval nobody can say by how much."
+def _nobody_near(best: dict[str, Any], unsure: str) -> str:
+    """Of whom nobody can say: those who may be as good, with a mean and no interval."""
+    ends = best["human"].get("ci")
+    if not ends:
+        return "; without an interval nobody can say by how much."
+    return f"; of {unsure} nobody can say, for want of an interval." if unsure else ", clear of all others."
 
 
 def _together(best: dict[str, Any], others: Sequence[dict[str, Any]]) -> str:
@@ -50,7 +56,18 @@ def _together(best: dict[str, Any], others: Sequence[dict[str, Any]]) -> str:
     ends = best["human"].get("ci")
     if not ends:
         return ""
-    near = [one["system"] for one in others if one["human"].get("ci") and one["human"]["ci"][1] >= ends[0]]
+    return _names([one["system"] for one in others if one["human"].get("ci") and one["human"]["ci"][1] >= ends[0]])
+
+
+def _unsure(best: dict[str, Any], others: Sequence[dict[str, Any]]) -> str:
+    """Those without an interval whose mean lies in that of the best."""
+    ends = best["human"].get("ci")
+    if not ends:
+        return ""
+    return _names([one["system"] for one in others if not one["human"].get("ci") and one["human"]["value"] >= ends[0]])
+
+
+def _names(near: list[str]) -> str:
     if len(near) > NAMED + 1:
         return f"{', '.join(near[:NAMED])} and {len(near) - NAMED} more"
     return f"{', '.join(near[:-1])} and {near[-1]}" if len(near) > 1 else "".join(near)

@@ -42,9 +42,12 @@ def finding(document: dict[str, Any]) -> tuple[str, str]:
     )
     size = f"{_signed(abs(value))[1:]} points of {document['aspect']}{_interval(human['difference'], value < 0)}"
     ends = human["difference"].get("ci")
+    p = written_p(human["difference"]["p"]) if human["difference"].get("p") is not None else ""
+    if not ends and value:
+        sure = f", {p}" if p else ""
+        return f"{first if value > 0 else second} is ahead by {size}, without an interval{sure}.", often
     if not ends:
-        return f"{first if value >= 0 else second} is ahead by {size}, without an interval.", often
-    p = written_p(human["difference"]["p"])
+        return f"{first} and {second} are level: {size}, without an interval.", often
     if ends[0] > 0 or ends[1] < 0:
         better, worse = (first, second) if value > 0 else (second, first)
         return f"{better} is better than {worse} by {size}, {p}.", often
@@ -107,8 +110,9 @@ def metrics_table(document: dict[str, Any], updated: datetime | None) -> Table:
         ),
         rows=tuple(rows),
         notes=(
-            "Prefers: the 95 % interval of the difference leaves 0 out. p: two-sided, systems exchanged in whole "
-            "dialogues; not adjusted for the number of metrics, of which some prefer by chance.",
+            "Prefers: the 95 % interval of the difference leaves 0 out; without one, p is below 0.05. p: two-sided, "
+            "systems exchanged in whole dialogues; not adjusted for the number of metrics, of which some prefer by "
+            "chance.",
         ),
         signature=signature(document),
         updated=updated,
@@ -122,7 +126,7 @@ def verdict(document: dict[str, Any], metric: dict[str, Any]) -> str | None:
         return None
     names = [system["system"] for system in document["systems"]]
     direction = 1 if metric["higher_is_better"] else -1
-    if not difference.get("ci"):
+    if not difference.get("ci") and difference.get("p") is None:
         side = difference["value"] * direction
         return f"leans to {names[0] if side > 0 else names[1]}, nobody can say how surely" if side else "ties them"
     side, peoples = _sure_side(difference) * direction, _sure_side(document["human"]["difference"])
@@ -140,9 +144,11 @@ def wrong_metrics(document: dict[str, Any]) -> list[str]:
 
 
 def _sure_side(difference: dict[str, Any]) -> int:
+    """Of the interval; where few dialogues agree to the digit and have none, of the test that exchanges them."""
     ends = difference.get("ci")
     if not ends:
-        return 0
+        is_sure = difference.get("p") is not None and difference["p"] < 0.05
+        return 0 if not is_sure else 1 if difference["value"] > 0 else -1
     return 1 if ends[0] > 0 else -1 if ends[1] < 0 else 0
 
 

@@ -78,6 +78,11 @@ def test_without_intervals_nobody_is_called_clear_of_others() -> None:
     assert finding == "a is best (4.00); without an interval nobody can say by how much."
 
 
+def test_of_one_without_an_interval_that_may_be_as_good_nobody_can_say() -> None:
+    rows = [row("a", 4.6, (4.4, 4.8)), row("b", 4.5), row("c", 3.0)]
+    assert headline(rows)[0] == "a is best (4.60 [4.40, 4.80]); of b nobody can say, for want of an interval."
+
+
 @pytest.mark.parametrize("rows", [[], [row("a", None)]])
 def test_without_ratings_nobody_is_best(rows: Sequence[dict[str, Any]]) -> None:
     assert headline(rows) == ("", "Nobody has rated these systems yet, so none is best.")

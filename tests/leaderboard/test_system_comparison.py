@@ -171,6 +171,29 @@ def test_what_cannot_be_told_apart_is_said_so() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("value", "p", "says"),
+    [
+        (0.0, 1.0, "left and right are level: 0.00 points of overall, without an interval."),
+        (1.0, 0.004, "left is ahead by 1.00 points of overall, without an interval, p = 0.004."),
+        (-1.0, None, "right is ahead by 1.00 points of overall, without an interval."),
+    ],
+)
+def test_a_gap_without_an_interval_is_told_with_what_is_known(value: float, p: float | None, says: str) -> None:
+    document = document_of((-0.5, 0.1), (0.1, 0.2))
+    difference = {"value": value, "ci": None, "ci_reason": "few agree"} | ({} if p is None else {"p": p})
+    document["human"]["difference"] = difference
+    assert finding(document)[0] == says
+
+
+@pytest.mark.parametrize(("p", "says"), [(0.004, "agrees with people"), (0.2, "does not see it"), (None, "leans to")])
+def test_a_metric_without_an_interval_prefers_by_its_p(p: float | None, says: str) -> None:
+    document = document_of((0.1, 0.3), (0.1, 0.3))
+    metric = document["metrics"][0]
+    metric["difference"] = {"value": 0.2, "ci": None, "ci_reason": "few agree"} | ({} if p is None else {"p": p})
+    assert (verdict(document, metric) or "").startswith(says)
+
+
 def test_metrics_that_prefer_the_wrong_one_stand_first() -> None:
     document = document_of((0.1, 0.3), (0.1, 0.3))
     wrong = {**document["metrics"][0], "metric": "z", "difference": {"value": -0.2, "ci": [-0.3, -0.1], "p": 0.01}}

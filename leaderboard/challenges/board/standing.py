@@ -111,7 +111,7 @@ def _place(
     better = means > score.mean.value if metric.higher_is_better else means < score.mean.value
     order = 1 + int(better.sum())
     if rank is None or rank.rank is None:
-        return Place(order=order, reason=NO_INTERVAL + score.mean.reason.removeprefix(NO_INTERVAL))
+        return Place(order=order, reason=NO_INTERVAL + score.mean.reason)
     return Place(rank.rank, rank.worst_rank, rank.band, order)
 
 

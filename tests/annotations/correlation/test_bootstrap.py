@@ -55,7 +55,7 @@ def test_one_dialogue_gives_no_interval_instead_of_a_certain_one():
 def test_fewer_than_ten_dialogues_that_agree_to_the_digit_give_no_interval(dialogues, interval):
     estimate = with_interval(Estimate(1.0, p=0.1), np.full(100, 1.0), dialogues)
     assert (estimate.value, estimate.p, estimate.ci) == (1.0, 0.1, interval)
-    assert ("agree to the digit" in estimate.reason) == (interval is None)
+    assert ("the same in every draw" in estimate.reason) == (interval is None)
 
 
 def test_an_undefined_estimate_gets_no_interval():

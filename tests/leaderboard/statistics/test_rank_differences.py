@@ -23,12 +23,12 @@ def test_places_count_who_is_clearly_better_and_clearly_worse() -> None:
 
 
 def test_of_a_distance_the_lowest_is_best() -> None:
-    found = places(np.array([0.1, 0.3, 0.2]), *np.full((2, 3), np.nan), higher_is_better=False)
+    found = places(*[np.array([0.1, 0.3, 0.2])] * 3, higher_is_better=False)
     assert found.place.tolist() == found.best.tolist() == found.worst.tolist() == [1, 3, 2]
 
 
 def test_equal_scores_share_the_better_place_and_a_range() -> None:
-    found = places(np.array([2.0, 2.0, 1.0]), *np.full((2, 3), np.nan))
+    found = places(*[np.array([2.0, 2.0, 1.0])] * 3)
     assert (found.place.tolist(), found.best.tolist(), found.worst.tolist()) == ([1, 1, 3], [1, 1, 3], [2, 2, 3])
 
 
@@ -58,12 +58,23 @@ def test_an_uncertain_metric_misleads_less() -> None:
 
 
 def test_systems_without_a_score_are_in_neither_order() -> None:
-    human = (np.array([4.0, 3.0, np.nan, 1.0]), NONE, NONE)
+    human = (np.array([4.0, 3.0, np.nan, 1.0]),) * 3
     metric = (np.array([1.0, np.nan, 9.0, 2.0]), NONE, NONE)
     found = rank_differences(human, metric)
     assert found.is_placed.tolist() == [True, False, False, True]
     assert (found.human.place.tolist(), found.metric.place.tolist()) == ([1, 0, 0, 2], [2, 0, 0, 1])
     assert found.beyond.tolist() == [1, 0, 0, -1]
+
+
+def test_a_mean_without_an_interval_may_lie_anywhere() -> None:
+    found = places(np.array([4.0, 3.1]), np.array([np.nan, 2.9]), np.array([np.nan, 3.3]))
+    assert (found.place.tolist(), found.best.tolist(), found.worst.tolist()) == ([1, 2], [1, 1], [2, 2])
+
+
+def test_of_people_s_means_without_any_interval_no_metric_says_the_opposite() -> None:
+    turned = (np.array([1.0, 2.0]), np.array([0.9, 1.9]), np.array([1.1, 2.1]))
+    found = rank_differences((np.array([4.0, 3.0]), *np.full((2, 2), np.nan)), turned)
+    assert (found.difference.tolist(), found.misled) == ([1, -1], 0)
 
 
 def test_nobody_scored_is_nobody_misled() -> None:

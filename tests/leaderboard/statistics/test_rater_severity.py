@@ -222,3 +222,19 @@ def test_31_185_ratings_take_seconds_not_gigabytes():
     assert len(ratings.scores) == 31_185
     found = correct_severity(ratings)
     assert np.corrcoef(values(found.systems), means)[0, 1] > 0.95
+
+
+def test_a_system_alike_in_a_few_dialogues_has_a_mean_without_an_interval():
+    """Two raters who agree, three systems in three dialogues: 5 and 2 throughout, and scores that differ."""
+    places = [(system, dialogue, rater) for system in range(3) for dialogue in range(3) for rater in range(2)]
+    system, dialogue, rater = np.array(places).T
+    scores = np.where(system == 1, 3.0 + (dialogue + rater) % 3, np.where(system == 0, 5.0, 2.0))
+    crossed = CrossedRatings(
+        scores=scores, rater=rater, system=system, dialogue=dialogue, item=3 * system + dialogue,
+        systems=3, dialogues=3, raters=2,
+    )  # fmt: skip
+    alike, differing, _ = correct_severity(crossed).systems
+    assert alike.value == pytest.approx(5.0)
+    assert alike.ci is None
+    assert "agree to the digit" in alike.reason
+    assert differing.ci is not None
