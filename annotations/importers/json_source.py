@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, BinaryIO, NoReturn
 
+from annotations.importers.file_kinds import not_text
 from annotations.importers.problems import Problems
 
 MAX_ELEMENT = 4 * 1024 * 1024
@@ -24,12 +25,10 @@ _WHITE = " \t\r\n"
 _WHITE_SPACE = re.compile(f"[{_WHITE}]*")
 # A parser that meets the end of its text in a number, a literal or an escape complains a few characters before it.
 _END_SLACK = 16
-_NO_PLAIN_UTF8 = (
+_BYTE_ORDER_MARKS = (
     (codecs.BOM_UTF8, "starts with a byte order mark; save it as UTF-8 without one"),
     (codecs.BOM_UTF16_LE, "is UTF-16; save it as UTF-8"),
     (codecs.BOM_UTF16_BE, "is UTF-16; save it as UTF-8"),
-    (b"\x1f\x8b", "is a gzip archive; unpack it first"),
-    (b"PK\x03\x04", "is a zip archive; unpack it first"),
 )
 
 
@@ -67,10 +66,10 @@ def open_file(path: Path, problems: Problems) -> BinaryIO:
         file = path.open("rb")
     except OSError as error:
         problems.stop("", "", f"cannot be read: {error.strerror}")
-    start = file.read(4)
+    start = file.read(8)
     file.seek(0)
-    fault = "is empty" if not start else ""
-    for mark, message in _NO_PLAIN_UTF8:
+    fault = not_text(start) if start else "is empty"
+    for mark, message in _BYTE_ORDER_MARKS:
         if start.startswith(mark):
             fault = message
     if fault:

@@ -23,8 +23,8 @@ from django.conf import settings
 from django.core.files.uploadedfile import UploadedFile
 
 from annotations import stored_files
+from annotations.importers.file_kinds import not_text
 from annotations.stored_files import StorageAway
-from leaderboard.challenges.files.formats import not_text
 from leaderboard.challenges.models import Submission
 
 log = logging.getLogger(__name__)

@@ -73,7 +73,7 @@ def test_a_rater_always_one_lower_agrees_fully_and_has_severity_minus_one() -> N
     scores = np.array([[1, 2, 3, 4], [2, 3, 4, 5]], dtype=float)
     low, high = beside_others(scores, np.array([0, 0, 1, 1]), np.ones(2, dtype=bool))
     assert (low.severity.value, low.severity.ci) == (-1.0, None)
-    assert "agree to the digit" in low.severity.reason
+    assert "the same in every draw" in low.severity.reason
     assert (high.severity.value, low.agreement.value) == (1.0, pytest.approx(1.0))
 
 

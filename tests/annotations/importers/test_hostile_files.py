@@ -222,7 +222,13 @@ def test_what_is_read_is_what_was_written(tmp_path: Path, elements: list[Any], i
     assert [value for _, value in json_lines(path, Problems("lines"))] == elements
 
 
-@pytest.mark.parametrize(("start", "kind"), [(b"\x1f\x8b\x08\x00", "gzip"), (b"PK\x03\x04", "zip")])
-def test_an_archive_is_named(tmp_path: Path, start: bytes, kind: str) -> None:
+@pytest.mark.parametrize(
+    ("start", "says"),
+    [
+        (b"\x1f\x8b\x08\x00", "is compressed with gzip; give the text file itself"),
+        (b"PK\x03\x04", "is a zip archive (or an office file); give the text file itself"),
+    ],
+)
+def test_an_archive_is_named(tmp_path: Path, start: bytes, says: str) -> None:
     found = problems("jsonl", file_of(tmp_path, start + bytes(40), "file.jsonl"))
-    assert found == [f"file.jsonl: is a {kind} archive; unpack it first"]
+    assert found == [f"file.jsonl: {says}"]

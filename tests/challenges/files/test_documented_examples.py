@@ -13,6 +13,7 @@ from leaderboard.challenges.files.layout_file import layout_of
 from leaderboard.challenges.files.responses import check_responses
 from leaderboard.challenges.files.scores import check_scores
 from tests.challenges.files.helpers import written
+from tests.site import PROJECT
 from workers.baselines.dialogue_file import read_dialogues
 
 PAGE = (Path(__file__).resolve().parents[3] / "docs" / "formats.md").read_text(encoding="utf-8")
@@ -53,7 +54,7 @@ def test_hidden_dialogues(tmp_path: Path) -> None:
     ],
 )
 def test_documented_messages_are_said(message: str) -> None:
-    folder = Path(__file__).resolve().parents[3] / "leaderboard" / "challenges" / "files"
-    code = "".join(path.read_text(encoding="utf-8") for path in folder.glob("*.py"))
+    folders = (PROJECT / "leaderboard" / "challenges" / "files", PROJECT / "annotations" / "importers")
+    code = "".join(path.read_text(encoding="utf-8") for folder in folders for path in folder.glob("*.py"))
     assert f"`{message}`" in PAGE
     assert message.replace("semicolons", "{name}") in code
