@@ -65,12 +65,12 @@ class Visit:
         when a part of it has come."""
         waiting = ".waiting.of-page, .analysis-state[hx-get]" if self.script else ".waiting.of-page"
         for _ in range(60):
+            self.page.wait_for_load_state("load")  # of a page that is half there nobody knows what it waits for
             if not self.page.locator(waiting).count():
                 break
             self.page.wait_for_timeout(500)
             if not self.script:
                 self.page.reload(wait_until="load")
-        self.page.wait_for_load_state("load")
 
     def log_in(self, name: str, password: str) -> None:
         """What the form sends, without the form: it is filled in by the tests of logging in (``test_roles.py``,
