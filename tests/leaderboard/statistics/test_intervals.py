@@ -6,11 +6,12 @@ from scipy import stats
 
 from annotations.correlation import COEFFICIENTS, cluster_resamples
 from annotations.estimates import Undefined
+from leaderboard.statistics import system_side
 from leaderboard.statistics.levels import correlate_items, correlate_systems
 from leaderboard.statistics.placed_scores import PlacedScores
 from leaderboard.statistics.redraws import Recipe
 from leaderboard.statistics.system_ranking import rank_systems
-from leaderboard.statistics.true_means import _errors, plausible_means
+from leaderboard.statistics.true_means import _chance, _errors, plausible_means
 from tests.annotations.correlation.resampled import SCIPY
 from tests.leaderboard.statistics.campaign import campaign
 from tests.leaderboard.statistics.made_corpora import Spreads, World
@@ -154,6 +155,24 @@ def test_errors_are_pooled_by_what_each_system_says_of_them():
     ) / sum(dialogues - 1)
     found = _errors(left_out, np.zeros((1, 2)), dialogues, dialogues)
     assert found == pytest.approx(np.array([[2.0 * by_hand, 0.0], [0.0, 0.0]]))
+
+
+def test_how_large_errors_are_is_drawn_too():
+    """(G − 1) / χ²: its inverse has mean 1 and variance 2 / (G − 1), 2/3 of four dialogues."""
+    drawn = 1 / _chance(20, 4000, 4, 0).of_errors
+    assert drawn.mean() == pytest.approx(1.0, abs=0.03)
+    assert drawn.var() == pytest.approx(2 / 3, abs=0.05)
+
+
+def test_each_side_s_errors_are_of_the_dialogues_that_it_was_scored_in(monkeypatch):
+    """People rated 3 of 12 dialogues, the metric scored all: the errors are measured in 3."""
+    asked = []
+    monkeypatch.setattr(system_side, "plausible_means", lambda *given: asked.append(given) or Undefined("asked"))
+    c = campaign(systems=6, dialogues=12, turns=1, metrics=1)
+    correlate_systems(placed(c, np.where(c.dialogue < 3, c.human, np.nan)), placed(c, c.metrics), 6)
+    ((*_, dialogues, _draws, _seed, groups),) = asked
+    assert [side.tolist() for side in dialogues] == [[3] * 6, [12] * 6]
+    assert groups == 3
 
 
 def test_a_metric_that_all_but_agrees_is_not_called_noise():
