@@ -43,6 +43,8 @@ class ImportOutcome:
     version: CorpusVersion
     created: bool
     survey: PartSurvey
+    newest: CorpusVersion
+    """Another one where the file's content is that of an older version: importing it is no way back."""
 
 
 def import_corpus(
@@ -110,7 +112,7 @@ def _store_part(
     corpus = Corpus.objects.select_for_update().get(slug=part_slug)  # one import of a corpus at a time
     known = corpus.versions.filter(digest=part.digest).first()
     if known is not None:
-        return ImportOutcome(known, created=False, survey=part)
+        return ImportOutcome(known, created=False, survey=part, newest=corpus.versions.latest("number"))
     if not may_exist and corpus.versions.exists():
         raise CorpusExists(part_slug)
     version = CorpusVersion.objects.create(
@@ -128,7 +130,7 @@ def _store_part(
     _RecordStore(version).store(_digested(importer.read(path, part.part), digest))
     if digest.hexdigest() != part.digest:
         raise ImportFailed([Problem(path.name, "", "", "the file changed while it was read; try again")])
-    return ImportOutcome(version, created=True, survey=part)
+    return ImportOutcome(version, created=True, survey=part, newest=version)
 
 
 def _digested(records: Iterator[Record], digest: Digest) -> Iterator[Record]:

@@ -80,12 +80,11 @@ def _form_page(request: HttpRequest, form: CorpusForm, failure: ImportFailed | N
 def _tell(request: HttpRequest, outcome: actions.ImportOutcome) -> None:
     names = {"slug": outcome.version.corpus.slug, "version": outcome.version.label}
     if not outcome.created:
-        newest = outcome.version.corpus.versions.order_by("-number")[0]
-        if newest != outcome.version:
+        if outcome.newest != outcome.version:
             text = _(
                 "%(slug)s: nothing is changed. %(version)s holds this content; the newest version is still %(newest)s."
             )
-            messages.warning(request, text % (names | {"newest": newest.label}))
+            messages.warning(request, text % (names | {"newest": outcome.newest.label}))
         else:
             messages.info(request, _("%(slug)s: nothing is changed. %(version)s holds this content.") % names)
         return

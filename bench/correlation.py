@@ -4,7 +4,7 @@ Input made here with a seed: 15 dialogues × 7 turns × 99 systems = 10,395 resp
 dialogues, r, ρ and τ-b. The peer calls scipy.stats once per metric, resample and coefficient on the resampled data;
 it is timed on a part and scaled by the number of calls (writing the resample down is not charged to it). On that part
 both must give the same numbers to 1e-9, or the run stops. Beneath, what the site does by default at all three levels:
-intervals by the jackknife and, for ranks of systems, by 1,000 draws of plausible means; then the averages within
+intervals by the jackknife and, of systems, by 1,000 draws of plausible means; then the averages within
 dialogues, inputs and systems.
 """
 

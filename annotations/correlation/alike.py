@@ -1,8 +1,8 @@
 """Dialogues that agree to the digit: of a few, that is chance, and an interval without width would claim certainty.
 
-On a scale of five points the first few dialogues of a system are often rated alike. Of what share of dialogues n that
-are alike leave possible in others, 1 − 0.05^(1/n) is Clopper and Pearson's 95 % bound (1934): 63 % for three, 26 % for
-ten. ``docs/statistics_correlation.md`` has how often such intervals hold.
+On a scale of five points the first few dialogues of a system are often rated alike. Where n are, the share of others
+that are not may still be 1 − 0.05^(1/n) (Clopper and Pearson's 95 % bound, 1934): 63 % after three, 26 % after ten.
+``docs/statistics_correlation.md`` has how often such intervals hold.
 """
 
 from __future__ import annotations

@@ -7,6 +7,7 @@ import re
 MAX_NAME = 200
 """Characters of an id, a system or a rater."""
 MAX_ASPECT = 100
+"""Characters of an aspect, and what a database's column of ratings holds."""
 MAX_RESPONSE = 4_000
 """Characters of a response, a reference, a persona sentence, a comment or a description."""
 MAX_UTTERANCE = 20_000

@@ -42,8 +42,8 @@ def difference_over_systems(
     fixed: tuple[FloatArray | None, FloatArray | None] = (None, None),
 ) -> dict[str, Estimate]:
     """The same of system means: ``human`` and ``metrics`` are (n,) scores of items, with means made anew without each
-    dialogue. The interval stands around the mean of the pseudo-values; there is none for rank
-    coefficients.
+    dialogue. The interval stands around the mean of the pseudo-values; there is none for
+    coefficients of ranks.
 
     ``fixed``: (systems,) scores of a metric that has none below the system level, in place of its item scores; only
     people's means then change on its side. Every system must have an item, and a fixed score where one is given.

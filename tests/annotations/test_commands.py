@@ -68,6 +68,11 @@ def test_import_names_every_problem_and_says_that_nothing_was_stored(tmp_path: P
     assert not Corpus.objects.exists()
 
 
+def test_import_of_a_path_that_cannot_be_says_so_in_words() -> None:
+    with pytest.raises(CommandError, match="cannot be read: File name too long"):
+        call_command("import_corpus", "jsonl", "x" * 5000, "--slug", "small")
+
+
 @pytest.mark.parametrize("slug", ["two words", "ümlaut", "a/b", ""])
 def test_import_refuses_a_slug_that_cannot_stand_in_an_address(tmp_path: Path, slug: str) -> None:
     path = written(two_systems(), tmp_path / "corpus.jsonl")

@@ -58,8 +58,7 @@ class Command(ConsoleCommand):
 def _line(outcome: actions.ImportOutcome) -> str:
     version = outcome.version
     if not outcome.created:
-        newest = version.corpus.versions.order_by("-number")[0]
-        still = "" if newest == version else f"; the newest version is still {newest.label}"
+        still = "" if outcome.newest == version else f"; the newest version is still {outcome.newest.label}"
         return f"{version.corpus.slug}: unchanged, {version.label} holds this content{still}"
     counts = outcome.survey.counts
     parts = [_number(getattr(counts, f"{kind}s"), kind) for kind in COUNTED if getattr(counts, f"{kind}s")]
