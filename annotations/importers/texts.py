@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 
 MAX_NAME = 200
 """Characters of an id, a system or a rater."""
@@ -24,8 +25,11 @@ def storable(text: str) -> str:
 
 def name_fault(name: str) -> str:
     """What is wrong with an id or a name, in words: two that look the same would be two people, or two systems."""
-    fault = text_fault(name, MAX_NAME)
-    return fault or ("begins or ends with white space" if name != name.strip() else "")
+    if fault := text_fault(name, MAX_NAME):
+        return fault
+    if name != name.strip():
+        return "begins or ends with white space"
+    return "" if unicodedata.is_normalized("NFC", name) else "is not in Unicode's composed form (NFC)"
 
 
 def text_fault(text: str, limit: int, may_be_empty: bool = False) -> str:

@@ -90,9 +90,8 @@ def _trace(name: str, swatch: int | None, places: Sequence[int], ordered: Sequen
         "y": [ordered[place].difference for place in places],
         "marker": {
             "color": GREY if swatch is None else colour(swatch),
-            "symbol": "line-ew" if swatch is None else shape(swatch),
+            "symbol": "circle-open" if swatch is None else shape(swatch),  # a dash would lie hidden on the line at 0
             "size": 6,
-            **({"line": {"width": 2, "color": GREY}} if swatch is None else {}),
         },
         **({} if swatch is None else {"meta": {"series": colour_number(swatch)}}),
         "hovertext": [

@@ -26,7 +26,7 @@ class Command(ConsoleCommand):
         parser.add_argument("format", metavar="FORMAT", choices=sorted(known), help=", ".join(sorted(known)))
         parser.add_argument("path", metavar="PATH", type=Path, help="the file")
         parser.add_argument("--slug", required=True, help="the corpus's short name in commands and addresses")
-        parser.add_argument("--name", default="", help="the corpus's name on pages (default: what the file says)")
+        parser.add_argument("--name", default="", help="a new corpus's name on pages (default: what the file says)")
         parser.add_argument("--private", action="store_true", help="only organisers see the corpus (new corpora only)")
 
     def handle(self, *args: Any, **options: Any) -> None:

@@ -185,6 +185,15 @@ def test_names_that_look_the_same_are_refused(tmp_path: Path, position: int, fie
     assert found[0] == f"file.jsonl:{position + 1}: {field}: begins or ends with white space"
 
 
+@pytest.mark.parametrize(("position", "field"), [(1, "name"), (2, "name"), (3, "id")])
+def test_a_letter_and_its_accent_are_one_character_in_a_name(tmp_path: Path, position: int, field: str) -> None:
+    composed, decomposed = "caf\u00e9", "cafe\u0301"
+    found = problems("jsonl", lines_of(tmp_path, with_line(position, **{field: decomposed})))
+    assert found[0] == f"file.jsonl:{position + 1}: {field}: is not in Unicode's composed form (NFC)"
+    found = problems("jsonl", lines_of(tmp_path, with_line(position, **{field: composed})))
+    assert not any("NFC" in problem for problem in found)
+
+
 def test_an_aspect_has_the_length_that_a_column_holds(tmp_path: Path) -> None:
     found = problems("jsonl", lines_of(tmp_path, with_line(0, aspects=["overall", "x" * 101], scales=[])))
     assert found == ["file.jsonl:1: aspects[1]: has 101 characters; at most 100 are allowed"]
