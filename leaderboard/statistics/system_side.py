@@ -11,8 +11,9 @@ from annotations.estimates import Estimate, Undefined
 from leaderboard.statistics.placed_scores import FloatArray, IntArray, SystemSums
 from leaderboard.statistics.redraws import FEWEST_SYSTEMS, TOO_FEW, Recipe, both_resamples, of_clusters
 from leaderboard.statistics.rowwise import FixedSide, correlate_rows, fixed_side, prepared_rows
-from leaderboard.statistics.true_means import plausible_means
+from leaderboard.statistics.true_means import SeenMeans, plausible_means, plausible_scores
 
+RANKS = ("spearman", "kendall")
 ONE_DIALOGUE = "an interval over dialogues needs at least 2 dialogues"
 IN_ONE_DIALOGUE = "a system has scores in one dialogue only"
 
@@ -66,20 +67,15 @@ class SystemSide:
             }
         if np.isnan(self._human_left_out).any() or np.isnan(left_out).any():
             return {name: _without(points[name], IN_ONE_DIALOGUE) for name in COEFFICIENTS}
-        drawn_means = plausible_means(
+        seen = SeenMeans(
             self.means,
             metric_means,
             self._human_left_out,
             left_out,
             (self._groups_of_each(self.human), self._groups_of_each(metric or self.human)),
-            self.recipe.resamples,
-            self.recipe.seed,
             int(((1 - self._jackknife.weights) @ self.rated > 0).sum()),
         )
-        if isinstance(drawn_means, Undefined):
-            return {name: _without(points[name], drawn_means.reason) for name in COEFFICIENTS}
-        drawn = correlate_rows(fixed_side(drawn_means[0]), prepared_rows(drawn_means[1]))
-        return {name: _between_percentiles(points[name], drawn[name]) for name in COEFFICIENTS}
+        return _by_plausible_means(points, seen, self.recipe)
 
     def _pearson_by_jackknife(self, point: Estimate, left_out: FloatArray, metric: SystemSums | None) -> Estimate:
         """Around the mean of the pseudo-values. ``left_out``: (groups, systems) of the metric."""
@@ -133,6 +129,23 @@ def _redrawn(metric_means: FloatArray, metric: SystemSums | None, weights: Float
     return metric_means[None] if metric is None else metric.resampled_means(weights)
 
 
+def _by_plausible_means(points: dict[str, Estimate], seen: SeenMeans, recipe: Recipe) -> dict[str, Estimate]:
+    """ρ and τ from the lower of the ends that means and that their normal scores find, to the higher: means take what
+    parts groups of systems for what parts systems, scores take two that nearly tie for a rank apart."""
+    means = plausible_means(seen, recipe.resamples, recipe.seed)
+    if isinstance(means, Undefined):
+        return {name: _without(points[name], means.reason) for name in COEFFICIENTS}
+    drawn = correlate_rows(fixed_side(means[0]), prepared_rows(means[1]))
+    found = {name: _between_percentiles(points[name], drawn[name]) for name in COEFFICIENTS}
+    scores = plausible_scores(seen, recipe.resamples, recipe.seed)
+    if isinstance(scores, Undefined):  # where both sides order systems alike, scores leave nothing to draw from
+        return found
+    drawn = correlate_rows(fixed_side(scores[0]), prepared_rows(scores[1]), RANKS)
+    return found | {
+        name: _from_end_to_end(found[name], _between_percentiles(points[name], drawn[name])) for name in RANKS
+    }
+
+
 def _pearson_of_rows(human: FloatArray, metric: FloatArray) -> FloatArray:
     """(rows,); NaN where a row of either side is constant or holds no mean of a system."""
     sides = [one - one.mean(axis=1, keepdims=True) for one in (human, metric)]
@@ -151,6 +164,12 @@ def _between_percentiles(point: Estimate, drawn: FloatArray) -> Estimate:
     if isinstance(found, Undefined) or point.value is None:
         return point if isinstance(found, tuple) else _without(point, found.reason)
     return Estimate(point.value, p=point.p, ci=(min(found[0], point.value), max(found[1], point.value)))
+
+
+def _from_end_to_end(one: Estimate, other: Estimate) -> Estimate:
+    if one.ci is None or other.ci is None:
+        return one
+    return Estimate(one.value, p=one.p, ci=(min(one.ci[0], other.ci[0]), max(one.ci[1], other.ci[1])))
 
 
 def _without(point: Estimate, reason: str) -> Estimate:

@@ -12,6 +12,9 @@ own: Σ + C from the inverse Wishart distribution of S − 1 degrees of freedom 
 2013, Bayesian Data Analysis, section 3.6), C what leaving out one dialogue at a time measures times (G − 1) / χ²_{G−1}
 for its G dialogues, and a draw counts where Σ, their difference, is a covariance at all, positive definite.
 ``docs/statistics_correlation.md`` has the coverage that simulations find, with Σ taken as known, too.
+
+Ranks do not ask how far apart systems lie, so for ρ and τ the same is done with the means' normal scores, too, which
+are normal whatever the means are (``normal_scores``); errors are as large there as they move a score.
 """
 
 from __future__ import annotations
@@ -24,6 +27,7 @@ from numpy.typing import NDArray
 
 from annotations.correlation.jackknife import ALIKE_WITHOUT_ANY
 from annotations.estimates import Undefined
+from leaderboard.statistics.normal_scores import normal_scores
 from leaderboard.statistics.placed_scores import FloatArray, IntArray
 
 ALL_NOISE = "what dialogues change may be all by which the systems seem to differ"
@@ -34,65 +38,92 @@ TRIED_FOR_EACH = 10
 differ, the data do not say that they do."""
 LEAST_SPREAD = 1e-9
 """Of Σ in any direction, in variances of the means seen: below it a draw's means lie on a line."""
+PLACES = ((0, 0), (0, 1), (1, 1))
+"""Of what a symmetric matrix holds: people's variance, the covariance, the metric's variance."""
+SYSTEMS_AT_ONCE = 512
 ROUNDING = 1e-20
 """Of the same kind: errors below it are rounding, and leaving dialogues out changes nothing."""
 
 
-def plausible_means(
-    human: FloatArray,
-    metric: FloatArray,
-    human_left_out: FloatArray,
-    metric_left_out: FloatArray,
-    dialogues: tuple[IntArray, IntArray],
-    draws: int,
-    seed: int,
-    groups: int | None = None,
-) -> tuple[FloatArray, FloatArray] | Undefined:
-    """(draws, systems) of true human means, and of true metric means. Undefined where the errors may well be all that
-    is seen, where there are no errors, and where the means seen lie on one line.
+@dataclass(frozen=True, slots=True)
+class SeenMeans:
+    """Means of 4 systems or more, neither side constant, and what they are without each dialogue. Units are the scores'
+    own."""
 
-    ``human``, ``metric``: (systems,) finite means of 4 systems or more, neither constant. ``human_left_out``,
-    ``metric_left_out``: (G, systems) means without each dialogue, finite; a metric without scores of dialogues has one
-    row, its scores, and no error. ``dialogues``: (systems,) in how many people rated each system, and in how many the
-    metric scored it. ``groups``: in how many dialogues people rated any of them; G unless told. Units are the scores'
-    own.
-    """
-    seen = np.stack((human, metric))
-    scale = seen.std(axis=1, ddof=1)
-    centre = seen.mean(axis=1)
-    standard = (seen - centre[:, None]) / scale[:, None]
-    total = np.cov(standard)
+    human: FloatArray
+    """(systems,)"""
+    metric: FloatArray
+    human_left_out: FloatArray
+    """(G, systems), finite."""
+    metric_left_out: FloatArray
+    """The same; of a metric without scores of dialogues one row, its scores, and no error."""
+    dialogues: tuple[IntArray, IntArray]
+    """(systems,) in how many people rated each system, and in how many the metric scored it."""
+    groups: int
+    """In how many dialogues people rated any of them."""
+
+    def standard(self) -> FloatArray:
+        """(2, systems)"""
+        seen = np.stack((self.human, self.metric))
+        return np.asarray((seen - seen.mean(axis=1, keepdims=True)) / self._scale[:, None])
+
+    def errors(self) -> FloatArray:
+        """(systems, 2, 2): covariances of the errors of standard means."""
+        of_one = _errors(self.human_left_out / self._scale[0], self.metric_left_out / self._scale[1], *self.dialogues)
+        return of_one * _shares(*self.dialogues)
+
+    @property
+    def _scale(self) -> FloatArray:
+        return np.array([self.human.std(ddof=1), self.metric.std(ddof=1)])
+
+
+def plausible_means(seen: SeenMeans, draws: int, seed: int) -> FloatArray | Undefined:
+    """(2, draws, systems) of true human and metric means, in standard units. Undefined where the errors may well be all
+    that is seen, where there are no errors, and where the means seen lie on one line."""
+    return _plausible(seen.standard(), seen.errors(), _chance(len(seen.human), draws, seen.groups, seed))
+
+
+def plausible_scores(seen: SeenMeans, draws: int, seed: int) -> FloatArray | Undefined:
+    """(2, draws, systems) of normal scores of true human and metric means, which say their order. Undefined as
+    ``plausible_means``, and where both sides order the systems alike."""
+    errors = seen.errors()
+    sides = []
+    for side, means in enumerate(seen.standard()):
+        error = float(np.sqrt(errors[:, side, side].mean()))
+        scores, slopes = normal_scores(means, error) if error > 0 else (means, np.ones_like(means))
+        sides.append((scores / scores.std(ddof=1), slopes / scores.std(ddof=1)))
+    scores, slopes = (np.stack(one) for one in zip(*sides, strict=True))
+    moved = errors * slopes.T[:, :, None] * slopes.T[:, None, :]
+    return _plausible(scores, moved, _chance(len(seen.human), draws, seen.groups, seed))
+
+
+def _plausible(standard: FloatArray, errors: FloatArray, chance: _Chance) -> FloatArray | Undefined:
+    total, measured = np.cov(standard), errors.mean(axis=0)
     if _least_variance(total) < LEAST_SPREAD:
         return Undefined(ON_ONE_LINE)
-    errors = _errors(human_left_out / scale[0], metric_left_out / scale[1], *dialogues)
-    measured = errors * _shares(*dialogues).mean(axis=0)
     if float(np.trace(measured)) < ROUNDING:
         return Undefined(ALIKE_WITHOUT_ANY)
-    chance = _chance(len(human), draws, groups or len(human_left_out), seed)
-    found = _possible_covariances(total, measured, chance, draws)
-    if isinstance(found, Undefined):
-        return found
-    standard_draws = _given_what_is_seen(standard, found[:, 0], found[:, 1], _shares(*dialogues), chance.normal)
-    return standard_draws[0] * scale[0] + centre[0], standard_draws[1] * scale[1] + centre[1]
+    found = _possible_covariances(total, measured, chance)
+    return found if isinstance(found, Undefined) else _given_what_is_seen(standard, errors, *found, chance.normal)
 
 
 def _possible_covariances(
-    total: FloatArray, measured: FloatArray, chance: _Chance, draws: int
-) -> FloatArray | Undefined:
-    """(draws, 2, 2, 2): Σ and mean C of the first draws that count; Undefined where too few do."""
-    root = np.linalg.cholesky(total)
-    found = np.empty((0, 2, 2, 2))
+    total: FloatArray, measured: FloatArray, chance: _Chance
+) -> tuple[FloatArray, FloatArray] | Undefined:
+    """(draws, 2, 2): Σ, and (draws,) by what the errors measured are multiplied, of the first draws that count.
+    Undefined where too few do."""
+    root, draws = np.linalg.cholesky(total), chance.normal.shape[1]
+    spreads, factors = np.empty((0, 2, 2)), np.empty(0)
     too_alike = 0
     for start in range(0, len(chance.of_errors), draws):  # most often the first block is enough
-        block = slice(start, start + draws)
-        errors = measured * chance.of_errors[block, None, None]
-        spread = root @ chance.of_totals[block] @ root.T - errors
+        factor = chance.of_errors[start : start + draws]
+        spread = root @ chance.of_totals[start : start + draws] @ root.T - measured * factor[:, None, None]
         possible = _least_variance(spread) > LEAST_SPREAD
-        found = np.concatenate((found, np.stack((spread, errors), axis=1)[possible]))
-        if len(found) >= draws:
-            return found[:draws]
+        spreads, factors = np.concatenate((spreads, spread[possible])), np.concatenate((factors, factor[possible]))
+        if len(factors) >= draws:
+            return spreads[:draws], factors[:draws]
         too_alike += int(((spread[:, 0, 0] > 0) & (spread[:, 1, 1] > 0) & ~possible).sum())
-    return Undefined(NO_ROOM if 2 * too_alike > len(chance.of_errors) - len(found) else ALL_NOISE)
+    return Undefined(NO_ROOM if 2 * too_alike > len(chance.of_errors) - len(factors) else ALL_NOISE)
 
 
 def _shares(human_dialogues: IntArray, metric_dialogues: IntArray) -> FloatArray:
@@ -102,21 +133,33 @@ def _shares(human_dialogues: IntArray, metric_dialogues: IntArray) -> FloatArray
 
 
 def _given_what_is_seen(
-    standard: FloatArray, spread: FloatArray, errors: FloatArray, shares: FloatArray, normal: FloatArray
+    standard: FloatArray, errors: FloatArray, spreads: FloatArray, factors: FloatArray, normal: FloatArray
 ) -> FloatArray:
-    """(2, draws, systems) true means in the units of ``standard``. ``spread``, ``errors``: (draws, 2, 2), the errors
-    those of the systems' mean; ``shares``: (systems, 2, 2)."""
+    """(2, draws, systems) true means in the units of ``standard``. ``spreads``: (draws, 2, 2); ``errors``:
+    (systems, 2, 2), those of a draw times its factor.
+
+    Σ(Σ + C)⁻¹ and Cholesky's root of Σ − Σ(Σ + C)⁻¹Σ are written out: NumPy takes each of the small matrices by itself.
+    """
     drawn = np.empty_like(normal)
-    relative = shares / shares.mean(axis=0)  # a system with few dialogues has larger errors
-    kinds, of_system = np.unique(relative.reshape(-1, 4), axis=0, return_inverse=True)
-    for kind, share in enumerate(kinds.reshape(-1, 2, 2)):
-        alike = of_system.ravel() == kind
-        shrink = spread @ np.linalg.inv(spread + errors * share)
-        root = _root(spread - shrink @ spread)
-        for side in (0, 1):
-            values = shrink[:, side, :1] * standard[0, alike] + shrink[:, side, 1:] * standard[1, alike]
-            values += root[:, side, :1] * normal[0][:, alike] + root[:, side, 1:] * normal[1][:, alike]
-            drawn[side][:, alike] = values
+    human, both, metric = (spreads[:, row, column, None] for row, column in PLACES)
+    for start in range(0, standard.shape[1], SYSTEMS_AT_ONCE):
+        block = slice(start, start + SYSTEMS_AT_ONCE)
+        of_human, of_both, of_metric = (factors[:, None] * errors[block, row, column] for row, column in PLACES)
+        seen_human, seen_both, seen_metric = human + of_human, both + of_both, metric + of_metric
+        determinant = seen_human * seen_metric - seen_both**2
+        human_by_human = (human * seen_metric - both * seen_both) / determinant
+        human_by_metric = (both * seen_human - human * seen_both) / determinant
+        metric_by_human = (both * seen_metric - metric * seen_both) / determinant
+        metric_by_metric = (metric * seen_human - both * seen_both) / determinant
+        left = np.sqrt(np.maximum(human - human_by_human * human - human_by_metric * both, 0.0))
+        shared = np.divide(
+            both - metric_by_human * human - metric_by_metric * both, left, out=np.zeros_like(left), where=left > 0
+        )
+        own = np.sqrt(np.maximum(metric - metric_by_human * both - metric_by_metric * metric - shared**2, 0.0))
+        people, scores = standard[:, block]
+        drawn[0, :, block] = human_by_human * people + human_by_metric * scores + left * normal[0, :, block]
+        drawn[1, :, block] = metric_by_human * people + metric_by_metric * scores
+        drawn[1, :, block] += shared * normal[0, :, block] + own * normal[1, :, block]
     return drawn
 
 
@@ -173,13 +216,3 @@ def _least_variance(matrices: FloatArray) -> NDArray[np.float64]:
     middle = (matrices[..., 0, 0] + matrices[..., 1, 1]) / 2
     apart = np.hypot((matrices[..., 0, 0] - matrices[..., 1, 1]) / 2, matrices[..., 0, 1])
     return np.asarray(middle - apart)
-
-
-def _root(matrices: FloatArray) -> FloatArray:
-    """(…, 2, 2): Cholesky's L with L Lᵀ the matrix, which may have no variance in a direction, up to rounding."""
-    root = np.zeros_like(matrices)
-    root[..., 0, 0] = np.sqrt(np.maximum(matrices[..., 0, 0], 0.0))
-    held = root[..., 0, 0] > 0
-    np.divide(matrices[..., 1, 0], root[..., 0, 0], out=root[..., 1, 0], where=held)
-    root[..., 1, 1] = np.sqrt(np.maximum(matrices[..., 1, 1] - root[..., 1, 0] ** 2, 0.0))
-    return root

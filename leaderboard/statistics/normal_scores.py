@@ -1,0 +1,39 @@
+"""Means of systems on the scale on which they are normal, whatever their shape, and how far an error moves them there.
+
+Ranks do not see how far apart two groups of systems lie, or how far off a baseline is; a model of normal means does,
+and takes what parts the groups for what parts systems within them. Normal scores (Blom 1958, Statistical Estimates and
+Transformed Beta-Variables: Φ⁻¹((rank − 3/8) / (S + 1/4))) keep the order alone.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.special import ndtri
+from scipy.stats import rankdata
+
+from leaderboard.statistics.placed_scores import FloatArray
+
+REACH = 2.0
+"""Standard errors to either side over which a slope is taken: where nearly all errors lie. Over one of them slopes are
+steeper, for few points say little of so short a way, and intervals a fifth wider."""
+
+
+def normal_scores(means: FloatArray, error: float) -> tuple[FloatArray, FloatArray]:
+    """(systems,) normal scores, equal means sharing theirs, and (systems,) by how much a score grows where its mean
+    grows by 1, over an error's reach.
+
+    ``means``: (systems,) finite, two different ones at least. ``error``: a mean's standard error, positive, in the
+    units of the means.
+    """
+    count = len(means)
+    scores = np.asarray(ndtri((rankdata(means) - 3 / 8) / (count + 1 / 4)), dtype=np.float64)
+    at, first = np.unique(means, return_index=True)
+    marks = scores[first]
+    outside = (marks[-1] - marks[0]) / (at[-1] - at[0])
+
+    def score_of(places: FloatArray) -> FloatArray:
+        beyond = np.maximum(places - at[-1], 0.0) + np.minimum(places - at[0], 0.0)
+        return np.asarray(np.interp(places, at, marks) + outside * beyond)
+
+    way = REACH * error
+    return scores, (score_of(means + way) - score_of(means - way)) / (2 * way)

@@ -1,0 +1,28 @@
+"""Normal scores of means, and how far errors move them; reference: SciPy's normal quantiles."""
+
+import numpy as np
+import pytest
+from scipy.stats import norm
+
+from leaderboard.statistics.normal_scores import normal_scores
+
+
+def test_scores_are_blom_s_and_equal_means_share_theirs():
+    """Ranks 4, 1, 2.5, 2.5 of four: Φ⁻¹((rank − 3/8) / 4.25)."""
+    scores, _ = normal_scores(np.array([3.0, 1.0, 2.0, 2.0]), 0.1)
+    assert scores == pytest.approx(norm.ppf([3.625 / 4.25, 0.625 / 4.25, 0.5, 0.5]))
+
+
+def test_a_slope_is_taken_over_two_errors_to_either_side():
+    """Means 0, 1, 3 have the scores −q, 0, q with q = Φ⁻¹(2.625 / 3.25): lines of slope q and q / 2 between, and of
+    2q / 3 beyond. From 1 − 0.5 to 1 + 0.5 a score grows by 0.5 q + 0.25 q; from −0.5 to 0.5 by q / 3 + 0.5 q; from 2.5
+    to 3.5 by 0.25 q + q / 3."""
+    q = norm.ppf(2.625 / 3.25)
+    _, slopes = normal_scores(np.array([0.0, 1.0, 3.0]), 0.25)
+    assert slopes == pytest.approx([q / 3 + 0.5 * q, 0.75 * q, 0.25 * q + q / 3])
+
+
+def test_an_error_moves_a_system_among_others_farther_than_one_by_itself():
+    means = np.array([0.0, 0.1, 0.2, 0.3, 5.0])
+    _, slopes = normal_scores(means, 0.1)
+    assert slopes[:4].min() > 5 * slopes[4]
