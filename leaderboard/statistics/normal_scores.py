@@ -22,11 +22,13 @@ def normal_scores(means: FloatArray, error: float) -> tuple[FloatArray, FloatArr
     """(systems,) normal scores, equal means sharing theirs, and (systems,) by how much a score grows where its mean
     grows by 1, over an error's reach.
 
-    ``means``: (systems,) finite, two different ones at least. ``error``: a mean's standard error, positive, in the
-    units of the means.
+    ``means``: (systems,) finite, two different ones at least. ``error``: a mean's standard error in the units of the
+    means; where there is none, nothing moves a score.
     """
     count = len(means)
     scores = np.asarray(ndtri((rankdata(means) - 3 / 8) / (count + 1 / 4)), dtype=np.float64)
+    if error == 0:
+        return scores, np.zeros_like(scores)
     at, first = np.unique(means, return_index=True)
     marks = scores[first]
     outside = (marks[-1] - marks[0]) / (at[-1] - at[0])

@@ -38,11 +38,12 @@ TRIED_FOR_EACH = 10
 differ, the data do not say that they do."""
 LEAST_SPREAD = 1e-9
 """Of Σ in any direction, in variances of the means seen: below it a draw's means lie on a line."""
+ROUNDING = 1e-20
+"""Of the same kind: errors below it are rounding, and leaving dialogues out changes nothing."""
 PLACES = ((0, 0), (0, 1), (1, 1))
 """Of what a symmetric matrix holds: people's variance, the covariance, the metric's variance."""
 SYSTEMS_AT_ONCE = 512
-ROUNDING = 1e-20
-"""Of the same kind: errors below it are rounding, and leaving dialogues out changes nothing."""
+"""Ten thousand of them with a thousand draws would take a gigabyte at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +91,7 @@ def plausible_scores(seen: SeenMeans, draws: int, seed: int) -> FloatArray | Und
     sides = []
     for side, means in enumerate(seen.standard()):
         error = float(np.sqrt(errors[:, side, side].mean()))
-        scores, slopes = normal_scores(means, error) if error > 0 else (means, np.ones_like(means))
+        scores, slopes = normal_scores(means, error)
         sides.append((scores / scores.std(ddof=1), slopes / scores.std(ddof=1)))
     scores, slopes = (np.stack(one) for one in zip(*sides, strict=True))
     moved = errors * slopes.T[:, :, None] * slopes.T[:, None, :]

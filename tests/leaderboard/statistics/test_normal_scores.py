@@ -26,3 +26,9 @@ def test_an_error_moves_a_system_among_others_farther_than_one_by_itself():
     means = np.array([0.0, 0.1, 0.2, 0.3, 5.0])
     _, slopes = normal_scores(means, 0.1)
     assert slopes[:4].min() > 5 * slopes[4]
+
+
+def test_without_an_error_nothing_moves_a_score():
+    scores, slopes = normal_scores(np.array([0.0, 1.0, 3.0]), 0.0)
+    assert scores[2] == pytest.approx(norm.ppf(2.625 / 3.25))
+    assert slopes.tolist() == [0.0, 0.0, 0.0]
