@@ -18,7 +18,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -106,11 +106,14 @@ def simulate(
     seed: int,
     only_means: bool = False,
     spreads: Spreads | None = None,
+    below: tuple[int, float] = (0, 0.0),
 ) -> dict[tuple[str, Method], Counter[str]]:
+    """``below``: how many of the systems lie how many points below the others."""
     dialogues, systems, turns = shape
     counts: dict[tuple[str, Method], Counter[str]] = {}
     for number in range(worlds):
         world = World.made(seed + number, systems, strengths=STRENGTHS, spreads=spreads)
+        world = replace(world, quality=world.quality - below[1] * (np.arange(systems) < below[0]))
         truth = truth_of(world, turns, only_means)
         for of_world in range(corpora // worlds):
             corpus = world.corpus(1_000_000 * (seed + number) + of_world, dialogues, turns)
@@ -153,6 +156,14 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--dialogues", type=int, help="so many instead of the shape's")
     parser.add_argument("--system-spread", type=float, default=Spreads.system, help="sd of the systems' true means")
+    parser.add_argument(
+        "--below",
+        nargs=2,
+        type=float,
+        default=(0, 0),
+        metavar=("SYSTEMS", "POINTS"),
+        help="so many systems lie so many points below the others",
+    )
     parser.add_argument("--means", action="store_true", help="means of systems only, which takes seconds")
     options = parser.parse_args()
     for name in SHAPES if options.shape == "all" else [options.shape]:
@@ -161,12 +172,19 @@ def main() -> int:
         start = time.perf_counter()
         worlds = min(options.worlds, options.corpora)
         spreads = Spreads(system=options.system_spread)
-        counts = simulate((dialogues, systems, turns), options.corpora, worlds, options.seed, options.means, spreads)
+        counts = simulate(
+            (dialogues, systems, turns),
+            options.corpora,
+            worlds,
+            options.seed,
+            options.means,
+            spreads,
+            (int(options.below[0]), options.below[1]),
+        )
         seconds = time.perf_counter() - start
         print(f"\n{name}: {dialogues} dialogues × {systems} systems × {turns} turns, {options.corpora:,} corpora of")
-        print(
-            f"{options.worlds} worlds, systems {options.system_spread} apart, seed {options.seed}, {seconds:,.0f} s\n"
-        )
+        lower = f", {options.below[0]:.0f} of them {options.below[1]} below" if options.below[0] else ""
+        print(f"{worlds} worlds, systems {options.system_spread} apart{lower}, seed {options.seed}, {seconds:,.0f} s\n")
         printed(counts)
     return 0
 
