@@ -32,7 +32,7 @@ keepalive = 5
 # Each process says again and again that it lives, by a file: in memory, since a slow disk would look like a death.
 worker_tmp_dir = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None  # noqa: S108  gunicorn's own advice
 
-# No max_requests: processes do not grow (docs/performance.md), and each new one loads SciPy for half a second.
+# No max_requests: processes do not grow (docs/performance.md), and each new one loads the site for more than a second.
 
 # No second way in: signals are enough, and two servers of one user would take each other's socket.
 control_socket_disable = True

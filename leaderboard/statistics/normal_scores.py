@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import numpy as np
 from scipy.special import ndtri
-from scipy.stats import rankdata
 
 from leaderboard.statistics.placed_scores import FloatArray
 
@@ -26,11 +25,12 @@ def normal_scores(means: FloatArray, error: float) -> tuple[FloatArray, FloatArr
     means; where there is none, nothing moves a score.
     """
     count = len(means)
-    scores = np.asarray(ndtri((rankdata(means) - 3 / 8) / (count + 1 / 4)), dtype=np.float64)
+    at, place, many = np.unique(means, return_inverse=True, return_counts=True)
+    ranks = np.cumsum(many) - (many - 1) / 2  # equal means share the middle of the ranks that they take
+    marks = np.asarray(ndtri((ranks - 3 / 8) / (count + 1 / 4)), dtype=np.float64)
+    scores = marks[place]
     if error == 0:
         return scores, np.zeros_like(scores)
-    at, first = np.unique(means, return_index=True)
-    marks = scores[first]
     outside = (marks[-1] - marks[0]) / (at[-1] - at[0])
 
     def score_of(places: FloatArray) -> FloatArray:
