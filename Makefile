@@ -17,22 +17,9 @@ run: setup
 setup: .venv/.site .venv/.itself
 	@$(BIN)/python -m workers.metrics.wordnet || true
 
-# First on SQLite with the folder broker, then what touches a database or a broker again on PostgreSQL and Redis. Browsers,
-# and sites whose processes are killed, are several processes each: half as many at a time as there are cores, two at least
-# (the walks wait) and four at most (PostgreSQL's 100 connections). The others share the machine; Redis has databases for
-# eight. Of the faults those run on SQLite in which its one writer or the folder broker has a say; all but two run on the
-# services, where sites stand in earnest.
-HALF := $(shell $(PYTHON) -c 'import os; print(min(4, max(2, (os.cpu_count() or 1) // 2)))')
-SHARED := -n auto --maxprocesses 8 --dist loadfile --ignore tests/browser --ignore tests/faults
-SITES := -n $(HALF) --dist loadfile
-WITHOUT_SERVICES := tests/faults/test_run.py tests/faults/test_folder_broker.py
-FAULTS_ON_SQLITE := $(WITHOUT_SERVICES) $(addprefix tests/faults/test_,workers.py submissions.py analyses.py backups.py rating_crowd_http.py)
+# Stages, which of them run side by side, and with how many processes: tests/suite.py.
 test: setup .venv/.dev browser lint
-	$(BIN)/python -m pytest $(SHARED)
-	$(BIN)/python -m pytest $(SITES) tests/browser
-	$(BIN)/python -m pytest $(SITES) $(FAULTS_ON_SQLITE)
-	$(BIN)/python -m tests.services pytest $(SHARED)
-	$(BIN)/python -m tests.services pytest $(SITES) $(addprefix --ignore ,$(WITHOUT_SERVICES)) tests/browser tests/faults
+	$(BIN)/python -m tests.suite
 
 lint: setup .venv/.dev
 	$(BIN)/ruff check .

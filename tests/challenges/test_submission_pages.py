@@ -14,6 +14,7 @@ from annotations.models import Response
 from leaderboard.analyses.computing import compute_waiting
 from leaderboard.challenges.actions import work
 from leaderboard.challenges.models import LogLine, Round, Submission, Team
+from leaderboard.challenges.queries import submissions
 from leaderboard.challenges.queries.submissions import metric_states, stages_of
 from tests.campaigns.sets import made_user
 from tests.challenges.sets import (
@@ -162,6 +163,25 @@ def test_while_the_board_is_being_computed_it_asks_on_until_its_rank_is_there(
     news = text_of(page_of(member, one, "submission-progress", headers=seen))
     assert "Rank 1" in news
     assert "hx-trigger" not in news
+
+
+@pytest.mark.by_workers
+def test_a_board_that_is_computed_while_the_page_is_written_is_news_to_that_page(
+    member: Client, round: Round, team: Team, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else the page would say for ever that its place is being computed."""
+    one, standing_of = scored(round, team), submissions.standing_of
+
+    def and_then_it_is_computed(*arguments: Any) -> Any:
+        found = standing_of(*arguments)
+        compute_waiting()
+        return found
+
+    monkeypatch.setattr(submissions, "standing_of", and_then_it_is_computed)
+    page = text_of(page_of(member, one))
+    assert "Its place is being computed." in page
+    seen = {"X-Seen": re.findall(r'"X-Seen": "([^"]*)"', page)[0]}
+    assert "Rank 1" in text_of(page_of(member, one, "submission-progress", headers=seen))
 
 
 def test_the_second_best_of_a_team_points_to_its_best(member: Client, round: Round, team: Team) -> None:

@@ -96,6 +96,8 @@ def _ending(file_name: str) -> str:
 
 
 def _context(request: HttpRequest, one: Submission) -> dict[str, Any]:
+    # Before all that it stands for: of what changes while the page is written, the page must still be told.
+    stamp = queries.stamp_of(one)
     scores = [(part, score_table(part)) for part in queries.parts_of(one, request.user)]
     problems = problems_table(one) if one.problems else None
     stages = queries.stages_of(one)
@@ -118,7 +120,7 @@ def _context(request: HttpRequest, one: Submission) -> dict[str, Any]:
         "may_cancel": may_cancel(one, request.user),
         "may_manage": is_organiser(request.user),
         "reason_form": ReasonForm(),
-        "stamp": queries.stamp_of(one),
+        "stamp": stamp,
         **_next(request, one),
     }
 
