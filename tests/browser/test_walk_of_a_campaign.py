@@ -105,6 +105,7 @@ def _rate_all(rater: Visit, link: str, name: str) -> None:
     page.get_by_role("button", name="Start").click()
     for number in range(1, 15):
         expect(page.locator("#item-heading")).to_have_text(f"Item {number} of 14")
+        page.wait_for_load_state("load")  # before its script has run, a page hears no key
         page.keyboard.press(str(1 + (number * len(name)) % 5))
         page.keyboard.press("Enter")
     expect(page.get_by_role("heading", level=1)).not_to_contain_text("Item")

@@ -1,0 +1,105 @@
+"""``make test``: what runs, that a failure anywhere is one of the whole, and that it ends when it is told to."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.site import PROJECT, wait_until
+from tests.suite import FAULTS_ON_SQLITE, LANES, WITHOUT_SERVICES, Outcome, Stage, Suite, main, report
+
+
+def module(folder: Path, name: str, program: str) -> tuple[str, ...]:
+    """What a stage starts: ``python -m`` and this."""
+    (folder / f"{name}.py").write_text(program)
+    return (name,)
+
+
+@pytest.fixture(autouse=True)
+def stages_are_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+
+
+def test_a_stage_that_fails_stops_no_other_and_fails_the_suite(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    bad = Stage("bad", module(tmp_path, "bad", "print('1 failed'); raise SystemExit(3)"))
+    good = Stage("good", module(tmp_path, "good", "print('2 passed')"))
+    before = signal.getsignal(signal.SIGTERM)
+    try:
+        assert main([[bad, good], [good]]) == 1
+        assert main([[good], [good]]) == 0
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    printed = capsys.readouterr().out
+    assert printed.count("good | 2 passed") == 4
+    assert "bad  | 1 failed" in printed
+    assert "bad   FAILED (3)" in printed
+
+
+def test_the_report_has_the_time_and_the_last_line_of_each() -> None:
+    outcomes = [
+        Outcome(Stage("SQLite", ()), 0, 125.4, "===== 7 passed in 125.40s ====="),
+        Outcome(Stage("faults", ()), 1, 59.6, "==== 1 failed ===="),
+    ]
+    assert report(outcomes).splitlines() == [
+        "SQLite  passed          2:05  7 passed in 125.40s",
+        "faults  FAILED (1)      1:00  1 failed",
+    ]
+
+
+def test_a_stage_that_gives_way_is_nicer_by_five(tmp_path: Path) -> None:
+    program = module(tmp_path, "nice_of", "import os; print(os.nice(0))")
+    (first,), (second,) = (
+        [int(outcome.said) for outcome in Suite([[Stage("s", program, gives_way=way)]]).run()] for way in (False, True)
+    )
+    assert second == min(19, first + 5)
+
+
+def test_who_stops_the_suite_stops_what_it_started(tmp_path: Path) -> None:
+    module(tmp_path, "sleeps", "import os, time; print(os.getpid(), flush=True); time.sleep(600)")
+    program = "from tests.suite import *; sys.exit(main([[Stage('sleeps', ('sleeps',)), Stage('never', ('sleeps',))]]))"
+    said = tmp_path / "said"
+    with said.open("w") as out:
+        suite = subprocess.Popen([sys.executable, "-c", program], cwd=PROJECT, stdout=out)
+        wait_until(lambda: said.read_text().endswith("\n"), 60, "a stage has begun")
+        suite.terminate()
+        assert suite.wait(30) == 143
+    pid = int(said.read_text().split("|")[1])
+    wait_until(lambda: not _lives(pid), 30, "the stage ends")
+    assert "never" not in said.read_text()
+
+
+def _lives(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+def paths_of(stage: Stage) -> list[str]:
+    return [one.removeprefix("--ignore=") for one in stage.arguments if "tests/" in one]
+
+
+def test_every_path_of_a_stage_is_there() -> None:
+    """A fault that is renamed would run nowhere, and nobody would miss it."""
+    paths = [path for lane in LANES for stage in lane for path in paths_of(stage)]
+    assert [path for path in paths if not (PROJECT / path).exists()] == []
+    assert {*WITHOUT_SERVICES} <= {*FAULTS_ON_SQLITE}
+
+
+def test_the_time_of_a_stage_is_its_own(tmp_path: Path) -> None:
+    """Lanes run side by side: a quick one does not wait for a slow one."""
+    slow = Stage("slow", module(tmp_path, "slow", "import time; time.sleep(3)"))
+    quick = Stage("quick", module(tmp_path, "quick", ""))
+    begun = time.monotonic()
+    first, second = Suite([[slow], [quick]]).run()
+    assert second.seconds < first.seconds <= time.monotonic() - begun
+    assert first.seconds >= 3

@@ -1,0 +1,150 @@
+"""``python -m tests.suite``: every test there is. A step of ``make test``.
+
+First on SQLite with the folder broker, then what touches a database or a broker again on PostgreSQL and Redis. Tests of
+two kinds run side by side: the many that keep a processor busy, and those with browsers, and sites whose processes are
+killed, which wait more than they work. The former give way: nothing of theirs has a time limit that somebody waits for.
+
+A stage that fails stops nothing, so that one run tells all that is wrong. Each line names its stage; at the end stands
+what became of each, and how long it took.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+
+CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+BUSY = min(8, CORES)
+"""Redis has databases for eight."""
+WAITING = min(4, max(2, CORES // 2))
+"""A browser and a site are several processes each: half as many as there are cores, two at least (the walks wait) and
+four at most (PostgreSQL's 100 connections)."""
+
+WITHOUT_SERVICES = ("tests/faults/test_run.py", "tests/faults/test_folder_broker.py")
+_OF_ONE_WRITER = ("workers", "submissions", "analyses", "backups", "rating_crowd_http")
+FAULTS_ON_SQLITE = (*WITHOUT_SERVICES, *(f"tests/faults/test_{name}.py" for name in _OF_ONE_WRITER))
+"""Of the faults those run on SQLite in which its one writer or the folder broker has a say; all but two run on the
+services, where sites stand in earnest."""
+
+
+@dataclass(frozen=True)
+class Stage:
+    name: str
+    arguments: tuple[str, ...]
+    gives_way: bool = False
+
+    @property
+    def command(self) -> list[str]:
+        return [*(("nice", "-n", "5") if self.gives_way else ()), sys.executable, "-u", "-m", *self.arguments]
+
+
+def _pytest(processes: int, *arguments: str) -> tuple[str, ...]:
+    """Files stay whole: what a module has made serves all its tests."""
+    return ("pytest", "-n", str(processes), "--dist", "loadfile", *arguments)
+
+
+IN_PROCESS = _pytest(BUSY, "--ignore", "tests/browser", "--ignore", "tests/faults")
+BROWSERS_AND_FAULTS = ("tests/browser", "tests/faults", *(f"--ignore={path}" for path in WITHOUT_SERVICES))
+LANES = (
+    (
+        Stage("SQLite", IN_PROCESS, gives_way=True),
+        Stage("PostgreSQL", ("tests.services", *IN_PROCESS), gives_way=True),
+    ),
+    (
+        Stage("browsers", _pytest(WAITING, "tests/browser")),
+        Stage("faults", _pytest(WAITING, *FAULTS_ON_SQLITE)),
+        Stage("sites on PostgreSQL", ("tests.services", *_pytest(WAITING, *BROWSERS_AND_FAULTS))),
+    ),
+)
+"""What is in one lane runs one after the other."""
+
+
+@dataclass
+class Outcome:
+    stage: Stage
+    status: int
+    seconds: float
+    said: str
+    """The last line: pytest's count."""
+
+
+@dataclass
+class Suite:
+    lanes: Sequence[Sequence[Stage]]
+    running: set[subprocess.Popen[str]] = field(default_factory=set)
+    stopped: threading.Event = field(default_factory=threading.Event)
+    printing: threading.Lock = field(default_factory=threading.Lock)
+
+    def run(self) -> list[Outcome]:
+        """Of all stages, in the order of the lanes."""
+        with ThreadPoolExecutor(len(self.lanes)) as threads:
+            lanes = [threads.submit(self._lane, lane) for lane in self.lanes]
+            try:
+                return [outcome for lane in lanes for outcome in lane.result()]
+            except KeyboardInterrupt:  # what runs has heard it, too, and tidies up
+                self.stopped.set()
+                raise
+            except SystemExit:
+                self.stop()
+                raise
+
+    def stop(self) -> None:
+        """And with a stage the services it started."""
+        self.stopped.set()
+        for process in list(self.running):
+            process.terminate()
+
+    def _lane(self, stages: Sequence[Stage]) -> list[Outcome]:
+        return [self._stage(stage) for stage in stages if not self.stopped.is_set()]
+
+    def _stage(self, stage: Stage) -> Outcome:
+        begun, said = time.monotonic(), ""
+        process = subprocess.Popen(
+            stage.command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace"
+        )
+        self.running.add(process)
+        if self.stopped.is_set():  # in the moment before
+            process.terminate()
+        assert process.stdout is not None
+        for line in process.stdout:
+            said = line.strip() or said
+            self._print(f"{stage.name:<{self._width}} | {line.rstrip()}")
+        status = process.wait()
+        self.running.discard(process)
+        return Outcome(stage, status, time.monotonic() - begun, said)
+
+    @property
+    def _width(self) -> int:
+        return max(len(stage.name) for lane in self.lanes for stage in lane)
+
+    def _print(self, line: str) -> None:
+        with self.printing:
+            print(line, flush=True)
+
+
+def report(outcomes: Sequence[Outcome]) -> str:
+    width = max(len(one.stage.name) for one in outcomes)
+    lines = []
+    for one in outcomes:
+        ended = "passed" if one.status == 0 else f"FAILED ({one.status})"
+        minutes, seconds = divmod(round(one.seconds), 60)
+        lines.append(f"{one.stage.name:<{width}}  {ended:<12}  {minutes:3d}:{seconds:02d}  {one.said.strip('= ')}")
+    return "\n".join(lines)
+
+
+def main(lanes: Sequence[Sequence[Stage]] = LANES) -> int:
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    outcomes = Suite(lanes).run()
+    print("\n" + report(outcomes))
+    return int(any(one.status for one in outcomes))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
