@@ -73,6 +73,13 @@ class Progress:
     def under_way(self) -> bool:
         return self.waiting + self.running > 0
 
+    @property
+    def mark(self) -> str:
+        """Another one when what stands below the progress would say something else: a run has failed, a configuration
+        has ended, none waits any more."""
+        ended = sum(one.waiting + one.running == 0 for one in self.configurations)
+        return f"{self.failed}.{ended}.{int(self.waiting > 0)}"
+
 
 def run_progress(version: CorpusVersion) -> Progress:
     states = MetricRun.State

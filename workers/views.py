@@ -15,6 +15,7 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
+from annotations.models import CorpusVersion
 from annotations.page import page, version_or_404
 from annotations.queries import select_systems
 from annotations.roles import is_organiser
@@ -23,6 +24,9 @@ from workers.forms import LONGEST_MORE, ScoreForm
 from workers.metric_list import SHOWN, metric_groups, metrics_table, not_available_table
 from workers.pace import provenance_table
 from workers.run_tables import failed_table, run_progress
+
+SEEN = "X-Seen"
+"""What the page that asks again has: see ``Progress.mark``."""
 
 
 def organisers_action(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
@@ -62,24 +66,34 @@ def all_runs(request: HttpRequest) -> HttpResponse:
 @require_safe
 def corpus_runs(request: HttpRequest, slug: str) -> HttpResponse:
     version, asked = version_or_404(request, slug), request.GET.get("more", "")[:LONGEST_MORE]
-    failures, computed = failed_table(version), provenance_table(version)
-    context = {
+    context = _runs_of(request, version)
+    context["form"] = ScoreForm(version, initial={"more": asked}) if context["may_manage"] else None
+    return page(request, "workers/corpus_runs.html", context, [context["failures"], context["computed"]])
+
+
+def _runs_of(request: HttpRequest, version: CorpusVersion) -> dict[str, Any]:
+    """How far they are comes first: of what ends while the page is written, the page is still told."""
+    return {
         "section": "corpora",
         "tab": "runs",
         "version": version,
         "progress": run_progress(version),
-        "failures": failures,
-        "computed": computed,
-        "form": ScoreForm(version, initial={"more": asked}) if is_organiser(request.user) else None,
+        "failures": failed_table(version),
+        "computed": provenance_table(version),
+        "may_manage": is_organiser(request.user),
     }
-    return page(request, "workers/corpus_runs.html", context, [failures, computed])
 
 
 @require_safe
 def corpus_runs_progress(request: HttpRequest, slug: str) -> HttpResponse:
-    """The part of the runs page that asks for itself while work is under way."""
+    """The part of the runs page that asks for itself while work is under way; with it, where something has ended, what
+    became of it."""
     version = version_or_404(request, slug)
-    return render(request, "workers/_progress.html", {"version": version, "progress": run_progress(version)})
+    progress = run_progress(version)
+    if request.headers.get(SEEN) == progress.mark:
+        return render(request, "workers/_progress.html", {"version": version, "progress": progress})
+    request.path = reverse("corpus-runs", args=[slug])  # where its tables' links lead: to the page it stands on
+    return render(request, "workers/_progress.html", {**_runs_of(request, version), "is_news": True})
 
 
 @organisers_action
@@ -90,16 +104,7 @@ def score(request: HttpRequest, slug: str) -> HttpResponse:
         runs.request(form.cleaned_data["configurations"], select_systems(version))
         messages.success(request, "The runs wait for a worker. This page follows them.")
         return redirect("corpus-runs", slug=slug)
-    context = {
-        "section": "corpora",
-        "tab": "runs",
-        "version": version,
-        "progress": run_progress(version),
-        "failures": failed_table(version),
-        "computed": provenance_table(version),
-        "form": form,
-    }
-    return render(request, "workers/corpus_runs.html", context, status=422)
+    return render(request, "workers/corpus_runs.html", {**_runs_of(request, version), "form": form}, status=422)
 
 
 @organisers_action

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
+from django.core.management import call_command
+from django.test import Client
+from django.urls import reverse
 
 from annotations.models import CorpusVersion
 from annotations.queries import select_systems
-from workers import runs
+from annotations.tables import Table
+from tests.campaigns.sets import made_user
+from workers import runs, views
 from workers.forms import ScoreForm
 from workers.metric_list import by_kind, kind_of
 from workers.metrics.configuration import parse
@@ -39,6 +46,61 @@ def test_another_error_is_another_row(version: CorpusVersion) -> None:
 def test_the_bar_of_a_metric_says_how_many_of_its_runs_failed(version: CorpusVersion) -> None:
     failed(version, "length", {"echo": "no such model", "dull": "no such model"})
     assert [one.remark for one in run_progress(version).configurations] == ["2 failed"]
+
+
+# --- the page that stands open while runs end --------------------------------------------------------------------
+
+
+def progress(client: Client, version: CorpusVersion, seen: str) -> str:
+    address = reverse("corpus-runs-progress", args=[version.corpus.slug])
+    return client.get(address, headers={"HX-Request": "true", "X-Seen": seen}).content.decode()
+
+
+def test_a_page_that_stands_open_is_told_of_a_failure_once(version: CorpusVersion, client: Client) -> None:
+    runs.request([parse("length")], select_systems(version), hint=False)
+    page = client.get(reverse("corpus-runs", args=[version.corpus.slug])).content.decode()
+    (seen,) = re.findall(r'"X-Seen": "([^"]*)"', page)
+    assert "run-outcomes" not in progress(client, version, seen)
+    failed(version, "length", {"echo": "no such model"})
+    news = progress(client, version, seen)
+    assert '<div id="run-outcomes" hx-swap-oob="true">' in news
+    assert "no such model" in news
+    (seen,) = re.findall(r'"X-Seen": "([^"]*)"', news)
+    assert "run-outcomes" not in progress(client, version, seen)
+
+
+def test_the_last_answer_brings_what_was_computed(version: CorpusVersion, client: Client) -> None:
+    runs.request([parse("length")], select_systems(version, ["echo"]), hint=False)
+    seen = run_progress(version).mark
+    call_command("score", "--corpus", version.corpus.slug, "--systems", "echo", "--metrics", "length", "--inline")
+    news = progress(client, version, seen)
+    assert "hx-trigger" not in news  # nothing is under way: it asks no more
+    assert 'id="table-computed-' in news
+
+
+def test_news_of_a_visitor_have_no_buttons(version: CorpusVersion, client: Client) -> None:
+    failed(version, "length", {"echo": "no such model"})
+    assert "Try the failed runs again" not in progress(client, version, "")
+    client.force_login(made_user("lead", "organiser"))
+    assert "Try the failed runs again" in progress(client, version, "")
+
+
+def test_a_run_that_fails_while_the_page_is_written_is_news_to_that_page(
+    version: CorpusVersion, client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    runs.request([parse("length")], select_systems(version), hint=False)
+
+    def and_then_one_fails(of: CorpusVersion) -> Table:
+        found = failed_table(of)
+        failed(version, "length", {"echo": "no such model"})
+        return found
+
+    monkeypatch.setattr(views, "failed_table", and_then_one_fails)
+    page = client.get(reverse("corpus-runs", args=[version.corpus.slug])).content.decode()
+    monkeypatch.undo()
+    assert "no such model" not in page
+    (seen,) = re.findall(r'"X-Seen": "([^"]*)"', page)
+    assert "no such model" in progress(client, version, seen)
 
 
 def test_nothing_chosen_is_said_where_one_chooses(version: CorpusVersion) -> None:
