@@ -21,7 +21,8 @@ REFRESH_SECONDS = 5
 
 def waiting_page(request: HttpRequest, context: dict[str, Any], found: Look, **words: Any) -> HttpResponse:
     """In the place of a page whose ``found.answer`` is None. ``context`` is what the page would have: of a corpus, or
-    with ``base``, the template of its frame. ``words``: ``page_name`` and ``lead``. It becomes the page by itself."""
+    with ``base``, the template of its frame. ``words``: ``page_name``, ``lead``, and ``below_tab`` where the
+    breadcrumb has the page below its tab. It becomes the page by itself."""
     template = "leaderboard/_waiting.html" if request.htmx else "leaderboard/waiting.html"
     context = {**context, "analysis": None, **words, "look": found, "refresh_seconds": REFRESH_SECONDS}
     response = render(request, template, context, status=503 if "download" in request.GET else 200)

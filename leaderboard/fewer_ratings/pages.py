@@ -41,7 +41,7 @@ def fewer_ratings(request: HttpRequest, slug: str) -> HttpResponse:
     context = corpus_context(version, "systems", aspect)
     correlations = look(version, "correlations", **correlations_asked(aspect))
     if correlations.answer is None:
-        return waiting_page(request, context, correlations, page_name=PAGE_NAME)
+        return waiting_page(request, context, correlations, page_name=PAGE_NAME, below_tab=True)
     metrics = metrics_by_correlation(correlations.answer)
     metric = request.GET.get("metric") or (metrics[0][0] if metrics else "")
     context |= {"metrics": metrics, "metric": metric, "least": LEAST_DIALOGUES}
@@ -51,7 +51,7 @@ def fewer_ratings(request: HttpRequest, slug: str) -> HttpResponse:
         raise Http404(f"{metric} has no scores of responses on this corpus")
     found = look(version, "prediction-powered", aspect=aspect, metric=metric)
     if found.answer is None:
-        return waiting_page(request, context, found, page_name=PAGE_NAME)
+        return waiting_page(request, context, found, page_name=PAGE_NAME, below_tab=True)
     document = found.answer
     points = points_of_all(document)
     at = _point(request, points)

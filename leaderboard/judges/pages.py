@@ -60,7 +60,7 @@ def inspector(request: HttpRequest, slug: str) -> HttpResponse:
     text = configuration.text
     found = look(version, "judged", aspect=aspect, text=text)
     if found.answer is None:
-        return waiting_page(request, context, found, page_name="Judges")
+        return waiting_page(request, context, found, page_name="Judge inspector", below_tab=True)
     rows = JudgedRows.of(found.answer)
     wish = _wish(request)
     chosen = rows.chosen(wish)
@@ -121,7 +121,7 @@ def hygiene(request: HttpRequest, slug: str) -> HttpResponse:
     text = configuration.text
     found = look(version, "judge-hygiene", aspect=aspect, text=text)
     if found.answer is None:
-        return waiting_page(request, context, found, page_name="Hygiene")
+        return waiting_page(request, context, found, page_name="Judge hygiene", below_tab=True)
     tables = hygiene_tables(found.answer, text, version.corpus.name)
     named = {table.id: table for table in tables}
     context |= {

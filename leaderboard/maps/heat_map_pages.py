@@ -49,7 +49,7 @@ def heat_map(request: HttpRequest, slug: str) -> HttpResponse:
         found = look(version, "comparisons", aspect=aspect, level=level or LEVELS[0])
     context |= {"level": level or LEVELS[0], "look": found}
     if found.answer is None:
-        return waiting_page(request, context, found, page_name="Heat map of metrics")
+        return waiting_page(request, context, found, page_name="Heat map of metrics", below_tab=True)
     context |= {"analysis": found, "written_from": (found.stored, aspect, str(version.number))}
     context |= (_correlations if shown == "correlation" else _comparisons)(found.answer, level, context)
     files = context["files"]() if "download" in request.GET and "files" in context else ()

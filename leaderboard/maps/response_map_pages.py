@@ -27,7 +27,7 @@ def response_map_page(request: HttpRequest, slug: str) -> HttpResponse:
     found = look(version, "response-map")
     context: dict[str, Any] = {**corpus_context(version, "systems", aspect_or_404(request, version)), "look": found}
     if found.answer is None:
-        return waiting_page(request, context, found, page_name="Map of responses")
+        return waiting_page(request, context, found, page_name="Map of responses", below_tab=True)
     document = found.answer
     names = [one["system"] for one in document["systems"]]
     chosen = [name for name in request.GET.getlist("system") if name in names] or names[:COLOURED]

@@ -157,21 +157,23 @@ def scatter(request: HttpRequest, slug: str) -> HttpResponse:
     context = corpus_context(version, "metrics", aspect)
     correlations = look(version, "correlations", **correlations_asked(aspect))
     if correlations.answer is None:
-        return waiting_page(request, context, correlations, page_name=PLOTS)
+        return waiting_page(request, context, correlations, page_name=PLOTS, below_tab=True)
     if _will_be_there(request, correlations):
-        return waiting_page(request, context, replace(correlations, state="waiting", answer=None), page_name=PLOTS)
+        return waiting_page(
+            request, context, replace(correlations, state="waiting", answer=None), page_name=PLOTS, below_tab=True
+        )
     metric = _chosen_metric(request, correlations.answer, wish_of({}, ["all"], correlations.answer))
     if not metric:
         raise Http404("no metric is computed on this corpus")
     if "download" in request.GET:  # a file holds every point; a page shows those that are stored as drawn
         standing = look(version, "systems", aspect=aspect)
         if standing.answer is None:
-            return waiting_page(request, context, standing, page_name=PLOTS)
+            return waiting_page(request, context, standing, page_name=PLOTS, below_tab=True)
         figures = scatter_figures(version, aspect, metric, correlations.answer, standing.answer)
         return page(request, "leaderboard/scatter.html", context, [figure.points for figure in figures])
     drawn = look(version, "scatter", aspect=aspect, metric=metric)
     if drawn.answer is None:
-        return waiting_page(request, context, drawn, page_name=PLOTS)
+        return waiting_page(request, context, drawn, page_name=PLOTS, below_tab=True)
     documents = drawn.answer["figures"]
     context |= {
         "metric": metric,

@@ -48,7 +48,7 @@ def comparison(request: HttpRequest, slug: str) -> HttpResponse:
     board = look(version, "correlations", **correlations_asked(aspect, wish.systems))
     context: dict[str, Any] = corpus_context(version, "metrics", aspect)
     if board.answer is None:
-        return waiting_page(request, context, board, page_name=PAGE_NAME)
+        return waiting_page(request, context, board, page_name=PAGE_NAME, below_tab=True)
     metrics = list(dict.fromkeys(row["metric"] for row in board.answer["rows"]))
     pair = _pair(request, metrics) if metrics else None
     context |= {
@@ -93,7 +93,7 @@ def _compared(
         asked["systems"] = context["wish"].systems
     found = look(version, "metric-pair", **asked)
     if found.answer is None:
-        return waiting_page(request, context, found, page_name=PAGE_NAME)
+        return waiting_page(request, context, found, page_name=PAGE_NAME, below_tab=True)
     document = found.answer
     files: list[Table] = []
     drawn = None
@@ -113,7 +113,7 @@ def _compared(
     if drawn and wished:
         answer = whole(drawn)
         if answer is None:
-            return waiting_page(request, context, drawn, page_name=PAGE_NAME)
+            return waiting_page(request, context, drawn, page_name=PAGE_NAME, below_tab=True)
         files = [unpacked(one) for one in answer["points"]]
     elif "download" in request.GET:
         files = [table().table, figure().points]

@@ -35,7 +35,7 @@ def rater_effects(request: HttpRequest, slug: str) -> HttpResponse:
     found = look(version, "rater-effects", aspect=aspect, level=level)
     context = {**corpus_context(version, "agreement", aspect), "level": level, "levels": levels}
     if found.answer is None:
-        return waiting_page(request, context, found, page_name="Rater effects")
+        return waiting_page(request, context, found, page_name="Rater effects", below_tab=True)
     document = found.answer
     corrected = cache(lambda: corrected_table(document, found.computed_at))
     raters = cache(lambda: rater_table(document, found.computed_at))

@@ -102,7 +102,7 @@ def compare(request: HttpRequest, slug: str) -> HttpResponse:
     found = look(version, "system-pair", aspect=aspect, first=first.name, second=second.name, **asked)
     context |= {"analysis": found, "look": found}
     if found.answer is None:
-        return waiting_page(request, context, found, page_name="Two systems")
+        return waiting_page(request, context, found, page_name="Two systems", below_tab=True)
     return _compared(request, version, (first, second), found, context)
 
 

@@ -70,6 +70,28 @@ def test_a_page_without_numbers_waits_and_asks_by_itself(version: CorpusVersion)
     assert ask(polled(text)).status_code == 204  # nothing has changed
 
 
+@pytest.mark.parametrize(
+    ("part", "steps"),
+    [
+        ("agreement/", ["Agreement"]),
+        ("agreement/raters/", ["Agreement", "Rater effects"]),
+        ("metrics/", ["Metric leaderboard"]),
+        ("metrics/plots/", ["Metrics", "Plots"]),
+        ("metrics/compare/", ["Metrics", "Two metrics compared"]),
+        ("metrics/heat-map/", ["Metrics", "Heat map of metrics"]),
+        ("systems/", ["Systems"]),
+        ("systems/compare/", ["Systems", "Two systems"]),
+        ("systems/fewer-ratings/", ["Systems", "Fewer ratings"]),
+        ("systems/map/", ["Systems", "Map of responses"]),
+    ],
+)
+def test_its_breadcrumb_has_the_tab_that_the_page_is_below(version: CorpusVersion, part: str, steps: list[str]) -> None:
+    text = Client().get(f"/corpora/{version.corpus.slug}/{part}").content.decode()
+    assert "waiting of-page" in text
+    crumbs = text[text.index('class="breadcrumb"') :].partition("</nav>")[0]
+    assert [re.sub("<[^>]+>", "", one) for one in re.findall("<li.*?</li>", crumbs, re.DOTALL)][2:] == steps
+
+
 def test_it_is_reloaded_once_they_are_there(version: CorpusVersion) -> None:
     address = polled(shown(version).content.decode())
     compute_waiting()
