@@ -189,7 +189,7 @@ def list_systems(
 ) -> dict[str, Any]:
     """Systems of a round are not among them before its organisers publish them."""
     version = version_of(request, place.slug, wish)
-    return page_of(queries.shown_systems(version), "position", paging, _system)
+    return page_of(queries.shown_systems(version), "position", paging, _system, version.number)
 
 
 def _system(system: System) -> dict[str, Any]:
@@ -207,10 +207,11 @@ def list_dialogues(
     request: HttpRequest, place: Path[CorpusPlace], wish: Query[VersionWish], paging: Query[Paging]
 ) -> dict[str, Any]:
     version = version_of(request, place.slug, wish)
-    rows = queries.dialogues_with_counts(version)
-    return page_of(
-        rows, "position", paging, lambda one: {"position": one.position, "id": one.external_id, "turns": one.turn_count}
-    )
+    return page_of(queries.dialogues_with_counts(version), "position", paging, _dialogue_line, version.number)
+
+
+def _dialogue_line(one: Dialogue) -> dict[str, Any]:
+    return {"position": one.position, "id": one.external_id, "turns": one.turn_count}
 
 
 class DialoguePlace(CorpusPlace):

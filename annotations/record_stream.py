@@ -35,11 +35,9 @@ def records_of(version: CorpusVersion, include_withheld: bool = False) -> Iterat
         if include_withheld
         else (shown_systems(version), shown_raters(version))
     )
-    left_out = (
-        frozenset()
-        if include_withheld
-        else frozenset(version.systems.filter(withheld=True).values_list("pk", flat=True))
-    )
+    # Who is shown is decided once: a system that comes while the records are read, withheld or not, was not announced.
+    announced = list(systems.order_by("position"))
+    shown = frozenset(system.pk for system in announced)
     yield CorpusRecord(
         name=version.corpus.name,
         simulated=version.simulated,
@@ -48,27 +46,27 @@ def records_of(version: CorpusVersion, include_withheld: bool = False) -> Iterat
         main_aspect=version.main_aspect,
         scales=tuple((aspect, *version.scales[aspect]) for aspect in version.aspects),
     )
-    for system in systems.order_by("position"):
+    for system in announced:
         yield SystemRecord(system.name, system.kind, system.description)
     for rater in raters.order_by("position"):
         yield RaterRecord(rater.name, rater.kind)
     dialogues = list(version.dialogues.order_by("position").values_list("pk", flat=True))
     for start in range(0, len(dialogues), DIALOGUES_A_READ):
-        yield from _records_of_dialogues(dialogues[start : start + DIALOGUES_A_READ], left_out)
+        yield from _records_of_dialogues(dialogues[start : start + DIALOGUES_A_READ], shown)
 
 
-def _records_of_dialogues(pks: Sequence[int], left_out: Set[int]) -> Iterator[Record]:
+def _records_of_dialogues(pks: Sequence[int], shown: Set[int]) -> Iterator[Record]:
     turns = _by_dialogue(
         Turn.objects.filter(dialogue__in=pks).order_by("dialogue__position", "pk"), attrgetter("dialogue_id")
     )
     responses = _by_dialogue(
         Response.objects.filter(turn__dialogue__in=pks)
-        .exclude(system__in=left_out)
+        .filter(system__in=shown)
         .order_by("turn__dialogue__position", "pk")
         .values_list("turn__dialogue_id", "turn__number", "system__name", "text"),
         itemgetter(0),
     )
-    ratings = _by_dialogue(_ratings_in(pks, left_out), itemgetter(0))
+    ratings = _by_dialogue(_ratings_in(pks, shown), itemgetter(0))
     for dialogue in Dialogue.objects.filter(pk__in=pks).order_by("position"):
         name = dialogue.external_id
         yield DialogueRecord(
@@ -92,12 +90,12 @@ def _turn_record(turn: Turn) -> TurnRecord:
     return TurnRecord(turn.number, context, tuple(turn.references))
 
 
-def _ratings_in(dialogues: Sequence[int], left_out: Set[int]) -> Iterator[tuple]:
+def _ratings_in(dialogues: Sequence[int], shown: Set[int]) -> Iterator[tuple]:
     """(dialogue pk, place, pk, turn number or None, system, rater, aspect, score, comment) as they were stored."""
     said = ("rater__name", "aspect", "score", "comment")
     of_responses = (
         Rating.objects.filter(response__turn__dialogue__in=dialogues)
-        .exclude(response__system__in=left_out)
+        .filter(response__system__in=shown)
         .order_by("response__turn__dialogue__position", "pk")
         .values_list(
             "response__turn__dialogue__position",
@@ -110,7 +108,7 @@ def _ratings_in(dialogues: Sequence[int], left_out: Set[int]) -> Iterator[tuple]
     )
     of_dialogues = (
         Rating.objects.filter(dialogue__in=dialogues)
-        .exclude(system__in=left_out)
+        .filter(system__in=shown)
         .order_by("dialogue__position", "pk")
         .values_list("dialogue__position", "pk", "dialogue_id", "system__name", *said)
     )

@@ -21,6 +21,7 @@ from django.utils.translation import gettext as _
 from ninja import NinjaAPI
 from ninja.errors import HttpError, ValidationError
 from ninja.openapi.schema import OpenAPISchema
+from ninja.params.models import FileModel, FormModel, QueryModel
 from ninja.parser import Parser
 
 from annotations.api import router as corpora
@@ -60,7 +61,41 @@ class StrictParser(Parser):
         is_body = request.method == "POST" and data is not request.GET
         if is_body and request.content_type != "multipart/form-data":
             raise Refused(415, _("Send the body as multipart/form-data."), code="media_type")
+        _refuse_what_nobody_hears("form" if is_body else "query", data, list_fields, request)
         return super().parse_querydict(data, list_fields, request)
+
+
+def _refuse_what_nobody_hears(source: str, data: Any, list_fields: list[str], request: HttpRequest) -> None:
+    """A field that is misspelt, or sent twice where one is meant: as in JSON bodies an error, not a wish unheard."""
+    match = request.resolver_match
+    known = _fields_of()[match.route if match else "", request.method or ""]
+    errors = [
+        *((name, _("Nobody knows this field.")) for name in data if name not in known[source]),
+        *((name, _("Sent more than once.")) for name in set(data) - set(list_fields) if len(data.getlist(name)) > 1),
+    ]
+    if errors:
+        said = [{"field": f"{source}.{name}"[:200], "message": message} for name, message in errors[:20]]
+        raise Refused(422, "; ".join(f"{one['field']}: {one['message']}" for one in said)[:1000], errors=said)
+
+
+@lru_cache(maxsize=1)
+def _fields_of() -> dict[tuple[str, str], dict[str, set[str]]]:
+    """(route, method) → the names of queries and of forms, files among them, that the operation takes."""
+    found: dict[tuple[str, str], dict[str, set[str]]] = {}
+    waiting = list(api._routers)
+    while waiting:
+        prefix, router = waiting.pop()
+        waiting += [(prefix + more, one) for more, one, *_rest in router._routers]
+        for path, view in router.path_operations.items():
+            route = f"api/v1/{(prefix + path).lstrip('/')}".replace("{", "<").replace("}", ">")
+            for operation in view.operations:
+                names: dict[str, set[str]] = {"query": set(), "form": set()}
+                for model in operation.models:
+                    source = {FormModel: "form", FileModel: "form", QueryModel: "query"}.get(model.__base__)
+                    if source:
+                        names[source].update(getattr(model, "__ninja_flatten_map__", None) or model.model_fields)
+                found |= {(route, method): names for method in operation.methods}
+    return found
 
 
 class Api(NinjaAPI):
@@ -107,6 +142,7 @@ def _invalid(_request: HttpRequest, refusal: ValidationError) -> HttpResponse:
 def _path(loc: tuple[str | int, ...]) -> str:
     """``query.limit``, ``body.scopes.0``: without the name of the function's own parameter, which no client knows."""
     source, *rest = loc
+    source = "form" if source == "file" else source  # a form's part, to who sends it
     if len(rest) > 1 and rest[0] in ("wish", "paging", "place", "version_wish"):
         rest = rest[1:]
     return ".".join(str(part) for part in (source, *rest))[:200]

@@ -8,6 +8,8 @@ from collections.abc import Collection
 from datetime import datetime, timedelta
 from typing import Any
 
+from django.contrib.auth import get_user_model
+from django.db import transaction
 from django.db.models import Q, QuerySet
 from django.http import HttpRequest
 from django.utils import timezone
@@ -51,19 +53,26 @@ def make(user: Any, name: str, scopes: Collection[str], days: int) -> tuple[ApiT
         raise NotMade("scopes", _("Only organisers may have the scope organise."))
     if not 1 <= days <= MOST_DAYS:
         raise NotMade("days", _("A token lives for 1 to %(most)d days.") % {"most": MOST_DAYS})
-    if living(user).count() >= MOST_TOKENS:
-        raise NotMade("name", _("You have %(most)d tokens, and that is the most. Revoke one.") % {"most": MOST_TOKENS})
+    return _stored(user, name, wanted, days)
+
+
+def _stored(user: Any, name: str, scopes: list[str], days: int) -> tuple[ApiToken, str]:
     token = PREFIX + secrets.token_urlsafe(32)
-    row = ApiToken.objects.create(
-        user=user,
-        name=name,
-        digest=digest_of(token),
-        start=token[:SHOWN],
-        scopes=wanted,
-        expires_at=timezone.now() + timedelta(days=days),
-    )
-    if "organise" in wanted:
-        audit.record(user, "token.made", name, scopes=wanted, start=row.start)
+    with transaction.atomic():
+        get_user_model().objects.select_for_update(no_key=True).get(pk=user.pk)  # two at once must not pass the count
+        if living(user).count() >= MOST_TOKENS:
+            most = {"most": MOST_TOKENS}
+            raise NotMade("name", _("You have %(most)d tokens, and that is the most. Revoke one.") % most)
+        row = ApiToken.objects.create(
+            user=user,
+            name=name,
+            digest=digest_of(token),
+            start=token[:SHOWN],
+            scopes=scopes,
+            expires_at=timezone.now() + timedelta(days=days),
+        )
+        if "organise" in scopes:
+            audit.record(user, "token.made", name, scopes=scopes, start=row.start)
     return row, token
 
 

@@ -99,8 +99,9 @@ class ExportWish(VersionWish):
     },
 )
 def export_corpus(request: HttpRequest, place: Path[CorpusPlace], wish: Query[ExportWish]) -> StreamingHttpResponse:
-    """Dialogues, systems, responses, ratings and the scores of all finished metrics, as `manage.py export_corpus`
-    writes them. Systems of a round are not among them before its organisers publish them."""
+    """Dialogues, systems, responses, ratings and the scores of all finished metric runs (scores that were handed in are
+    not among them), as `manage.py export_corpus` writes them. Systems of a round are not among them before its
+    organisers publish them."""
     version = version_of(request, place.slug, wish)
     response = StreamingHttpResponse(zipped_export(version, wish.format), content_type="application/zip")
     name = f"{version.corpus.slug}-{version.label}-{wish.format}.zip"

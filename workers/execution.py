@@ -14,6 +14,7 @@ from typing import Any
 
 from billiard.exceptions import SoftTimeLimitExceeded
 from django.conf import settings
+from django.db import InterfaceError, OperationalError
 
 from annotations.importers.texts import storable
 from workers import resources, runs, scoring
@@ -90,14 +91,27 @@ def _computed(claims: Sequence[Claim]) -> bool:
         for claim in claims:
             runs.fail(claim, _said_of_judge(problem))
         return False
+    except (OperationalError, InterfaceError) as problem:  # the database was away or locked: no fault of a metric's
+        log.warning("metric runs %s wait again: %s", [one.row_id for one in claims], problem)
+        runs.split_up(claims, f"the database could not store it: {_said(problem)}")
+        return False
     except Exception as problem:  # whatever a metric does wrong belongs in its row, not only in a worker's log
         if len(claims) == 1:
             log.exception("metric run %s failed", claims[0].row_id)
             runs.fail(claims[0], _said(problem))
             return False
         log.exception("metric runs %s failed together; each is computed alone", [one.row_id for one in claims])
-    computed = [_computed([one]) for one in claims if runs.keep([one])]
+    computed = [_computed_alone(one) for one in claims if runs.keep([one])]
     return any(computed)
+
+
+def _computed_alone(claim: Claim) -> bool:
+    """One that is taken from us meanwhile does not hold up the others."""
+    try:
+        return _computed([claim])
+    except LeaseLost:
+        log.warning("metric run %s was taken over by another worker", claim.row_id)
+        return False
 
 
 def _compute_together(claims: Sequence[Claim]) -> bool:

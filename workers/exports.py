@@ -13,6 +13,7 @@ from django.conf import settings
 
 from annotations.exporters.registry import exporters
 from annotations.models import CorpusVersion
+from annotations.one_moment import one_moment
 from annotations.record_stream import records_of
 from workers.score_records import score_records_of
 
@@ -30,7 +31,8 @@ def zipped_export(version: CorpusVersion, format: str) -> Iterator[bytes]:
     folder = tempfile.TemporaryDirectory(dir=settings.HOME / "exports")
     try:
         target = Path(folder.name) / version.corpus.slug
-        exporters()[format].export(unhurried(records_of(version)), target, unhurried(score_records_of(version)))
+        with one_moment():
+            exporters()[format].export(unhurried(records_of(version)), target, unhurried(score_records_of(version)))
     except BaseException:
         folder.cleanup()
         raise

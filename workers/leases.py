@@ -8,8 +8,11 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import datetime, timedelta
 
+from celery import current_task
 from django.conf import settings
 from django.db import close_old_connections, connection
+
+from workers import presence
 
 log = logging.getLogger(__name__)
 
@@ -25,11 +28,14 @@ def lease_kept(renew_once: Callable[[], bool], what: str) -> Iterator[None]:
     ``renew_once`` says whether the row is still ours; ``what`` names it in logs.
     """
     stop = threading.Event()
+    is_worker = bool(current_task)  # and no command that computes in its own process
 
     def renew() -> None:
         while not stop.wait(settings.LEASE_SECONDS / 3):
             try:
                 close_old_connections()
+                if is_worker:
+                    presence.note_own_queues()  # with all its processes at work for hours it does no sweep
                 if not renew_once():
                     return
             except Exception:

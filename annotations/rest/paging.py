@@ -33,21 +33,25 @@ class Page(Schema, Generic[T]):
     next: str | None = Field(description="Cursor of the next page; null where this is the last.")
 
 
-def page_of(rows: QuerySet[Row], key: str, paging: Paging, document: Callable[[Row], dict[str, Any]]) -> dict[str, Any]:
+def page_of(
+    rows: QuerySet[Row], key: str, paging: Paging, document: Callable[[Row], dict[str, Any]], version: int | None = None
+) -> dict[str, Any]:
     """A page of ``rows``, ordered by ``key``: a field that no two rows share, with a minus before it to go down.
+    ``version``: of the corpus, where the rows are one's: no list begins in one version and goes on in another.
 
     Raises ``Refused`` (422) for a cursor that is not of this list.
     """
     field = key.lstrip("-")
+    listed = key if version is None else f"{key} of version {version}"
     if paging.cursor is not None:
         direction = "lt" if key.startswith("-") else "gt"
-        rows = rows.filter(**{f"{field}__{direction}": _place(paging.cursor, key, rows)})
+        rows = rows.filter(**{f"{field}__{direction}": _place(paging.cursor, listed, _is_text(rows, field))})
     found = list(rows.order_by(key)[: paging.limit + 1])
     shown = found[: paging.limit]
     more = len(found) > paging.limit
     return {
         "items": [document(row) for row in shown],
-        "next": _cursor(key, _value(shown[-1], field)) if more else None,
+        "next": _cursor(listed, _value(shown[-1], field)) if more else None,
     }
 
 
@@ -57,17 +61,16 @@ def _value(row: Any, field: str) -> Any:
     return row
 
 
-def _cursor(key: str, value: str | int) -> str:
-    return base64.urlsafe_b64encode(json.dumps([key, value]).encode()).decode().rstrip("=")
+def _cursor(listed: str, value: str | int) -> str:
+    return base64.urlsafe_b64encode(json.dumps([listed, value]).encode()).decode().rstrip("=")
 
 
-def _place(cursor: str, key: str, rows: QuerySet[Any]) -> str | int:
-    is_text = _is_text(rows, key.lstrip("-"))
+def _place(cursor: str, listed: str, is_text: bool) -> str | int:
     try:
         name, value = json.loads(base64.urlsafe_b64decode(cursor.encode("ascii") + b"=" * (-len(cursor) % 4)))
     except (ValueError, TypeError, binascii.Error, RecursionError):
         raise _unknown() from None
-    if name != key:
+    if name != listed:
         raise _unknown()
     if is_text and isinstance(value, str) and "\0" not in value and value.isprintable():
         return value
@@ -86,5 +89,5 @@ def _is_text(rows: QuerySet[Any], field: str) -> bool:
 
 
 def _unknown() -> Refused:
-    message = "This cursor is not of this list. Begin without one."
+    message = "This cursor is not of this list, or of another version of it. Begin without one, or name its version."
     return Refused(422, message, errors=[{"field": "query.cursor", "message": message}])

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import groupby
 
-from annotations.tables.latex_text import comment, escaped
+from annotations.tables.latex_text import comment, escaped, row_of
 from annotations.tables.numerals import band_letter, written, written_p_number
 from annotations.tables.table import Cell, Column, Row, Table
 
@@ -19,22 +19,19 @@ NOT_SIGNIFICANT = 0.05
 
 def table_to_latex(table: Table) -> str:
     r"""A ``tabular`` with what it needs to be read; ``\caption`` and ``\label`` are the paper's own."""
-    names = [
-        escaped(column.label) if place else escaped(column.label or "") for place, column in enumerate(table.columns)
-    ]
     lines = [
         r"% needs \usepackage{booktabs}",
         comment(table.caption),
         rf"\begin{{tabular}}{{{''.join('r' if column.is_figure else 'l' for column in table.columns)}}}",
         r"\toprule",
         *_group_lines(table.columns),
-        _line(names),
+        row_of([escaped(column.label) for column in table.columns]),
         r"\midrule",
     ]
     for row in table.rows:
-        lines.append(_line([_written(row, column, place == 0) for place, column in enumerate(table.columns)]))
+        lines.append(row_of([_written(row, column, place == 0) for place, column in enumerate(table.columns)]))
         if any(row.cell(column.key).ci for column in table.columns):
-            lines.append(_line([_interval(row.cell(column.key), column) for column in table.columns]))
+            lines.append(row_of([_interval(row.cell(column.key), column) for column in table.columns]))
     lines += [r"\bottomrule", r"\end{tabular}"]
     if any(_is_weak(row.cell(column.key)) for row in table.rows for column in table.columns):
         lines.append(comment(f"dagger: p >= {NOT_SIGNIFICANT}"))
@@ -44,10 +41,6 @@ def table_to_latex(table: Table) -> str:
     lines += _reasons(table)
     lines += [comment(signature) for signature in _signatures(table)]
     return "\n".join(lines) + "\n"
-
-
-def _line(cells: list[str]) -> str:
-    return " & ".join(cells) + r" \\"
 
 
 def _group_lines(columns: tuple[Column, ...]) -> list[str]:
@@ -61,7 +54,7 @@ def _group_lines(columns: tuple[Column, ...]) -> list[str]:
         if group:
             rules.append(rf"\cmidrule(lr){{{place}-{place + width - 1}}}")
         place += width
-    return [_line(heads), " ".join(rules)]
+    return [row_of(heads), " ".join(rules)]
 
 
 def _written(row: Row, column: Column, names_the_row: bool) -> str:
@@ -71,7 +64,7 @@ def _written(row: Row, column: Column, names_the_row: bool) -> str:
     if isinstance(cell.value, str):
         text = escaped(cell.value)
     elif column.kind == "p":
-        text = written_p_number(cell.value).replace("< ", "$<$ ")
+        text = escaped(written_p_number(cell.value))
     else:
         text = _number(cell.value, column.decimals)
     if names_the_row and row.badges:
@@ -92,7 +85,7 @@ def _interval(cell: Cell, column: Column) -> str:
 
 
 def _number(value: float, decimals: int) -> str:
-    return written(value, decimals).replace("\N{MINUS SIGN}", "$-$")
+    return escaped(written(value, decimals))
 
 
 def _is_weak(cell: Cell) -> bool:

@@ -5,18 +5,18 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO, Any
 
 from django.conf import settings
-from django.db import connection, transaction
+from django.db import connection
 from django.db.migrations.recorder import MigrationRecorder
 from django.db.models import Model
 
 from annotations import stored_files
+from annotations.one_moment import one_moment
 from annotations.version import VERSION
 from dialeval_site.backups import archive, portable
 from leaderboard.challenges.models import Submission
@@ -57,7 +57,7 @@ def make(to: Path, with_models: bool = False, told: Told = lambda *_: None) -> M
             "database": connection.vendor,
         }
         file.add_document(archive.ABOUT, about)
-        with _one_moment():
+        with one_moment():
             tables, migrations, uploads = _rows(file, made, told), _migrations(), _uploads()
         _add_uploads(file, uploads, made, told)
         if with_models:
@@ -76,22 +76,6 @@ def make(to: Path, with_models: bool = False, told: Told = lambda *_: None) -> M
             },
         )
     return made
-
-
-@contextmanager
-def _one_moment() -> Iterator[None]:
-    """Everything that is read is of one moment; nobody who writes waits."""
-    if connection.vendor == "postgresql":
-        with transaction.atomic(), connection.cursor() as cursor:
-            cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
-            yield
-        return
-    with connection.cursor() as cursor:
-        cursor.execute("BEGIN DEFERRED")  # Django's own BEGIN would take the lock that writers need
-        try:
-            yield
-        finally:
-            cursor.execute("ROLLBACK")
 
 
 def _migrations() -> dict[str, list[str]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.core.exceptions import ObjectDoesNotExist
 from django.core.signing import BadSignature
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
@@ -17,12 +18,16 @@ from leaderboard.analyses.look import KEYS, Look, look
 from leaderboard.models import Analysis
 
 REFRESH_SECONDS = 5
+GONE = "the statistic was deleted with what it is about"
+NOTHING, OLDER, AWAITS_NEWER = SHOWS = ("nothing", "older", "awaits-newer")
+"""What a page shows while it asks. One without numbers becomes the page as soon as there are any, also where newer ones
+are being computed again; one whose older numbers lack what it is about waits for the newer."""
 
 
 def waiting_page(request: HttpRequest, context: dict[str, Any], found: Look, **words: Any) -> HttpResponse:
     """In the place of a page whose ``found.answer`` is None. ``context`` is what the page would have: of a corpus, or
-    with ``base``, the template of its frame. ``words``: ``page_name``, ``lead``, and ``below_tab`` where the
-    breadcrumb has the page below its tab. It becomes the page by itself."""
+    with ``base``, the template of its frame. ``words``: ``page_name``, ``lead``, ``below_tab`` where the
+    breadcrumb has the page below its tab, ``shows`` (``AWAITS_NEWER``). It becomes the page by itself."""
     template = "leaderboard/_waiting.html" if request.htmx else "leaderboard/waiting.html"
     context = {**context, "analysis": None, **words, "look": found, "refresh_seconds": REFRESH_SECONDS}
     response = render(request, template, context, status=503 if "download" in request.GET else 200)
@@ -40,10 +45,11 @@ def analysis(request: HttpRequest, key: str) -> HttpResponse:
         return _whole(request, found)
     if request.GET.get("mark") == found.mark:
         return HttpResponse(status=204)
-    if found.state == "present" and request.GET.get("shows") == "nothing":
-        return HttpResponse(headers={"HX-Refresh": "true"})
     shows = request.GET.get("shows", "")
-    return render(request, "leaderboard/_analysis_state.html", {"look": found, "shows": shows})
+    if (shows == NOTHING and found.answer is not None) or (shows == AWAITS_NEWER and found.state == "present"):
+        return HttpResponse(headers={"HX-Refresh": "true"})
+    context = {"look": found, "shows": shows if shows in SHOWS else ""}
+    return render(request, "leaderboard/_analysis_state.html", context)
 
 
 def _whole(request: HttpRequest, found: Look) -> HttpResponse:
@@ -62,7 +68,10 @@ def try_again(_request: HttpRequest, key: str) -> HttpResponse:
 
 def _found(key: str) -> Look:
     row = _row_of(key)
-    return look(row.version, row.kind, **row.parameters)
+    try:
+        return look(row.version, row.kind, **row.parameters)
+    except ObjectDoesNotExist:
+        raise Http404(GONE) from None
 
 
 def _row_of(key: str) -> Analysis:
@@ -72,5 +81,5 @@ def _row_of(key: str) -> Analysis:
         raise Http404("there is no such statistic") from None
     row = Analysis.objects.defer("answer").select_related("version").filter(pk=pk).first()
     if row is None:
-        raise Http404("the statistic was deleted with what it is about")
+        raise Http404(GONE)
     return row

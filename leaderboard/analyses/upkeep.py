@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 
 from django.core.exceptions import ObjectDoesNotExist
+from django.db.models import Q
 from django.utils import timezone
 
 from leaderboard.analyses import rows
@@ -16,6 +17,8 @@ from workers.models import MetricRun
 WATCHED = timedelta(minutes=10)
 """While metric runs of a corpus are under way only what somebody has before him follows them; the rest waits for
 their end."""
+TAKEN_SOON = timedelta(hours=1)
+"""A run that has waited for longer may wait for ever."""
 RENEWED_A_SWEEP = 20
 LOOKED_AT_A_SWEEP = 2_000
 
@@ -46,8 +49,12 @@ def renew() -> int:
 
 
 def _versions_with_runs() -> set[int]:
-    states = [MetricRun.State.PENDING, MetricRun.State.RUNNING]
-    return set(MetricRun.objects.filter(state__in=states).values_list("system__version_id", flat=True).distinct())
+    """Whose numbers will be others soon. Not where runs wait that nobody takes (of a queue without a worker), nor for a
+    withheld system's, which is in no statistic of its corpus."""
+    at_work = Q(state=MetricRun.State.RUNNING)
+    about_to_be = Q(state=MetricRun.State.PENDING, created_at__gt=timezone.now() - TAKEN_SOON)
+    found = MetricRun.objects.filter(at_work | about_to_be, system__withheld=False)
+    return set(found.values_list("system__version_id", flat=True).distinct())
 
 
 def _may_wait(row: Analysis, runs_go_on: bool, now: datetime) -> bool:

@@ -17,3 +17,10 @@ def settle_submissions(system_ids: set[int], **_: Any) -> None:
     waiting = Submission.objects.filter(system__in=system_ids, state=Submission.State.SCORING)
     for pk in list(waiting.values_list("pk", flat=True)):
         settle(pk)
+
+
+@receiver(run_ended, dispatch_uid="boards say why a system has no score")
+def tell_boards(run_ids: list[int], **_: Any) -> None:
+    from leaderboard.challenges.actions.ending import boards_of_failed_runs
+
+    boards_of_failed_runs(run_ids)

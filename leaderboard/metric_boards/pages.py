@@ -16,7 +16,7 @@ from annotations.page import aspect_or_404, page, version_or_404
 from annotations.table_frame import page_writer
 from annotations.tables.to_html import TableWriter
 from leaderboard.analyses import Look, look
-from leaderboard.analyses.pages import waiting_page
+from leaderboard.analyses.pages import AWAITS_NEWER, waiting_page
 from leaderboard.corpus_context import corpus_context
 from leaderboard.judges.links import inspector_links
 from leaderboard.metric_boards.bands import Bands, bands_of, why_no_bands
@@ -159,9 +159,8 @@ def scatter(request: HttpRequest, slug: str) -> HttpResponse:
     if correlations.answer is None:
         return waiting_page(request, context, correlations, page_name=PLOTS, below_tab=True)
     if _will_be_there(request, correlations):
-        return waiting_page(
-            request, context, replace(correlations, state="waiting", answer=None), page_name=PLOTS, below_tab=True
-        )
+        seen = replace(correlations, state="waiting", answer=None)
+        return waiting_page(request, context, seen, page_name=PLOTS, below_tab=True, shows=AWAITS_NEWER)
     metric = _chosen_metric(request, correlations.answer, wish_of({}, ["all"], correlations.answer))
     if not metric:
         raise Http404("no metric is computed on this corpus")

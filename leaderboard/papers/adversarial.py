@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from annotations.console import figure_with_interval
-from annotations.tables.latex_text import comment, escaped
+from annotations.tables.latex_text import comment, escaped, row_of
 from annotations.tables.to_csv import safe_text
 from workers.training.adversarial import KINDS
 
@@ -50,10 +50,10 @@ def to_latex(document: dict[str, Any]) -> str:
             r"% needs \usepackage{booktabs}",
             r"\begin{tabular}{l" + "r" * len(KINDS) + "}",
             r"\toprule",
-            " & ".join(["Metric", *(kind.capitalize() for kind in KINDS)]) + r" \\",
+            row_of(["Metric", *(kind.capitalize() for kind in KINDS)]),
             r"\midrule",
             *(
-                " & ".join([escaped(metric), *(_latex_cell(row["accuracy"]) for row in rows)]) + r" \\"
+                row_of([escaped(metric), *(_latex_cell(row["accuracy"]) for row in rows)])
                 for metric, rows in _by_metric(document).items()
             ),
             r"\bottomrule",

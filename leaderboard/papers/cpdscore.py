@@ -8,14 +8,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from annotations.tables.latex_text import escaped
+from annotations.tables.latex_text import comment, escaped, row_of
 from annotations.tables.to_csv import safe_text
 from leaderboard.estimate_cells import coverage_words, is_partial, share_in_words
 from leaderboard.papers.estimate_columns import estimate_columns, estimate_values
+from leaderboard.papers.latex import LATEX_SYMBOLS
 from leaderboard.published.comperdial import NOT_SIGNIFICANT
 
 SYMBOLS = {"pearson": "r", "spearman": "ρ", "kendall": "τ"}
-LATEX_SYMBOLS = {"pearson": "$r$", "spearman": r"$\rho$", "kendall": r"$\tau$"}
 COEFFICIENTS = tuple(SYMBOLS)
 PUBLISHED, NOTHING, ALPHA = "published", "–", 0.05
 _CSV_COLUMNS = [
@@ -142,12 +142,12 @@ def _csv_row(table: dict[str, Any], line: _Line, cell: dict[str, Any]) -> dict[s
 
 
 def to_latex(document: dict[str, Any]) -> str:
-    lines = [r"% needs \usepackage{booktabs}", f"% published: {document['published']}"]
+    lines = [r"% needs \usepackage{booktabs}", comment(f"published: {document['published']}")]
     for table in document["tables"]:
         lines += _latex_table(table)
-    lines += [f"% {note}" for note in document["notes"]]
-    lines += [f"% {missing['corpus']}: {missing['reason']}" for missing in document["missing"]]
-    lines += [f"% {', '.join(one['configurations'])}: {one['worth']}" for one in document["worth"]]
+    lines += [comment(note) for note in document["notes"]]
+    lines += [comment(f"{missing['corpus']}: {missing['reason']}") for missing in document["missing"]]
+    lines += [comment(f"{', '.join(one['configurations'])}: {one['worth']}") for one in document["worth"]]
     return "\n".join(lines)
 
 
@@ -156,11 +156,11 @@ def _latex_table(table: dict[str, Any]) -> list[str]:
     places = [rf"\multicolumn{{{width}}}{{c}}{{{escaped(_short(table, place))}}}" for place in table["places"]]
     symbols = [LATEX_SYMBOLS[name] for _ in table["places"] for name in table["coefficients"]]
     lines = [
-        f"% {_title(table)}",
+        comment(_title(table)),
         rf"\begin{{tabular}}{{lll{'r' * len(symbols)}}}",
         r"\toprule",
-        " & ".join(["", "", "", *places]) + r" \\",
-        " & ".join(["Metric", "Source", "Model", *symbols]) + r" \\",
+        row_of(["", "", "", *places]),
+        row_of(["Metric", "Source", "Model", *symbols]),
     ]
     group = ""
     for line in _lines(table):
@@ -172,13 +172,13 @@ def _latex_table(table: dict[str, Any]) -> list[str]:
             ]
         figures = [_figure(cell[name], "$^*$", "", "--") for cell in line.cells for name in table["coefficients"]]
         names = [escaped(text) for text in (line.metric, line.source, line.model)]
-        lines.append(" & ".join([*names, *(figure.replace("-0", "$-$0") for figure in figures)]) + r" \\")
+        lines.append(row_of([*names, *(figure.replace("-0", "$-$0") for figure in figures)]))
     lines += [r"\bottomrule", r"\end{tabular}"]
     lines += [
-        f"% {line.source}, {cell['corpus']}, {cell['level']} level: {coverage_words(cell)}, n = {cell['n']}"
+        comment(f"{line.source}, {cell['corpus']}, {cell['level']} level: {coverage_words(cell)}, n = {cell['n']}")
         for line in _lines(table)
         for cell in line.cells
         if "coverage" in cell and is_partial(cell)
     ]
-    lines += [f"% {cell['signature']}" for line in _lines(table) for cell in line.cells if "signature" in cell]
+    lines += [comment(cell["signature"]) for line in _lines(table) for cell in line.cells if "signature" in cell]
     return lines

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from annotations.tables.latex_text import escaped
+from annotations.tables.latex_text import comment, escaped, row_of
 from leaderboard.papers import trained
 from leaderboard.papers.trained import NOTHING, TextTable
 
@@ -78,7 +78,7 @@ def _count(value: int | None) -> str:
 def to_latex(document: Mapping[str, Any]) -> str:
     lines = [
         trained.to_latex(document),
-        "% Table 5, percent",
+        comment("Table 5, percent"),
         r"\begin{tabular}{llrr}",
         r"\toprule",
         r"Loss & Source & R@1 & MRR \\",
@@ -86,9 +86,9 @@ def to_latex(document: Mapping[str, Any]) -> str:
     ]
     for row in document["selection"]:
         for corpus, figures in row["published"].items():
-            cells = [escaped(row["loss"]), f"published, {corpus}", percent(figures["R@1"]), percent(figures["MRR"])]
-            lines.append(" & ".join(cells) + r" \\")
+            cells = [row["loss"], f"published, {corpus}", percent(figures["R@1"]), percent(figures["MRR"])]
+            lines.append(row_of([escaped(cell) for cell in cells]))
         for ours in row["ours"]:
-            cells = [escaped(row["loss"]), escaped(_names(ours)), _spread(ours["R@1"]), _spread(ours["MRR"])]
-            lines.append(" & ".join(cells) + r" \\")
+            cells = [row["loss"], _names(ours), _spread(ours["R@1"]), _spread(ours["MRR"])]
+            lines.append(row_of([escaped(cell) for cell in cells]))
     return "\n".join([*lines, r"\bottomrule", r"\end{tabular}"])

@@ -7,7 +7,7 @@ import io
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from annotations.tables.latex_text import escaped
+from annotations.tables.latex_text import comment, escaped, row_of
 from annotations.tables.to_csv import safe_value
 from leaderboard.papers.estimate_columns import estimate_values
 
@@ -77,8 +77,8 @@ def to_latex(document: dict[str, Any]) -> str:
         r"% needs \usepackage{booktabs}",
         r"\begin{tabular}{ll" + "rr" * len(document["corpora"]) + "}",
         r"\toprule",
-        " & ".join(["", "", *titles]) + r" \\",
-        " & ".join(["Metric", "Encoder", *shorts]) + r" \\",
+        row_of(["", "", *titles]),
+        row_of(["Metric", "Encoder", *shorts]),
     ]
     group = ""
     groups = {row["metric"]: row["group"] for row in document["rows"]}
@@ -86,11 +86,11 @@ def to_latex(document: dict[str, Any]) -> str:
         if groups[metric] != group:
             group = groups[metric]
             lines += [r"\midrule", rf"\multicolumn{{{2 + len(shorts)}}}{{l}}{{\textit{{{escaped(group)}}}}} \\"]
-        lines.append(" & ".join([escaped(metric), escaped(source), *figures]) + r" \\")
-    lines += [r"\bottomrule", r"\end{tabular}", f"% published: {document['published']}"]
-    lines += [f"% {note.replace(AGAINST, 'dagger')}" for note in document["notes"]]
-    lines += [f"% {missing['corpus']}: {missing['reason']}" for missing in document["missing"]]
-    lines += [f"% {cell['signature']}" for row in document["rows"] for cell in row["cells"] if "signature" in cell]
+        lines.append(row_of([escaped(metric), escaped(source), *figures]))
+    lines += [r"\bottomrule", r"\end{tabular}", comment(f"published: {document['published']}")]
+    lines += [comment(note.replace(AGAINST, "dagger")) for note in document["notes"]]
+    lines += [comment(f"{missing['corpus']}: {missing['reason']}") for missing in document["missing"]]
+    lines += [comment(cell["signature"]) for row in document["rows"] for cell in row["cells"] if "signature" in cell]
     return "\n".join(lines)
 
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from annotations.tables.latex_text import escaped
+from annotations.tables.latex_text import comment, escaped, row_of
 from leaderboard.estimate_cells import coverage_words, is_partial
 
-COEFFICIENTS = (("pearson", "$r$"), ("spearman", r"$\rho$"), ("kendall", r"$\tau$"))
+COEFFICIENTS = (("pearson", "$r$"), ("spearman", escaped("ρ")), ("kendall", escaped("τ")))
+LATEX_SYMBOLS = dict(COEFFICIENTS)
 
 
 def correlations_to_latex(document: dict[str, Any]) -> str:
@@ -24,8 +25,8 @@ def correlations_to_latex(document: dict[str, Any]) -> str:
         r"% needs \usepackage{booktabs}",
         r"\begin{tabular}{l" + "rrr" * len(levels) + "}",
         r"\toprule",
-        " & ".join(["", *(rf"\multicolumn{{3}}{{c}}{{{level}}}" for level in levels)]) + r" \\",
-        " & ".join(["Metric", *(label for _ in levels for _, label in COEFFICIENTS)]) + r" \\",
+        row_of(["", *(rf"\multicolumn{{3}}{{c}}{{{escaped(level)}}}" for level in levels)]),
+        row_of(["Metric", *(label for _ in levels for _, label in COEFFICIENTS)]),
         r"\midrule",
     ]
     for metric in metrics:
@@ -42,27 +43,27 @@ def correlations_to_latex(document: dict[str, Any]) -> str:
     lines += _with_intervals(["Human ceiling", *_ceiling_cells(document, levels)], _ceiling_intervals(document, levels))
     lines += [r"\bottomrule", r"\end{tabular}", _note(document)]
     if submitted:
-        lines.append("% asterisk: computed elsewhere, its scores were handed in")
+        lines.append(comment("asterisk: computed elsewhere, its scores were handed in"))
     if partial:
-        lines.append("% double dagger: not all that people rated has a score; the rest is left out")
+        lines.append(comment("double dagger: not all that people rated has a score; the rest is left out"))
     lines += [
-        f"% {row['metric']}, {row['level']} level: {coverage_words(row)}, n = {row['n']}"
+        comment(f"{row['metric']}, {row['level']} level: {coverage_words(row)}, n = {row['n']}")
         for row in document["rows"]
         if is_partial(row)
     ]
-    lines += [f"% {metric}: {words}" for metric, words in worth.items()]
-    lines += [f"% {row['signature']}" for row in document["rows"]]
+    lines += [comment(f"{metric}: {words}") for metric, words in worth.items()]
+    lines += [comment(row["signature"]) for row in document["rows"]]
     return "\n".join(lines)
 
 
 def _with_intervals(cells: list[str], intervals: list[list[float] | None]) -> list[str]:
     """The row of values and, where any has one, the row of their intervals beneath it."""
-    lines = [" & ".join(cells) + r" \\"]
+    lines = [row_of(cells)]
     if any(intervals):
         small = [
             "" if ends is None else rf"{{\scriptsize [{_number(ends[0])}, {_number(ends[1])}]}}" for ends in intervals
         ]
-        lines.append(" & ".join(["", *small]) + r" \\")
+        lines.append(row_of(["", *small]))
     return lines
 
 
@@ -104,7 +105,7 @@ def _ceiling_intervals(document: dict[str, Any], levels: list[str]) -> list[list
 
 
 def _note(document: dict[str, Any]) -> str:
-    return (
-        f"% {document['corpus']} {document['corpus_version']}, aspect {document['aspect']}; dagger: p >= 0.05; "
+    return comment(
+        f"{document['corpus']} {document['corpus_version']}, aspect {document['aspect']}; dagger: p >= 0.05; "
         f"intervals: {document['ci']}, {document['resamples']} draws, seed {document['seed']}"
     )

@@ -13,15 +13,15 @@ from dataclasses import dataclass, field
 from textwrap import wrap
 from typing import Any
 
-from annotations.tables.latex_text import escaped
+from annotations.tables.latex_text import comment, escaped, row_of
 from annotations.tables.to_csv import safe_text
 from leaderboard.estimate_cells import coverage_words, is_partial, share_in_words
 from leaderboard.papers.estimate_columns import estimate_columns, estimate_values
+from leaderboard.papers.latex import LATEX_SYMBOLS
 from leaderboard.published import cmn, density
 from leaderboard.published.correlations import NOT_SIGNIFICANT
 
 SYMBOLS = {"pearson": "r", "spearman": "ρ"}
-LATEX_SYMBOLS = {"pearson": "$r$", "spearman": r"$\rho$"}
 NOTHING = "–"
 WIDTH = 100
 """Of a text's titles and notes."""
@@ -300,16 +300,17 @@ def _selection_rows(document: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 def to_latex(document: Mapping[str, Any]) -> str:
-    lines = [r"% needs \usepackage{booktabs}", f"% published: {document['published']}"]
+    lines = [r"% needs \usepackage{booktabs}", comment(f"published: {document['published']}")]
     for table in document["tables"]:
         lines += _latex_table(document, table)
     for one in document["findings"]:
         theirs = ", ".join(short(value) for value in one["published"].values())
         here = _found(one["ours"], one["difference"])
         what = f"{one['claim']} ({one['of']})" if one["of"] else one["claim"]
-        lines.append(f"% {what}, {one['corpus']}, {one['coefficient']}: theirs {theirs}, here {here}, {one['said']}")
-    lines += [f"% {note}" for note in document["notes"]]
-    lines += [f"% {missing['corpus']}: {missing['reason']}" for missing in document["missing"]]
+        said = f"{what}, {one['corpus']}, {one['coefficient']}: theirs {theirs}, here {here}, {one['said']}"
+        lines.append(comment(said))
+    lines += [comment(note) for note in document["notes"]]
+    lines += [comment(f"{missing['corpus']}: {missing['reason']}") for missing in document["missing"]]
     return "\n".join(lines)
 
 
@@ -320,11 +321,11 @@ def _latex_table(document: Mapping[str, Any], table: Mapping[str, Any]) -> list[
     heads = [rf"\multicolumn{{{width}}}{{c}}{{{escaped(words)}}}" for words in sets]
     columns = width * len(sets) + 1 + width
     lines = [
-        f"% {title_of(document, table)}",
+        comment(title_of(document, table)),
         rf"\begin{{tabular}}{{l{'r' * (width * len(sets))}l{'r' * width}}}",
         r"\toprule",
-        " & ".join(["", *heads, "", rf"\multicolumn{{{width}}}{{c}}{{{escaped(table['corpus'])}}}"]) + r" \\",
-        " & ".join(["Metric", *symbols * len(sets), "Here", *symbols]) + r" \\",
+        row_of(["", *heads, "", rf"\multicolumn{{{width}}}{{c}}{{{escaped(table['corpus'])}}}"]),
+        row_of(["Metric", *symbols * len(sets), "Here", *symbols]),
     ]
     group = ""
     for line in lines_of(table):
@@ -333,15 +334,15 @@ def _latex_table(document: Mapping[str, Any], table: Mapping[str, Any]) -> list[
             lines += [r"\midrule", rf"\multicolumn{{{1 + columns}}}{{l}}{{\textit{{{escaped(group)}}}}} \\"]
         theirs = [_latex_theirs(one, name) for one in line.published or [{}] * len(sets) for name in names]
         ours = [_latex_ours(line.ours.get(name), alpha) for name in names]
-        lines.append(" & ".join([escaped(line.metric), *theirs, escaped(line.source), *ours]) + r" \\")
+        lines.append(row_of([escaped(line.metric), *theirs, escaped(line.source), *ours]))
     lines += [r"\bottomrule", r"\end{tabular}"]
     scored = [one for row in table["rows"] for group in row["ours"] for one in group["scored"]]
     lines += [
-        f"% {one['configuration']}, {table['corpus']}: {coverage_words(one)}, n = {one['n']}"
+        comment(f"{one['configuration']}, {table['corpus']}: {coverage_words(one)}, n = {one['n']}")
         for one in scored
         if is_partial(one)
     ]
-    return [*lines, *(f"% {one['signature']}" for one in scored)]
+    return [*lines, *(comment(one["signature"]) for one in scored)]
 
 
 def _latex_theirs(one: Mapping[str, Any], name: str) -> str:

@@ -116,6 +116,31 @@ def test_no_more_rooms_than_dialogues_are_wanted() -> None:
     assert rooms.meet(c).state == Room.State.WAITING
 
 
+HOURS = 3600
+
+
+@pytest.mark.django_db
+def test_a_dialogue_that_both_have_deserted_makes_room_for_another() -> None:
+    campaign = collection(dialogues_per_system=1)
+    _, _, deserted = pair(campaign)
+    age(deserted, seen_a_at=6 * HOURS + 1, seen_b_at=7 * HOURS)
+    [c] = made_raters(campaign, 1)
+    assert rooms.meet(c).state == Room.State.WAITING
+    deserted.refresh_from_db()
+    assert (deserted.state, deserted.end_reason) == (Room.State.ABANDONED, "both stayed away for more than 6 hours")
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(("a", "b"), [(5 * HOURS, 5 * HOURS), (9 * HOURS, 60), (60, 9 * HOURS)])
+def test_a_dialogue_that_one_of_both_may_come_back_to_keeps_its_place(a: int, b: int) -> None:
+    campaign = collection(dialogues_per_system=1)
+    _, _, room = pair(campaign)
+    age(room, seen_a_at=a, seen_b_at=b)
+    [c] = made_raters(campaign, 1)
+    with pytest.raises(NoRoom, match="enough"):
+        rooms.meet(c)
+
+
 @pytest.mark.django_db
 def test_a_dialogue_that_is_left_out_makes_room_for_another() -> None:
     campaign = collection(dialogues_per_system=1, utterances=2)

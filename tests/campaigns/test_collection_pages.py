@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import json
 import re
+from datetime import timedelta
 
 import pytest
 from django.test import Client
 from django.urls import reverse
+from django.utils import timezone
 
 from annotations.campaigns.actions import collection as rooms
 from annotations.campaigns.models import Campaign, Guidelines, Participation, Room
 from annotations.models import Corpus
 from annotations.roles import ORGANISER
 from tests.campaigns.sets import made_campaign, made_raters, made_user
-from tests.campaigns.test_collection import HOSTILE, finished, pair, write
+from tests.campaigns.test_collection import HOSTILE, age, finished, pair, write
 
 pytestmark = pytest.mark.django_db
 
@@ -180,6 +182,65 @@ def test_the_poll_loads_the_page_anew_when_the_partner_comes() -> None:
     assert answer.headers["HX-Refresh"] == "true"
 
 
+ENDS = [
+    ({"state": "paused"}, "has paused this campaign"),
+    ({"state": "closed"}, "takes no more dialogues"),
+    ({"closes_at": timezone.now() - timedelta(minutes=1)}, "takes no more dialogues"),
+]
+
+
+@pytest.mark.parametrize(("change", "words"), ENDS)
+def test_who_waits_reads_why_nobody_can_come(change: dict[str, object], words: str) -> None:
+    [a] = made_raters(collection(), 1)
+    room = rooms.meet(a)
+    Campaign.objects.update(**change)
+    page = page_of(logged_in(a), room)
+    assert words in page
+    assert "Whoever comes next" not in page
+    assert "Stop waiting" in page
+
+
+@pytest.mark.parametrize(("change", "words"), ENDS)
+def test_the_poll_loads_a_waiting_page_anew_once_when_nobody_can_come(change: dict[str, object], words: str) -> None:
+    [a] = made_raters(collection(), 1)
+    room, client = rooms.meet(a), logged_in(a)
+    opened = page_of(client, room)
+    assert "HX-Refresh" not in polled(client, room, opened).headers
+    Campaign.objects.update(**change)
+    assert polled(client, room, opened).headers["HX-Refresh"] == "true"
+    told = polled(client, room, page_of(client, room))
+    assert "HX-Refresh" not in told.headers
+    assert words in told.content.decode()
+
+
+def test_who_waits_through_a_pause_is_met_when_it_is_over() -> None:
+    campaign = collection()
+    a, b = made_raters(campaign, 2)
+    room, client = rooms.meet(a), logged_in(a)
+    Campaign.objects.update(state="paused")
+    paused = page_of(client, room)
+    Campaign.objects.update(state="open")
+    assert polled(client, room, paused).headers["HX-Refresh"] == "true"
+    assert "Whoever comes next" in page_of(client, room)
+    assert rooms.meet(b).pk == room.pk
+
+
+def test_a_dialogue_goes_on_while_its_campaign_is_paused() -> None:
+    a, _, room = pair(collection())
+    client = logged_in(a)
+    opened = page_of(client, room)
+    Campaign.objects.update(state="paused")
+    assert "HX-Refresh" not in polled(client, room, opened).headers
+    assert "You begin." in page_of(client, room)
+
+
+def polled(client: Client, room: Room, page: str):
+    """What the page asks for next, with the values that it sends; it shows no line yet."""
+    [sent] = re.findall(r"hx-vals='([^']+)'", page)
+    address = reverse("room-lines", args=[room.campaign.slug, room.public_id])
+    return client.get(address, json.loads(sent), headers={"HX-Request": "true"})
+
+
 def test_strangers_and_visitors_find_no_room() -> None:
     campaign = collection()
     a, _, room = pair(campaign)
@@ -290,6 +351,16 @@ def test_a_dialogue_that_is_not_there_is_not_found(organiser: Client, wish: str)
 
 def test_the_page_without_rooms_tells_the_first_step(organiser: Client) -> None:
     assert "Invite at least two raters." in organiser.get(dialogues(collection())).content.decode()
+
+
+def test_the_organiser_reads_that_both_have_deserted_a_dialogue(organiser: Client) -> None:
+    campaign = collection()
+    a, _, room = pair(campaign)
+    rooms.say(a, room.public_id, "Hello.", "key-aaaaaaaa")
+    age(room, seen_a_at=7 * 3600, seen_b_at=7 * 3600)
+    rooms.meet(made_raters(campaign, 1)[0])
+    for wish in ({}, {"room": room.public_id}):
+        assert rooms.LEFT_BY_BOTH in organiser.get(dialogues(campaign), wish).content.decode()
 
 
 def test_a_room_in_which_nobody_met_is_counted_and_not_listed(organiser: Client) -> None:

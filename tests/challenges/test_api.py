@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from django.core.cache import cache
+from django.core.files.uploadedfile import SimpleUploadedFile
 from django.utils import timezone
 
 from leaderboard.challenges.actions import judging
@@ -181,9 +183,26 @@ def test_a_name_that_cannot_be_is_an_error_of_its_field(round: Round, ada: Progr
 def test_a_form_without_a_file_or_of_another_type(round: Round, ada: Program) -> None:
     missing = ada.client.post(f"/api/v1{at(round, '/submissions')}", {"name": "x"}, headers=ada.headers)
     assert missing.status_code == 422
-    assert missing.json()["errors"][0]["field"] == "file.file"
+    assert missing.json()["errors"][0]["field"] == "form.file"
     wrong = ada.post(at(round, "/submissions"), {"name": "x"})
     assert wrong.status_code == 415
+
+
+@pytest.mark.parametrize(
+    ("more", "field"), [({"trak": "prompt"}, "form.trak"), ({"name": ["one", "two"]}, "form.name")]
+)
+def test_a_field_that_nobody_hears_is_an_error(round: Round, ada: Program, more: dict[str, Any], field: str) -> None:
+    form = {"name": "x", "file": SimpleUploadedFile("a.jsonl", good_file(round.version)), **more}
+    answer = ada.client.post(f"/api/v1{at(round, '/submissions')}", form, headers=ada.headers)
+    assert answer.status_code == 422
+    assert [one["field"] for one in answer.json()["errors"]] == [field]
+    assert not Submission.objects.exists()
+
+
+def test_a_name_is_stored_in_the_form_in_which_it_is_imported_again(round: Round, ada: Program) -> None:
+    decomposed = "cafe\N{COMBINING ACUTE ACCENT}"
+    assert ada.upload(at(round, "/submissions"), good_file(round.version), name=decomposed).status_code == 201
+    assert Submission.objects.get().name == "caf\N{LATIN SMALL LETTER E WITH ACUTE}"
 
 
 # --- following --------------------------------------------------------------------------------------------------

@@ -13,6 +13,8 @@ from django.utils import timezone
 
 from annotations.correlation import jackknife
 from leaderboard.analyses import code
+from leaderboard.analyses import rows as analysis_rows
+from leaderboard.analyses.computing import compute_waiting
 from leaderboard.analyses.kept import forget
 from leaderboard.challenges.board import standing
 from leaderboard.challenges.board.split import split_dialogues
@@ -23,6 +25,9 @@ from leaderboard.models import Analysis
 from leaderboard.statistics import system_ranking
 from tests.campaigns.sets import made_user
 from tests.challenges.boards import around, baseline_of, board_round, finished_run, scored_with, team_of_one
+from workers import runs
+from workers.metrics.configuration import parse
+from workers.models import MetricRun
 
 pytestmark = pytest.mark.django_db
 
@@ -350,3 +355,30 @@ def test_every_number_says_how_it_was_made() -> None:
     assert (document["dialogues"], document["dialogues_in_corpus"], document["turns"]) == (2, 4, 4)
     assert signature.endswith("|ci:jackknife-t95-over-dialogues")
     assert document["ci"] == "jackknife-t95-over-dialogues"
+
+
+@pytest.mark.by_workers
+def test_why_a_baseline_has_no_score_follows_its_run(
+    django_capture_on_commit_callbacks: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It had not been computed yet; then it failed."""
+    monkeypatch.setattr(analysis_rows, "REST", 0)
+    monkeypatch.setattr(analysis_rows, "LEAST_REST", timedelta(0))
+    round = board_round(metrics=["word_f1"])
+    baseline = baseline_of(round.version, "echo")
+    runs.request([parse("word_f1")], [baseline], hint=False)
+    run = MetricRun.objects.get(system=baseline)
+
+    def reason() -> str:
+        present = Round.objects.select_related("version__corpus", "challenge").get(pk=round.pk)
+        round_board(present, AnonymousUser())
+        compute_waiting()
+        (entry,) = [one for one in round_board(present, AnonymousUser())["entries"] if one["name"] == baseline.name]
+        return str(entry["scores"][0]["reason"])
+
+    assert reason() == "not computed yet"
+    claim = runs.claim(run.pk)
+    assert claim is not None
+    with django_capture_on_commit_callbacks(execute=True):
+        runs.fail(claim, "no such model")
+    assert reason() == "the metric failed on this system"

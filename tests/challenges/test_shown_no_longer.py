@@ -13,7 +13,7 @@ from leaderboard.actions import Described, store_submitted_metric, withdraw_subm
 from leaderboard.analyses import look
 from leaderboard.analyses.computing import compute_waiting
 from leaderboard.challenges.actions import judging, rounds
-from leaderboard.challenges.actions.interventions import cancel
+from leaderboard.challenges.actions.interventions import cancel, re_evaluate
 from leaderboard.challenges.models import Round, Submission
 from leaderboard.challenges.queries.board import round_board
 from tests.campaigns.sets import made_user
@@ -106,3 +106,15 @@ def test_a_new_result_leaves_the_older_board_to_be_read(round: Round, submission
     scored_with(round, team_of_one(round, "Leviathan"), [0.4] * 8)
     Round.objects.filter(pk=round.pk).update(revision=99)
     assert len(shown(round)[1]) == 1
+
+
+def test_what_is_cancelled_while_it_is_evaluated_anew_leaves_the_older_board(
+    round: Round, submission: Submission
+) -> None:
+    judging.withhold_systems(round)  # only the board has it then
+    all_computed(round)
+    organiser = made_user("olga", "organiser")
+    Round.objects.filter(pk=round.pk).update(metrics=[*round.metrics, "rouge_2"])  # so that it is not scored at once
+    re_evaluate(submission, organiser)
+    cancel(submission, organiser)
+    assert not shown(round)[1]

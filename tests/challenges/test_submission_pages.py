@@ -27,6 +27,7 @@ from tests.challenges.sets import (
     taken_in,
     team_with_member,
 )
+from workers import runs
 from workers.models import MetricRun
 
 pytestmark = pytest.mark.django_db
@@ -147,6 +148,18 @@ def test_one_that_is_right_throughout_has_its_scores_and_in_a_few_dialogues_no_r
     page = text_of(page_of(member, scored(round, team, data=data)))
     assert re.search(r"word_f1.*?1\.000", page, re.DOTALL)
     assert "No rank: no interval: the dialogues agree to the digit" in page
+
+
+def test_a_metric_that_is_begun_or_fails_is_news_to_the_page(member: Client, round: Round, team: Team) -> None:
+    """Though no metric more is done than before."""
+    one = taken_in(submit(round, team))
+    run = MetricRun.objects.filter(system=one.system).earliest("pk")
+    seen = {"X-Seen": re.findall(r'"X-Seen": "([^"]*)"', text_of(page_of(member, one)))[0]}
+    claim = runs.claim(run.pk)
+    assert claim is not None
+    answer = page_of(member, one, "submission-progress", headers=seen)
+    assert answer.status_code == 200
+    assert "running" in text_of(answer)
 
 
 @pytest.mark.by_workers

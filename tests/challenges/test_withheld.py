@@ -306,3 +306,19 @@ def test_a_corpus_is_kept_by_what_was_handed_in_to_it(version) -> None:
     assert "is what these rounds of challenges ask for" in str(told.value)
     assert "is what these submissions answer" in str(told.value)
     assert Corpus.objects.filter(pk=version.corpus_id).exists()
+
+
+def test_a_system_that_comes_while_an_export_is_written_is_not_in_it(version: CorpusVersion) -> None:
+    """Around a deadline systems come while archives are written, which takes seconds."""
+    records = records_of(version)
+    names = set()
+    for record in records:
+        if isinstance(record, SystemRecord):
+            names.add(record.name)
+        if isinstance(record, RaterRecord):
+            break
+    late = System.objects.create(version=version, position=90, name="Latecomer", withheld=True)
+    responses_of(late, SAID)
+    rest = [record for record in records if isinstance(record, ResponseRecord | RatingRecord)]
+    assert {record.system for record in rest} == names
+    assert SAID not in {record.text for record in rest if isinstance(record, ResponseRecord)}

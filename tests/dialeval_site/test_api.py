@@ -11,7 +11,7 @@ from django.core.cache import cache
 from django.test import Client
 from django.urls import reverse
 
-from annotations.models import AuditEntry
+from annotations.models import AuditEntry, CorpusVersion
 from dialeval_site import api as api_module
 from dialeval_site import rates
 from dialeval_site.api_pages import pages_of
@@ -208,6 +208,24 @@ class TestCorpora:
         assert [turn["number"] for turn in whole["turns"]] == [0, 1]
         assert [one["system"] for one in whole["turns"][0]["responses"]] == ["cook", "parrot"]
         assert Program().get(f"/corpora/{PUBLIC}/dialogues/9").status_code == 404
+
+    @pytest.mark.parametrize("part", ["dialogues", "systems"])
+    def test_no_list_begins_in_one_version_and_goes_on_in_another(self, part: str) -> None:
+        path = f"/corpora/{PUBLIC}/{part}"
+        cursor = Program().get(path, limit=1).json()["next"]
+        old = CorpusVersion.objects.get(corpus__slug=PUBLIC)
+        CorpusVersion.objects.create(
+            corpus=old.corpus, number=2, digest="cd" * 32, format="jsonl", main_aspect="overall", aspects=["overall"],
+            scales={"overall": [1, 5]},
+        )  # fmt: skip
+        assert Program().get(path, cursor=cursor).status_code == 422
+        assert len(Program().get(path, cursor=cursor, version=1).json()["items"]) == 1
+
+    @pytest.mark.parametrize("query", ["verson=1", "version=1&version=2"])
+    def test_a_wish_that_nobody_hears_is_an_error(self, query: str) -> None:
+        answer = Program().get(f"/corpora/{PUBLIC}?{query}")
+        assert answer.status_code == 422
+        assert [one["field"] for one in answer.json()["errors"]] == [f"query.{query.partition('=')[0]}"]
 
     def test_correlations_are_those_of_the_page(self) -> None:
         document = Program().get(f"/corpora/{PUBLIC}/correlations", level="turn").json()

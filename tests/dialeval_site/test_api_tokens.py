@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import threading
+from collections.abc import Callable
+from contextlib import suppress
 from datetime import timedelta
 
 import pytest
@@ -19,6 +22,7 @@ from dialeval_site import tokens
 from dialeval_site.models import ApiToken
 from dialeval_site.request_ids import HEADER
 from tests.api_client import Program, program_of, token_of
+from tests.at_once import at_once
 
 pytestmark = pytest.mark.django_db
 
@@ -246,3 +250,30 @@ def test_nobody_has_endless_tokens(ada) -> None:
         token_of(ada)
     tokens.revoke(ApiToken.objects.first())
     token_of(ada)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_those_made_at_once_are_not_more_than_the_most(ada, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tokens, "MOST_TOKENS", 1)
+    monkeypatch.setattr(tokens, "living", counted_by_all_before_one_is_made(tokens.living, 2))
+    outcomes = at_once(*[lambda: token_of(ada)] * 2)
+    assert [type(one) for one in outcomes if isinstance(one, Exception)] == [tokens.NotMade]
+    assert ApiToken.objects.count() == 1
+
+
+def counted_by_all_before_one_is_made(living: Callable, callers: int) -> Callable:
+    """``living`` as the most unlucky moment has it: whoever looks waits for the others to look, too, unless these wait
+    for it in turn."""
+    all_looked = threading.Barrier(callers)
+
+    class Counted:
+        def __init__(self, user) -> None:
+            self.user = user
+
+        def count(self) -> int:
+            found = living(self.user).count()
+            with suppress(threading.BrokenBarrierError):
+                all_looked.wait(1)
+            return found
+
+    return Counted

@@ -11,7 +11,7 @@ from django.db import OperationalError
 from django.utils import timezone
 
 from annotations.actions import data_changed
-from annotations.models import CorpusVersion
+from annotations.models import CorpusVersion, System
 from leaderboard.analyses import Kind, drop, kinds, look, register, rows, upkeep, whole
 from leaderboard.analyses.computing import answer_of, compute, compute_waiting
 from leaderboard.models import Analysis
@@ -264,6 +264,21 @@ def test_rows_that_were_looked_at_lately_are_made_anew_without_a_look(
     assert upkeep.renew() == 1
     Analysis.objects.update(state="done", asked_at=timezone.now() - timedelta(days=31))
     assert upkeep.renew() == 0
+
+
+@pytest.mark.parametrize(("waited", "renewed"), [(timedelta(minutes=1), 0), (timedelta(hours=2), 1)])
+def test_a_run_that_nobody_takes_holds_up_no_renewal(
+    version: CorpusVersion, question: Question, waited: timedelta, renewed: int
+) -> None:
+    """One of a queue without a worker waits for ever; one that was just asked for makes the numbers others soon."""
+    look(version, "test")
+    compute(row().pk)
+    changed(version)
+    system = System.objects.create(version=version, position=90, name="late")
+    run = MetricRun.objects.create(system=system, metric="pmi", metric_version="1", configuration="pmi", queue="gpu")
+    MetricRun.objects.filter(pk=run.pk).update(created_at=timezone.now() - waited)
+    Analysis.objects.update(asked_at=timezone.now() - timedelta(hours=1))
+    assert upkeep.renew() == renewed
 
 
 def test_rows_about_what_was_deleted_are_forgotten(version: CorpusVersion) -> None:

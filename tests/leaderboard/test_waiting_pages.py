@@ -12,11 +12,12 @@ from django.test import Client
 from django.utils import timezone
 
 from annotations.actions import data_changed
+from annotations.campaigns.actions.setup import delete
 from annotations.models import CorpusVersion
 from leaderboard.analyses import look, rows
 from leaderboard.analyses.computing import compute_waiting
 from leaderboard.models import Analysis
-from tests.campaigns.sets import made_user
+from tests.campaigns.sets import made_campaign, made_user
 from tests.leaderboard.conftest import FOUR_RESPONSES, Rated
 
 pytestmark = [pytest.mark.django_db, pytest.mark.by_workers]
@@ -97,6 +98,38 @@ def test_it_is_reloaded_once_they_are_there(version: CorpusVersion) -> None:
     compute_waiting()
     assert ask(address)["HX-Refresh"] == "true"
     assert "Krippendorff" in shown(version).content.decode()
+
+
+def test_it_becomes_the_page_though_its_first_numbers_are_of_older_data_by_then(version: CorpusVersion) -> None:
+    """While runs end or people rate that is so each time: the page would never come by itself."""
+    address = polled(shown(version).content.decode())
+    compute_waiting()
+    data_changed([version.pk])
+    assert ask(address)["HX-Refresh"] == "true"
+
+
+def test_a_page_that_waits_for_a_new_metric_waits_for_the_newer_numbers(version: CorpusVersion) -> None:
+    """Older ones are there all the time: to come back for them would be to come back every two seconds."""
+    Client().get(f"/corpora/{version.corpus.slug}/metrics/")
+    compute_waiting()
+    data_changed([version.pk])
+    page = Client().get(f"/corpora/{version.corpus.slug}/metrics/plots/?metric=brand_new").content.decode()
+    row = Analysis.objects.get(kind="correlations")
+    rows.claim(row.pk)
+    answer = ask(polled(page))
+    assert "HX-Refresh" not in answer
+    assert "A worker is computing" in answer.content.decode()
+    Analysis.objects.filter(pk=row.pk).update(state="pending", lease_token="", lease_expires_at=None)
+    compute_waiting()
+    assert ask(polled(answer.content.decode()))["HX-Refresh"] == "true"
+
+
+def test_the_state_of_a_statistic_whose_campaign_was_deleted_is_that_of_none(version: CorpusVersion) -> None:
+    campaign, lead = made_campaign(), Client()
+    lead.force_login(made_user("lead", "organiser"))
+    page = lead.get(f"/campaigns/{campaign.slug}/agreement/").content.decode()
+    delete(campaign, campaign.slug)
+    assert ask(polled(page)).status_code == 404
 
 
 def test_a_worker_at_it_is_told(version: CorpusVersion) -> None:

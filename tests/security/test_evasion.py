@@ -43,6 +43,12 @@ def test_behind_a_proxy_only_what_the_proxy_adds_is_believed(settings: Any) -> N
     assert rates.address_of(request) == "192.0.2.7"
 
 
+def test_an_address_of_ipv4_on_a_socket_for_both_is_itself() -> None:
+    """Else all of IPv4 were one network, whose first thirty wrong passwords are everybody's."""
+    one, other = (RequestFactory().get("/", REMOTE_ADDR=f"::ffff:203.0.113.{last}") for last in (7, 8))
+    assert [rates.address_of(one), rates.address_of(other)] == ["203.0.113.7", "203.0.113.8"]
+
+
 def test_an_address_of_ipv6_is_its_network() -> None:
     """One customer has 2**64 of them."""
     one, other = (RequestFactory(REMOTE_ADDR=f"2001:db8::{n}").get("/") for n in (1, 2))

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from billiard.exceptions import SoftTimeLimitExceeded
+from django.db import OperationalError
 from django.db.models import F
 
 from annotations.models import CorpusVersion, System
@@ -16,6 +17,7 @@ from tests.at_once import at_once
 from tests.workers.conftest import forget
 from tests.workers.lengths import NotedLengths, PreparedLengths, batch_metric, metric, system_metric
 from workers import execution, queries, resources, runs, scoring
+from workers.claims import Claim
 from workers.metrics import registry
 from workers.metrics.base import Example
 from workers.metrics.configuration import parse
@@ -303,6 +305,41 @@ def test_a_run_whose_lease_was_lost_meanwhile_is_not_finished_and_the_others_are
     assert execution.compute(first.pk)
     assert states() == ["done:1", "running:1", "done:1", "done:1"]
     assert MetricRun.objects.get(system__name="two").turn_scores == []
+
+
+def test_a_run_that_is_taken_away_while_it_is_computed_alone_does_not_hold_up_the_others(
+    version: CorpusVersion, scorer: NotedLengths, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    together = execution._compute_together
+    first, *_ = requested(version)
+
+    def taken_away(claims: Sequence[Claim]) -> bool:
+        if len(claims) > 1:
+            raise RuntimeError("one of them is bad")
+        if claims[0].row_id == first.pk:
+            raise execution.LeaseLost
+        return together(claims)
+
+    monkeypatch.setattr(execution, "_compute_together", taken_away)
+    assert execution.compute(first.pk)
+    assert states() == ["running:1", "done:1", "done:1", "done:1"]
+
+
+@pytest.mark.parametrize(("attempts", "state"), [(1, "failed"), (2, "pending")])
+def test_what_the_database_could_not_store_waits_again_while_it_may_be_begun_again(
+    version: CorpusVersion, scorer: NotedLengths, monkeypatch: pytest.MonkeyPatch, settings, attempts: int, state: str
+) -> None:
+    """An import holds SQLite's one writer for longer than others wait: no fault of the metric's."""
+
+    def locked(versions: object) -> None:
+        raise OperationalError("database is locked")
+
+    settings.MAX_ATTEMPTS = attempts
+    monkeypatch.setattr(runs, "scores_changed", locked)
+    first, *_ = requested(version)
+    assert not execution.compute(first.pk)
+    assert states() == [f"{state}:1"] * 4
+    monkeypatch.undo()
 
 
 def test_a_system_that_is_deleted_meanwhile_takes_only_its_run_along(

@@ -94,7 +94,10 @@ def spoken_text(text: str) -> str:
 
 
 def ask_again(conversation: Conversation) -> Message | None:
-    """Give an answer that failed a new set of attempts. None where no answer has failed: there is nothing to ask."""
+    """Give an answer that failed a new set of attempts. None where no answer has failed: there is nothing to ask.
+
+    It waits from now on, not since it was asked for first: else a rater who comes back to it would seem to have gone.
+    """
     with transaction.atomic():
         chat = _locked(conversation)
         _must_be_in_hand(chat)
@@ -102,7 +105,13 @@ def ask_again(conversation: Conversation) -> Message | None:
         if last is None or last.state != State.FAILED:
             return None
         chat.messages.filter(pk=last.pk).update(
-            state=State.PENDING, attempts=0, error="", hinted_at=None, hints=0, finished_at=None
+            state=State.PENDING,
+            attempts=0,
+            error="",
+            hinted_at=None,
+            hints=0,
+            created_at=timezone.now(),
+            finished_at=None,
         )
     last.refresh_from_db()
     return last

@@ -19,9 +19,13 @@ PRESENCE_SECONDS = 5
 WAITING_SECONDS = 90
 """Who waits and has not been heard of for so long is not there. Browsers let a page in the background ask once a
 minute."""
+DESERTED_HOURS = 6
+"""A pair may agree on a pause, and comes back the same day. What both have left for longer is nobody's dialogue any
+more, and would keep others from writing one that is wanted."""
 
 OPEN_STATES = (Room.State.WAITING, Room.State.TALKING)
 LEFT_WHILE_WAITING = "left before a partner came"
+LEFT_BY_BOTH = f"both stayed away for more than {DESERTED_HOURS} hours"
 
 
 class NoRoom(Exception):
@@ -88,10 +92,12 @@ def _open_room_of(participation: Participation) -> Room | None:
 
 
 def _close_forsaken(campaign: Campaign, now: datetime) -> None:
-    """Rooms whose only rater is gone must neither be joined nor count as dialogues under way."""
-    campaign.rooms.filter(state=Room.State.WAITING, seen_a_at__lt=now - timedelta(seconds=WAITING_SECONDS)).update(
-        state=Room.State.ABANDONED, finished_at=now, end_reason=LEFT_WHILE_WAITING
-    )
+    """Rooms in which nobody is any more must neither be joined nor count as dialogues under way."""
+    silent, deserted = now - timedelta(seconds=WAITING_SECONDS), now - timedelta(hours=DESERTED_HOURS)
+    waiting = campaign.rooms.filter(state=Room.State.WAITING, seen_a_at__lt=silent)
+    talking = campaign.rooms.filter(state=Room.State.TALKING, seen_a_at__lt=deserted, seen_b_at__lt=deserted)
+    for forsaken, reason in ((waiting, LEFT_WHILE_WAITING), (talking, LEFT_BY_BOTH)):
+        forsaken.update(state=Room.State.ABANDONED, finished_at=now, end_reason=reason)
 
 
 def _taken(campaign: Campaign, participation: Participation, now: datetime) -> Room | None:

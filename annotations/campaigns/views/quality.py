@@ -27,6 +27,7 @@ from annotations.campaigns.queries.ratings import publication_of
 from annotations.campaigns.rating_tables import raters_table, ratings_table
 from annotations.exporters import mt_metrics_eval
 from annotations.exporters.rating_files import csv_of_ratings, csv_of_revisions, json_lines
+from annotations.one_moment import one_moment
 from annotations.page import lines_as_file, page
 
 RATINGS_A_PAGE = 100
@@ -198,7 +199,8 @@ def _zip_of(campaign: Campaign, everything: bool, name: str) -> HttpResponse:
     with tempfile.TemporaryDirectory() as made:
         folder = Path(made) / name
         folder.mkdir()
-        mt_metrics_eval.write(campaign_records(campaign, everything), (), folder)
+        with one_moment():
+            mt_metrics_eval.write(campaign_records(campaign, everything), (), folder)
         with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
             for path in sorted(folder.rglob("*")):
                 if path.is_file():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from django.db.models import F, QuerySet
@@ -12,6 +13,7 @@ from leaderboard.challenges.actions.places import GIVEN_BACK
 from leaderboard.challenges.actions.telling import log
 from leaderboard.challenges.models import Round, Submission
 from workers.claims import NO_OWNER
+from workers.models import MetricRun
 
 State = Submission.State
 
@@ -39,3 +41,10 @@ def end(found: QuerySet[Submission], state: str, line: str, **fields: Any) -> bo
 def board_changed(round_id: int | None) -> None:
     if round_id is not None:
         Round.objects.filter(pk=round_id).update(revision=F("revision") + 1)
+
+
+def boards_of_failed_runs(run_ids: Iterable[int]) -> None:
+    """Boards say why one of the corpus's own systems has no score. What is done changes its version's revision, and
+    with it every board; what has failed is told here. A submission's run ends with the submission."""
+    failed = MetricRun.objects.filter(pk__in=list(run_ids), state=MetricRun.State.FAILED, system__withheld=False)
+    Round.objects.filter(version__in=failed.values("system__version")).update(revision=F("revision") + 1)

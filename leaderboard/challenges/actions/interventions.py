@@ -24,6 +24,7 @@ from leaderboard.challenges.actions.score_places import lock_sender, score_place
 from leaderboard.challenges.actions.settling import UnknownMetric, configurations_of, settle
 from leaderboard.challenges.actions.telling import log, tell_on_commit
 from leaderboard.challenges.models import AT_WORK, COUNTED, ENDED_WITHOUT_A_SCORE, Submission
+from leaderboard.challenges.models.challenge import BOARD
 from workers import runs
 from workers.claims import NO_OWNER
 from workers.models import MetricRun
@@ -80,6 +81,7 @@ def cancel(submission: Submission, by: Any) -> None:
         if present.system_id is not None:
             MetricRun.objects.filter(system_id=present.system_id, state=MetricRun.State.PENDING).delete()
             _withhold(present)
+            drop([present.version_id], kind=BOARD)  # evaluated anew, it stood on it
         _record(by, "submission.cancelled", present)
 
 

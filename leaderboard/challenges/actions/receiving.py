@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -173,8 +174,9 @@ def refuse_unreadable(upload: Upload) -> None:
 
 
 def tidy(name: str, description: str) -> tuple[str, str]:
-    """Both without blanks around them. Raises ``NotTaken`` for a name or description that cannot be stored or shown."""
-    name, description = name.strip(), description.strip()
+    """Both without blanks around them, the name in Unicode's composed form, as imported ones are: two that look alike
+    are one. Raises ``NotTaken`` for a name or description that cannot be stored or shown."""
+    name, description = unicodedata.normalize("NFC", name.strip()), description.strip()
     if fault := text_fault(name, LONGEST_NAME) or _control_fault(name):
         raise NotTaken("name", _("The name %(fault)s.") % {"fault": fault})
     if fault := text_fault(description, LONGEST_DESCRIPTION, may_be_empty=True):

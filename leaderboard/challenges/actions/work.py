@@ -144,11 +144,11 @@ def _system_of(submission: Submission) -> System:
 
 def _free_name(version: CorpusVersion, wanted: str) -> str:
     """``wanted``, or the first of ``wanted (2)``, ``wanted (3)``, … that no system of the version has."""
-    name, number = wanted[:LONGEST_SYSTEM_NAME], 1
+    name, number = wanted[:LONGEST_SYSTEM_NAME].rstrip(), 1
     while version.systems.filter(name=name).exists():
         number += 1
         ending = f" ({number})"
-        name = wanted[: LONGEST_SYSTEM_NAME - len(ending)] + ending
+        name = wanted[: LONGEST_SYSTEM_NAME - len(ending)].rstrip() + ending
     return name
 
 

@@ -253,6 +253,8 @@ def stamp_of(submission: Submission) -> str:
     last_line = submission.log.order_by("-pk").values_list("pk", flat=True).first() or 0
     progress = progress_of(submission)
     done = f"{progress.done}-{progress.total}" if progress else ""
+    if submission.state == State.SCORING:
+        done += "-" + "".join(state[0] for _, state in metric_states(submission))
     return f"{submission.state}.{submission.attempts}.{last_line}.{done}.{submission.calls}.{_board_mark(submission)}"
 
 

@@ -8,7 +8,7 @@ from django.core.management.base import CommandError, CommandParser
 
 from annotations.console import ConsoleCommand, comma_list, figure
 from annotations.queries import NotFound, version_of
-from annotations.tables.latex_text import escaped
+from annotations.tables.latex_text import comment, escaped, row_of
 from annotations.tables.to_csv import safe_text
 from leaderboard.published.fbd import NORMALITY
 from leaderboard.queries.normality_table import PEOPLE, normality_table
@@ -104,13 +104,15 @@ def _latex(document: dict[str, Any]) -> str:
             r"% needs \usepackage{booktabs}",
             r"\begin{tabular}{l" + "r" * (len(head) - 1) + "}",
             r"\toprule",
-            " & ".join(head) + r" \\",
+            row_of(head),
             r"\midrule",
-            *(" & ".join(row) + r" \\" for row in rows),
+            *map(row_of, rows),
             r"\bottomrule",
             r"\end{tabular}",
-            f"% Shapiro-Wilk in each dimension, mean and standard deviation over dimensions; responses of "
-            f"{document['side']}; {document['model']}, layer {document['layer']}",
-            f"% last columns: {document['published']}",
+            comment(
+                "Shapiro-Wilk in each dimension, mean and standard deviation over dimensions; responses of "
+                f"{document['side']}; {document['model']}, layer {document['layer']}"
+            ),
+            comment(f"last columns: {document['published']}"),
         ]
     )

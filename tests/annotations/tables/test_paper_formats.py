@@ -8,6 +8,7 @@ import pytest
 
 from annotations.tables import Cell, Column, Row, Table
 from annotations.tables.download import download
+from annotations.tables.latex_text import comment, escaped
 from annotations.tables.to_latex import table_to_latex
 from annotations.tables.to_markdown import table_to_markdown
 
@@ -93,11 +94,61 @@ def test_whatever_a_name_holds_latex_reads_it_as_words(text: str) -> None:
     for line in latex.splitlines():
         if line.startswith("%"):
             continue
-        rest = re.sub(r"\\textbackslash\{\}|\\textasciitilde\{\}|\\textasciicircum\{\}|\\[&%$#_{}]", "", line)
+        rest = re.sub(r"\\text(backslash|asciitilde|asciicircum)\{\}|\\[&%$#_{}]|\$[<>|]\$", "", line)
         rest = re.sub(r"\\(begin|end)\{tabular\}(\{[lr]+\})?|\\(top|mid|bottom)rule|\\\\$| & ", "", rest)
         assert not re.search(r"[\\&%$#_{}~^]", rest), line
     assert len(rows_of(latex)) == 2
     assert "\x00" not in latex
+
+
+@pytest.mark.parametrize(
+    ("text", "latex"),
+    [
+        ("Cohen's κ", r"Cohen's $\kappa$"),
+        ("Spearman’s ρ", r"Spearman's $\rho$"),
+        ("first − second", "first $-$ second"),
+        ("overall · turn…", r"overall $\cdot$ turn\ldots{}"),
+        ("a <2|3> b", "a $<$2$|$3$>$ b"),
+        ('"so" “so”', r"\textquotedblright{}so\textquotedblright{} \textquotedblleft{}so\textquotedblright{}"),
+        ("2 × 3 ± 1 – 2", r"2 $\times$ 3 $\pm$ 1 -- 2"),
+        ("≤ 5 ≥ → ≠ ≈ ∞", r"$\leq$ 5 $\geq$ $\to$ $\neq$ $\approx$ $\infty$"),
+        ("R² of 10⁻³", r"R$^{2}$ of 10$^{-}$$^{3}$"),
+        ("x₁ ᵢ ½", r"x$_{1}$ $_{i}$ $\frac{1}{2}$"),
+        ("é ü", "é ü"),
+    ],
+)
+def test_signs_of_headings_are_commands_that_pdflatex_knows_without_packages(text: str, latex: str) -> None:
+    assert escaped(text) == latex
+
+
+def test_every_greek_letter_has_its_latex() -> None:
+    """A command of TeX's own, or the Latin letter of the same shape."""
+    capitals, small = ([chr(point) for point in range(*ends)] for ends in ((0x391, 0x3AA), (0x3B1, 0x3CA)))
+    letters = {letter: escaped(letter) for letter in (*capitals, *small) if letter.isalpha()}
+    assert len(letters) == 24 + 25  # two forms of the small sigma
+    assert all(re.fullmatch(r"\$\\[A-Za-z]+\$|[A-Za-z]", latex) for latex in letters.values())
+    assert (letters["Σ"], letters["ς"], letters["Ο"]) == (r"$\Sigma$", r"$\varsigma$", "O")
+
+
+def test_outside_comments_headings_and_figures_are_ascii() -> None:
+    columns = (Column("metric", "Metric"), *(Column(name, name, "estimate", group="κ") for name in "rρτλ"))
+    row = Row("one", {"metric": Cell("α – β…"), "ρ": Cell(-0.5, ci=(-0.75, 1e-9), p=0.2), "τ": Cell(reason="ρ")})
+    lines = table_to_latex(Table("t", "ρ", columns, (row,))).splitlines()
+    assert not [line for line in lines if not line.isascii() and not line.startswith("% ")]
+    assert r"Metric & r & $\rho$ & $\tau$ & $\lambda$ \\" in lines
+
+
+@pytest.mark.parametrize("name", ["[2pt] ours", "* ours", "*"])
+def test_a_row_that_begins_with_a_bracket_or_an_asterisk_keeps_it(name: str) -> None:
+    r"""The ``\\`` before it, or the rule, would take it for an argument; an empty group stands between."""
+    columns = (Column("n", name), Column("v", "v", "number"))
+    table = Table("t", "t", columns, (Row("1", {"n": Cell(name)}), Row("2", {"n": Cell(name), "v": Cell(1)})))
+    assert [row[0] for row in rows_of(table_to_latex(table))] == [f"{{}}{name}"] * 3
+
+
+@pytest.mark.parametrize("line_break", [*"\n\r\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029", "\r\n"])
+def test_no_line_break_ends_a_comment(line_break: str) -> None:
+    assert comment(rf"over{line_break}all \input{{x}}") == r"% over all \input{x}"
 
 
 def test_a_row_of_markdown() -> None:

@@ -8,6 +8,7 @@ from django.core.management.base import CommandError, CommandParser
 from annotations.console import ConsoleCommand
 from annotations.exporters.base import ExportFailed
 from annotations.exporters.registry import exporters
+from annotations.one_moment import one_moment
 from annotations.queries import NotFound, version_of
 from annotations.record_stream import records_of
 from workers.score_records import score_records_of
@@ -37,10 +38,11 @@ class Command(ConsoleCommand):
         if options["to"] == Path():
             raise CommandError("--to names no folder")
         try:
-            version = version_of(options["slug"])
-            exporters()[options["format"]].export(
-                records_of(version), options["to"], score_records_of(version), replace=options["replace"]
-            )
+            with one_moment():
+                version = version_of(options["slug"])
+                exporters()[options["format"]].export(
+                    records_of(version), options["to"], score_records_of(version), replace=options["replace"]
+                )
         except (NotFound, ExportFailed) as refusal:
             raise CommandError(str(refusal)) from None
         except OSError as refusal:

@@ -1,0 +1,40 @@
+"""Exports and backups read what was there in one moment, whatever others store meanwhile."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from django.db import connection
+
+from annotations.models import Corpus
+from annotations.one_moment import one_moment
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def stored_by_somebody_else(slug: str) -> None:
+    def store() -> None:
+        Corpus.objects.create(slug=slug, name=slug)
+        connection.close()
+
+    with ThreadPoolExecutor(1) as elsewhere:
+        elsewhere.submit(store).result(60)
+
+
+def test_what_others_store_meanwhile_is_of_a_later_moment() -> None:
+    """And they need not wait."""
+    stored_by_somebody_else("before")
+    with one_moment():
+        assert Corpus.objects.count() == 1
+        stored_by_somebody_else("meanwhile")
+        assert Corpus.objects.count() == 1
+    assert Corpus.objects.count() == 2
+
+
+def test_in_a_caller_s_own_transaction_it_is_that_one_s_moment() -> None:
+    from django.db import transaction
+
+    with transaction.atomic(), one_moment():
+        Corpus.objects.create(slug="mine", name="mine")
+    assert Corpus.objects.count() == 1

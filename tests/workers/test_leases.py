@@ -1,0 +1,26 @@
+"""A lease is renewed beside the work, and who keeps one is seen to live."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+
+from tests.site import wait_until
+from workers import leases, presence
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.mark.parametrize("is_worker", [True, False])
+def test_a_worker_that_keeps_a_lease_for_long_is_seen_and_a_command_is_no_worker(
+    monkeypatch: pytest.MonkeyPatch, settings, is_worker: bool
+) -> None:
+    """A training of an hour leaves no process of the worker to sweep."""
+    settings.LEASE_SECONDS = 0.15
+    seen, renewed = threading.Event(), threading.Event()
+    monkeypatch.setattr(leases, "current_task", is_worker)
+    monkeypatch.setattr(presence, "note_own_queues", seen.set)
+    with leases.lease_kept(lambda: renewed.set() or True, "a training"):
+        wait_until(renewed.is_set, 20, "the lease is renewed")
+    assert seen.is_set() == is_worker
