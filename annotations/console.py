@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import codecs
 import fcntl
+import io
 import json
+import os
+import sys
 from argparse import ArgumentTypeError
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -24,6 +28,11 @@ class ConsoleCommand(BaseCommand):
 
     requires_system_checks: list[str] = []
     reads_database = True
+
+    def run_from_argv(self, argv: list[str]) -> None:
+        write_every_character()
+        with quiet_when_nobody_reads():
+            super().run_from_argv(argv)
 
     def execute(self, *args: Any, **options: Any) -> Any:
         _refuse_broken_texts(options)
@@ -47,7 +56,9 @@ class ConsoleCommand(BaseCommand):
         self.stderr.write(line, str)  # in plain colour: Django paints standard error red, and this is no error
 
     def print_json(self, document: Any) -> None:
-        self.stdout.write(json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False))
+        # An escape of JSON is read back as it was; one that stands in for what an encoding lacks need not be.
+        in_ascii = not _has_every_character(self.stdout)
+        self.stdout.write(json.dumps(document, indent=2, ensure_ascii=in_ascii, allow_nan=False))
 
     def print_as(self, form: str, document: Any, to_csv: Callable[[Any], str], to_latex: Callable[[Any], str]) -> bool:
         """As ``json``, ``csv`` or ``latex``; False for any other form, which is the command's own to print."""
@@ -63,6 +74,32 @@ class ConsoleCommand(BaseCommand):
 
     def print_table(self, header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
         self.stdout.write(text_table(header, rows))
+
+
+def write_every_character() -> None:
+    """Standard output and error write what their encoding lacks as an escape, and never fail over it."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+
+
+def _has_every_character(stream: Any) -> bool:
+    return codecs.lookup(getattr(stream, "encoding", None) or "utf-8").name.startswith("utf")
+
+
+@contextmanager
+def quiet_when_nobody_reads() -> Iterator[None]:
+    """Whoever reads our output may have enough of it, such as ``head``: exit 1, nothing said."""
+    try:
+        try:
+            yield
+        finally:
+            if sys.stdout is not None:
+                sys.stdout.flush()
+    except BrokenPipeError:
+        # Nothing more may be written, not even when Python ends.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(1)
 
 
 def _refuse_broken_texts(options: dict[str, Any]) -> None:

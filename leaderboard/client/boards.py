@@ -8,10 +8,12 @@ from typing import Any
 
 from annotations.tables.to_csv import safe_text
 from leaderboard.client import terminal
-from leaderboard.client.texts import one_line
+from leaderboard.client.texts import WHOLE, one_line
 
 UNDEFINED = "–"
 LARGEST = 1e300
+WIDEST_NAME = 60
+"""Characters, in a terminal; CSV cuts nothing."""
 
 
 def show(board: dict[str, Any]) -> None:
@@ -20,7 +22,7 @@ def show(board: dict[str, Any]) -> None:
     terminal.say(title or "leaderboard")
     if board.get("veiled") or board.get("reason"):
         terminal.say(one_line(board.get("reason")))
-    entries, metrics = _entries(board), _metrics(board)
+    entries, metrics = _entries(board), _metrics(board, 80)
     if not entries:
         if not board.get("veiled"):
             terminal.say("No submission is scored yet.")
@@ -34,7 +36,7 @@ def show(board: dict[str, Any]) -> None:
                 notes.append(why)
             mark = f" [{notes.index(why) + 1}]"
         rank = UNDEFINED if entry.get("rank") is None else str(entry["rank"])
-        team, name = _names(entry)
+        team, name = _names(entry, WIDEST_NAME)
         own = " (yours)" if entry.get("own") else ""
         rows.append((f"{rank}{mark}", team + own, name, *(value_of(score) for score in _scores(entry, len(metrics)))))
     terminal.show_table(("rank", "team", "system", *metrics), rows, right=("rank", *metrics))
@@ -44,7 +46,7 @@ def show(board: dict[str, Any]) -> None:
 
 def as_csv(board: dict[str, Any]) -> str:
     """A row an entry; an undefined score is an empty cell. Text cannot become a formula."""
-    metrics = _metrics(board)
+    metrics = _metrics(board, WHOLE)
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(["rank", "team", "system", "track", "baseline", "reason", *map(_safe, metrics)])
@@ -53,7 +55,7 @@ def as_csv(board: dict[str, Any]) -> str:
         writer.writerow(
             [
                 entry.get("rank"),
-                *map(_safe, _names(entry)),
+                *map(_safe, _names(entry, WHOLE)),
                 _safe(entry.get("track")),
                 1 if entry.get("is_baseline") else 0,
                 _safe(entry.get("reason")),
@@ -63,17 +65,22 @@ def as_csv(board: dict[str, Any]) -> str:
     return text.getvalue()
 
 
-def _metrics(board: dict[str, Any]) -> list[str]:
-    return [one_line(metric.get("metric"), 80) for metric in board.get("metrics") or [] if isinstance(metric, dict)]
+def why_empty(board: dict[str, Any]) -> str:
+    """Why the board has no entries, such as that it is veiled; "" where it has some, or gives no reason."""
+    return "" if _entries(board) else one_line(board.get("reason"))
+
+
+def _metrics(board: dict[str, Any], most: int) -> list[str]:
+    return [one_line(metric.get("metric"), most) for metric in board.get("metrics") or [] if isinstance(metric, dict)]
 
 
 def _entries(board: dict[str, Any]) -> list[dict[str, Any]]:
     return [entry for entry in board.get("entries") or [] if isinstance(entry, dict)]
 
 
-def _names(entry: dict[str, Any]) -> tuple[str, str]:
-    team = one_line(entry.get("team"), 60) if entry.get("team") else "baseline" if entry.get("is_baseline") else ""
-    return team, one_line(entry.get("name"), 60)
+def _names(entry: dict[str, Any], most: int) -> tuple[str, str]:
+    team = one_line(entry.get("team"), most) if entry.get("team") else "baseline" if entry.get("is_baseline") else ""
+    return team, one_line(entry.get("name"), most)
 
 
 def _scores(entry: dict[str, Any], count: int) -> list[dict[str, Any]]:
@@ -97,4 +104,4 @@ def _is_number(value: Any) -> bool:
 
 
 def _safe(value: Any) -> str:
-    return safe_text(one_line(value))
+    return safe_text(one_line(value, WHOLE))

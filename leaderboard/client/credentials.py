@@ -10,11 +10,15 @@ import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from urllib.parse import urlsplit
+from typing import TYPE_CHECKING
 
 from leaderboard.client.errors import ClientError
 
+if TYPE_CHECKING:
+    import httpx2
+
 SERVER, TOKEN = "DIALEVAL_SERVER", "DIALEVAL_TOKEN"
+HIGHEST_PORT = 65_535
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,15 +76,30 @@ def token_is_given(environ: Mapping[str, str] = os.environ) -> bool:
     return bool(environ.get(TOKEN))
 
 
+def refuse_unwritable(environ: Mapping[str, str] = os.environ) -> None:
+    """Raises ClientError where ``keep`` could not write: to be known before a token is made. Leaves nothing behind."""
+    path = path_of(environ)
+    try:
+        there = next(folder for folder in path.parents if folder.exists())
+        with tempfile.TemporaryFile(dir=there):
+            pass
+    except OSError as error:
+        raise ClientError(f"{path} cannot be written: {error.strerror}") from error
+
+
 def keep(credentials: Credentials, environ: Mapping[str, str] = os.environ) -> Path:
     """Writes the file, whole, for its owner only."""
     path = path_of(environ)
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     # mkstemp makes a file that only its owner may open.
     handle, unfinished = tempfile.mkstemp(dir=path.parent)
-    with os.fdopen(handle, "w", encoding="utf-8") as file:
-        json.dump({"server": credentials.server, "token": credentials.token}, file)
-    Path(unfinished).replace(path)
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            json.dump({"server": credentials.server, "token": credentials.token}, file)
+        Path(unfinished).replace(path)
+    except BaseException:  # a token is in it
+        Path(unfinished).unlink()
+        raise
     return path
 
 
@@ -96,12 +115,12 @@ def forget(environ: Mapping[str, str] = os.environ) -> bool:
 def checked_server(address: str) -> str:
     """The address without a slash at its end. Raises ClientError unless it is https, or http on this machine."""
     address = address.strip().rstrip("/")
-    parts = urlsplit(address)
-    if parts.scheme not in ("http", "https") or not parts.hostname:
+    url = _url_of(address)
+    if url is None or url.scheme not in ("http", "https") or not url.host:
         raise ClientError("the server's address must look like https://dialeval.example.org")
-    if parts.username or parts.password or parts.query or parts.fragment:
+    if url.userinfo or "?" in address or "#" in address:
         raise ClientError("the server's address must hold no password, query or fragment")
-    if parts.scheme == "http" and not _is_loopback(parts.hostname):
+    if url.scheme == "http" and not _is_loopback(url.host):
         raise ClientError("http would send the token in the clear: use https (http is for this machine only)")
     return address.removesuffix("/api/v1")
 
@@ -112,6 +131,18 @@ def checked_token(token: str) -> str:
     if not token or not token.isascii() or not token.isprintable() or " " in token:
         raise ClientError("this is no token: it has letters, digits and signs only, on one line")
     return token
+
+
+def _url_of(address: str) -> httpx2.URL | None:
+    """As the library reads it that connects to it; None where nobody can connect to it."""
+    import httpx2
+
+    try:
+        url = httpx2.URL(address)
+        url.raw_host.decode("ascii").encode("idna")  # as the system's look-up does: no empty label, none of over 63
+    except (httpx2.InvalidURL, ValueError):
+        return None
+    return url if (url.port or 0) <= HIGHEST_PORT else None
 
 
 def _is_loopback(host: str) -> bool:

@@ -15,7 +15,7 @@ from annotations.version import VERSION
 from leaderboard.client import terminal
 from leaderboard.client.commands import account, challenges, export, submissions
 from leaderboard.client.errors import ClientError
-from leaderboard.client.texts import one_line
+from leaderboard.client.texts import is_unicode, one_line
 
 DESCRIPTION = "Take part in the challenges of a dialeval site: hand in, watch, compare."
 EPILOG = "DIALEVAL_SERVER and DIALEVAL_TOKEN stand in for a login. dialeval COMMAND --help says more of a command."
@@ -30,8 +30,10 @@ class _Parser(argparse.ArgumentParser):
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs one command; returns its exit status."""
+    terminal.write_every_character()
     options = _parser().parse_args(arguments)
     try:
+        _refuse_broken_texts(options)
         if options.version:
             terminal.say(f"dialeval {VERSION}")
             return 0
@@ -51,6 +53,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except OSError as error:
         terminal.note(f"dialeval: {one_line(error)}")
     return 1
+
+
+def _refuse_broken_texts(options: argparse.Namespace) -> None:
+    """What goes to a site is UTF-8. The path of a file that stays here may be any bytes."""
+    for name, value in vars(options).items():
+        for text in value if isinstance(value, list) else [value]:
+            if isinstance(text, str) and not is_unicode(text):
+                raise ClientError(f"{name}: {text!r} is not UTF-8")
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -23,6 +23,10 @@ TRIES = 6
 LONGEST_WAIT = 120.0
 """Seconds. A server that asks for more is told about, not waited for."""
 COMES_LATER = 202
+LONGEST_SILENCE = 60.0
+"""Seconds until the next byte of an answer."""
+LONGEST_EXPORT = 600.0
+"""Seconds until an export's next byte: the site writes all of it before it sends the first."""
 LONGEST_COMPUTING = 600.0
 """Seconds. A worker may have long work before it comes to what we asked for."""
 BUSY = (429, 503)
@@ -68,12 +72,17 @@ class Server:
         headers = {"User-Agent": f"dialeval/{VERSION}", "Accept": "application/json"}
         if self.credentials.token:
             headers["Authorization"] = f"Bearer {self.credentials.token}"
-        self._http = httpx2.Client(
-            base_url=f"{self.credentials.server}/api/v1/",
-            headers=headers,
-            timeout=httpx2.Timeout(60.0, connect=15.0),
-            follow_redirects=False,  # the token goes to the server that it is for
-        )
+        try:
+            self._http = httpx2.Client(
+                base_url=f"{self.credentials.server}/api/v1/",
+                headers=headers,
+                timeout=_timeout(LONGEST_SILENCE),
+                follow_redirects=False,  # the token goes to the server that it is for
+                # A proxy of the environment would read what goes over plain http, the token too.
+                trust_env=self.credentials.server.lower().startswith("https:"),
+            )
+        except (httpx2.InvalidURL, ImportError, ValueError) as error:  # no such kind of proxy, no such address
+            raise ClientError(f"the environment's proxy cannot be used: {one_line(error, 200)}") from error
 
     def __enter__(self) -> Server:
         return self
@@ -138,14 +147,24 @@ class Server:
     def download(self, path: str, to: Path, moved: Moved, **query: str | int | None) -> int:
         """Writes what stands at the path into a file, whole or not at all; its size in bytes."""
         with _whole_file(to) as unfinished:
-            return self._stream(path, unfinished, moved, _given(query))
+            return self._stream(path, unfinished, moved, False, _given(query))
 
-    def _stream(self, path: str, file: BinaryIO, moved: Moved, query: dict[str, str]) -> int:
+    def download_export(self, path: str, to: Path, moved: Moved, **query: str | int | None) -> int:
+        """As ``download``, with more patience, and not asked for again after it: the site may still be writing."""
+        with _whole_file(to) as unfinished:
+            return self._stream(path, unfinished, moved, True, _given(query))
+
+    def _stream(self, path: str, file: BinaryIO, moved: Moved, is_export: bool, query: dict[str, str]) -> int:
         import httpx2
 
+        request: dict[str, Any] = {
+            "params": query,
+            "headers": {"Accept": "*/*"},
+            "timeout": _timeout(LONGEST_EXPORT if is_export else LONGEST_SILENCE),
+        }
         for attempt in range(1, TRIES + 1):
             try:
-                with self._http.stream("GET", path, params=query, headers={"Accept": "*/*"}) as response:
+                with self._http.stream("GET", path, **request) as response:
                     if response.status_code != 200:
                         response.read()
                         if self._waited(response, attempt):
@@ -156,7 +175,11 @@ class Server:
                         file.write(chunk)
                         moved(file.tell(), total)
                     return file.tell()
+            except httpx2.InvalidURL as error:
+                raise _no_address(error) from error
             except httpx2.HTTPError as error:
+                if is_export and isinstance(error, httpx2.ReadTimeout):
+                    raise ClientError(self._unreachable(error)) from error
                 file.seek(0)
                 file.truncate()
                 self._pause_after(error, attempt)
@@ -171,6 +194,8 @@ class Server:
         for attempt in range(1, TRIES + 1):
             try:
                 response = self._http.request(method, path, **request)
+            except httpx2.InvalidURL as error:
+                raise _no_address(error) from error
             except httpx2.HTTPError as error:
                 if not repeatable:
                     raise ClientError(self._unreachable(error)) from error
@@ -201,6 +226,17 @@ class Server:
 
     def _unreachable(self, error: Exception) -> str:
         return f"{self.credentials.server} does not answer: {one_line(error, 200) or type(error).__name__}"
+
+
+def _timeout(longest_silence: float) -> httpx2.Timeout:
+    import httpx2
+
+    return httpx2.Timeout(60.0, connect=15.0, read=longest_silence)
+
+
+def _no_address(error: Exception) -> ClientError:
+    """Of a name that is too long for one, or of a cursor."""
+    return ClientError(f"this leads to no address: {one_line(error, 200)}")
 
 
 def refusal(response: httpx2.Response) -> Refused:

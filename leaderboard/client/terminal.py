@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import codecs
+import io
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -11,6 +13,13 @@ from leaderboard.client.server import Moved
 from leaderboard.client.texts import as_json, one_line, padded, width_of
 
 WIDEST_CELL = 60
+
+
+def write_every_character() -> None:
+    """Standard output and error write what their encoding lacks as an escape, and never fail over it."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
 
 
 def say(text: str = "") -> None:
@@ -23,18 +32,23 @@ def note(text: str) -> None:
 
 
 def show_json(document: Any) -> None:
-    say(as_json(document))
+    say(as_json(document, in_ascii=not _has_every_character()))
 
 
 def show_table(columns: Sequence[str], rows: Sequence[Sequence[Any]], right: Sequence[str] = ()) -> None:
     """A table in plain text. ``right`` names the columns with numbers."""
     cells = [[one_line(cell, WIDEST_CELL) for cell in row] for row in rows]
     widths = [max([width_of(column), *(width_of(row[place]) for row in cells)]) for place, column in enumerate(columns)]
-    for row in [list(columns), ["─" * width for width in widths], *cells]:
+    rule = "─" if _has_every_character() else "-"
+    for row in [list(columns), [rule * width for width in widths], *cells]:
         line = "  ".join(
             padded(cell, width, column in right) for cell, width, column in zip(row, widths, columns, strict=True)
         )
         say(line.rstrip())
+
+
+def _has_every_character() -> bool:
+    return codecs.lookup(sys.stdout.encoding or "utf-8").name.startswith("utf")
 
 
 def waiting(why: str, seconds: float) -> None:

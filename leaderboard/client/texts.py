@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+import sys
 import unicodedata
 from typing import Any
 
 MOST = 500
+WHOLE = sys.maxsize
+"""For ``one_line``: as long as it is."""
 _ESCAPED_IN_JSON = {
     code: f"\\u{code:04x}"
     for code in (
@@ -33,9 +36,15 @@ def lines_of(value: Any) -> list[str]:
     return [one_line(line, 2_000) for line in str(value).replace("\r\n", "\n").split("\n")]
 
 
-def as_json(document: Any) -> str:
-    """One JSON document. What a terminal would act on is written as an escape, which JSON reads back as it was."""
-    return json.dumps(document, ensure_ascii=False, indent=2, sort_keys=False).translate(_ESCAPED_IN_JSON)
+def as_json(document: Any, in_ascii: bool = False) -> str:
+    """One JSON document. What a terminal would act on is written as an escape, which JSON reads back as it was;
+    ``in_ascii`` everything that is not ASCII."""
+    return json.dumps(document, ensure_ascii=in_ascii, indent=2, sort_keys=False).translate(_ESCAPED_IN_JSON)
+
+
+def is_unicode(text: str) -> bool:
+    """False where there is half a surrogate pair: so bytes that are no UTF-8 reach us, and no request takes them."""
+    return not any("\ud800" <= character <= "\udfff" for character in text)
 
 
 def width_of(text: str) -> int:

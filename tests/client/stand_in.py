@@ -6,7 +6,7 @@ import json
 import threading
 from collections import defaultdict
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -33,6 +33,8 @@ class Answer:
     headers: dict[str, str] = field(default_factory=dict)
     announced: int | None = None
     """What Content-Length says, where that is not the truth."""
+    after: float = 0.0
+    """Seconds until its first byte."""
 
 
 class StandIn:
@@ -42,6 +44,7 @@ class StandIn:
         self.answers: dict[str, list[Answer]] = defaultdict(list)
         self.asked: list[Asked] = []
         self.address = ""
+        self.ended = threading.Event()
 
     def gives(self, path: str, *documents: Any) -> None:
         """Documents as JSON; an ``Answer`` as it is."""
@@ -76,6 +79,11 @@ def stand_in() -> Iterator[StandIn]:
             parts = urlsplit(self.path)
             asked = Asked(self.command, parts.path, dict(parse_qsl(parts.query)), dict(self.headers), body)
             answer = server.answer(asked)
+            server.ended.wait(answer.after)
+            with suppress(ConnectionError):  # whoever asked may have gone
+                self.give(answer)
+
+        def give(self, answer: Answer) -> None:
             self.send_response(answer.status)
             for name, value in answer.headers.items():
                 self.send_header(name, value)
@@ -101,6 +109,7 @@ def stand_in() -> Iterator[StandIn]:
     try:
         yield server
     finally:
+        server.ended.set()
         http.shutdown()
         thread.join()
         http.server_close()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import os
 import subprocess
 import sys
 import time
@@ -14,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from leaderboard.client import credentials
+from leaderboard.client import server as requests
 from tests.challenges.files.helpers import good_csv, good_lines, good_list, written
 from tests.client.stand_in import Answer, StandIn
 
@@ -24,90 +25,6 @@ TEMPLATE = "".join(json.dumps({**line, "response": None}) + "\n" for line in goo
 
 def submission(state: str, **fields: Any) -> dict[str, Any]:
     return {"id": "s1", "name": "Echo", "challenge": "cup", "round": "one", "state": state, **fields}
-
-
-# --- log in ----------------------------------------------------------------------------------------------------
-
-
-def test_login_with_a_password_makes_a_token_and_keeps_it(
-    dialeval: Run, server: StandIn, config: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("sys.stdin", io.StringIO("a long pass word\n"))
-    server.gives("tokens", Answer(b'{"token": "dial_new"}', 201))
-    server.gives("me", {"username": "ada"})
-    status, out, err = dialeval("login", server.address, "--username", "ada", "--days", "7", "--scope", "read")
-    assert (status, err) == (0, "")
-    assert "as ada" in out
-    asked = server.asked[0].document
-    assert {key: asked[key] for key in ("username", "password", "scopes", "days")} == {
-        "username": "ada",
-        "password": "a long pass word",
-        "scopes": ["read"],
-        "days": 7,
-    }
-    assert server.asked[1].headers["Authorization"] == "Bearer dial_new"
-    kept = json.loads((config / "dialeval" / "credentials.json").read_text())
-    assert kept == {"server": server.address, "token": "dial_new"}
-    assert "dial_new" not in out
-
-
-def test_login_with_a_token_that_is_not_good_keeps_nothing(
-    dialeval: Run, server: StandIn, config: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("sys.stdin", io.StringIO("dial_old\n"))
-    server.refuses("me", 401, "This token has expired.")
-    status, _, err = dialeval("login", server.address)
-    assert (status, err) == (1, "dialeval: This token has expired: run dialeval login\n")
-    assert not config.exists()
-
-
-def test_login_over_plain_http_is_refused_before_anything_is_asked(
-    dialeval: Run, server: StandIn, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("sys.stdin", io.StringIO("dial_x\n"))
-    status, _, err = dialeval("login", "http://dialeval.example.org")
-    assert status == 1
-    assert "use https" in err
-    assert server.asked == []
-
-
-def test_logout_revokes_and_forgets(dialeval: Run, server: StandIn, config: Path) -> None:
-    credentials.keep(credentials.Credentials(server.address, "dial_test"))
-    server.gives("tokens/current", Answer(b"", 204))
-    assert dialeval("logout")[:2] == (0, "logged out\n")
-    assert [(asked.method, asked.path) for asked in server.asked] == [("DELETE", "/api/v1/tokens/current")]
-    assert not (config / "dialeval" / "credentials.json").exists()
-
-
-def test_logout_leaves_a_token_of_the_environment_alone(
-    dialeval: Run, server: StandIn, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    credentials.keep(credentials.Credentials(server.address, "dial_kept"))
-    monkeypatch.setenv(credentials.TOKEN, "dial_of_the_pipeline")
-    server.gives("tokens/current", Answer(b"", 204))
-    assert dialeval("logout") == (0, "logged out\n", "DIALEVAL_TOKEN is set, and stays in use\n")
-    assert [asked.headers["Authorization"] for asked in server.asked] == ["Bearer dial_kept"]
-
-
-def test_logout_says_that_a_token_could_not_be_revoked(
-    dialeval: Run, server: StandIn, config: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.delenv(credentials.TOKEN)
-    credentials.keep(credentials.Credentials(server.address, "dial_test"))
-    server.refuses("tokens/current", 500, "It broke.")
-    status, out, err = dialeval("logout")
-    assert (status, out) == (1, "logged out\n")
-    assert err == ("dialeval: the token is forgotten here but was not revoked: It broke. Revoke it on the site\n")
-    assert not (config / "dialeval" / "credentials.json").exists()
-
-
-def test_logout_with_a_token_that_is_good_for_nothing_any_more(
-    dialeval: Run, server: StandIn, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.delenv(credentials.TOKEN)
-    credentials.keep(credentials.Credentials(server.address, "dial_test"))
-    server.refuses("tokens/current", 401, "This token has expired.")
-    assert dialeval("logout") == (0, "logged out\n", "")
 
 
 # --- look ------------------------------------------------------------------------------------------------------
@@ -160,6 +77,25 @@ def test_dialogues_template_and_export_are_written(dialeval: Run, server: StandI
     assert dialeval("export", "demo", "--format", "csv", "--to", tmp_path / "e")[0] == 0
     assert [(tmp_path / name).read_bytes() for name in "dte"] == [b"[]", TEMPLATE.encode(), b"PK"]
     assert [asked.query for asked in server.asked] == [{}, {"format": "jsonl"}, {"format": "csv"}]
+
+
+def test_an_export_may_take_longer_than_other_answers(
+    dialeval: Run, server: StandIn, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(requests, "LONGEST_SILENCE", 0.1)
+    server.gives("corpora/demo/export", Answer(b"PK", after=0.5))
+    assert dialeval("export", "demo", "--to", tmp_path / "e")[0] == 0
+    assert len(server.asked) == 1
+
+
+def test_an_export_that_took_too_long_is_not_asked_for_again(
+    dialeval: Run, server: StandIn, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(requests, "LONGEST_EXPORT", 0.1)
+    server.gives("corpora/demo/export", Answer(b"PK", after=60))
+    status, _, err = dialeval("export", "demo", "--to", tmp_path / "e")
+    assert (status, err) == (1, f"dialeval: {server.address} does not answer: timed out\n")
+    assert len(server.asked) == 1
 
 
 BOARD = {
@@ -221,6 +157,24 @@ def test_a_leaderboard_as_csv_has_empty_cells_and_no_formula(dialeval: Run, serv
         ["1", "'=Lovelace", "Echo", "gpu", "0", "", "0.25", ""],
         ["", "baseline", "dull", "", "1", "a baseline", "0.5", "3"],
     ]
+
+
+def test_a_leaderboard_as_csv_has_names_in_full(dialeval: Run, server: StandIn) -> None:
+    team, name, metric, why = "t" * 80, "n" * 80, "m" * 300, "r" * 600
+    entry = {"rank": None, "team": team, "name": name, "reason": why, "scores": [{"value": 1}]}
+    board = {**BOARD, "metrics": [{"metric": metric}], "entries": [entry]}
+    server.gives("challenges/cup/rounds/one/leaderboard", board)
+    _, out, _ = dialeval("leaderboard", "cup", "one", "--format", "csv")
+    header, row = csv.reader(io.StringIO(out))
+    assert header[-1] == metric
+    assert row == ["", team, name, "", "0", why, "1"]
+
+
+def test_a_veiled_leaderboard_as_csv_says_why_it_is_empty(dialeval: Run, server: StandIn) -> None:
+    veiled = {"name": "R", "veiled": True, "reason": "Not yet.", "metrics": [], "entries": []}
+    server.gives("challenges/cup/rounds/one/leaderboard", veiled)
+    status, out, err = dialeval("leaderboard", "cup", "one", "--part", "private", "--format", "csv")
+    assert (status, out, err) == (0, "rank,team,system,track,baseline,reason\n", "Not yet.\n")
 
 
 def test_the_private_part_is_asked_for(dialeval: Run, server: StandIn) -> None:
@@ -394,6 +348,30 @@ def test_wrong_arguments_end_with_1_and_one_line(
     assert err.count("\n") == 1
 
 
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["challenges", "a\udcff"], r"challenge: 'a\udcff' is not UTF-8"),
+        (["join", "cup", "--team", "a\udcff"], r"team: 'a\udcff' is not UTF-8"),
+        (["submit", "cup", "one", "bad\udcff.json", "--name", "x"], r"target: 'bad\udcff.json' is not UTF-8"),
+        (["status", "a\udcff"], r"submission: 'a\udcff' is not UTF-8"),
+    ],
+)
+def test_an_argument_that_is_not_utf_8_is_refused(
+    dialeval: Run, server: StandIn, arguments: list[str], said: str
+) -> None:
+    assert dialeval(*arguments) == (1, "", f"dialeval: {said}\n")
+    assert server.asked == []
+
+
+def test_a_file_whose_name_is_not_utf_8_can_be_written(dialeval: Run, server: StandIn, tmp_path: Path) -> None:
+    server.gives("challenges/cup/rounds/one/dialogues", Answer(b"[]"))
+    path = tmp_path / "bad\udcff.json"
+    status, _, err = dialeval("dialogues", "cup", "one", "--to", path)
+    assert (status, path.read_bytes()) == (0, b"[]")
+    assert r"bad\udcff.json" in err
+
+
 def test_a_refusal_of_the_server_is_one_line(dialeval: Run, server: StandIn, tmp_path: Path) -> None:
     server.refuses("challenges/cup/rounds/one/submissions", 409, "5 of 5 attempts of today are used.")
     path = written(tmp_path, good_list())
@@ -441,6 +419,33 @@ def test_it_starts_at_once_and_without_django() -> None:
     assert time.perf_counter() - begun < 2  # 0.1 s on an idle machine
     loaded = finished.stdout.split()
     assert not {"django", "httpx2", "numpy", "torch"} & set(loaded)
+
+
+def in_encoding(encoding: str, server: StandIn, *arguments: str) -> subprocess.CompletedProcess[bytes]:
+    return subprocess.run(
+        [sys.executable, "-m", "leaderboard.client", *arguments],
+        env={**os.environ, "PYTHONIOENCODING": encoding, "DIALEVAL_SERVER": server.address},
+        capture_output=True,
+        check=True,
+    )
+
+
+@pytest.mark.usefixtures("config")
+@pytest.mark.parametrize("encoding", ["cp1252", "ascii"])
+def test_what_an_encoding_lacks_is_written_as_an_escape(server: StandIn, encoding: str) -> None:
+    server.gives("challenges", {"items": [{"slug": "cup", "name": "評", "state": "open"}], "next": None})
+    header, rule, row = in_encoding(encoding, server, "challenges").stdout.decode(encoding).splitlines()
+    assert header.split() == ["challenge", "name", "state"]
+    assert set(rule) == {"-", " "}
+    assert row.split() == ["cup", r"\u8a55", "open"]
+
+
+@pytest.mark.usefixtures("config")
+def test_json_is_json_in_every_encoding(server: StandIn) -> None:
+    name = "é評\N{GRINNING FACE}"
+    server.gives("challenges", {"items": [{"slug": "cup", "name": name}], "next": None})
+    finished = in_encoding("ascii", server, "challenges", "--format", "json")
+    assert json.loads(finished.stdout.decode("ascii")) == [{"slug": "cup", "name": name}]
 
 
 def test_a_reader_that_has_enough_is_no_error(server: StandIn, config: Path) -> None:

@@ -73,12 +73,35 @@ def test_addresses_that_may_have_a_token(address: str) -> None:
         "https://",
         "https://me:secret@dialeval.example.org",
         "https://dialeval.example.org/?x=1",
+        "https://dialeval.example.org/#",
         "",
+        "http://[::1",
+        "http://127.0.0.1:abc",
+        "http://127.0.0.1:99999",
+        "https://a..b",
+        f"https://{'a' * 64}.example.org",
+        "https://a\udcff.example.org",
+        "https://example.org/\udcff",
     ],
 )
 def test_addresses_that_may_not(address: str) -> None:
     with pytest.raises(ClientError):
         credentials.checked_server(address)
+
+
+def test_a_file_that_cannot_be_written_leaves_no_token_behind(tmp_path: Path) -> None:
+    path = credentials.path_of(environ(tmp_path))
+    path.mkdir(parents=True)
+    with pytest.raises(OSError, match="directory"):
+        credentials.keep(Credentials(HOME, "secret"), environ(tmp_path))
+    assert [file.name for file in path.parent.iterdir()] == ["credentials.json"]
+
+
+def test_to_ask_whether_it_can_be_written_leaves_nothing_behind(tmp_path: Path) -> None:
+    credentials.refuse_unwritable(environ(tmp_path / "new"))
+    assert list(tmp_path.iterdir()) == []
+    with pytest.raises(ClientError, match="cannot be written"):
+        credentials.refuse_unwritable({"XDG_CONFIG_HOME": "/dev/null"})
 
 
 @pytest.mark.parametrize("token", ["", " ", "a b", "a\nb", "ü", "a\x00"])

@@ -10,7 +10,7 @@ import pytest
 from leaderboard.client.credentials import Credentials
 from leaderboard.client.errors import ClientError, Refused
 from leaderboard.client.server import Server
-from tests.client.stand_in import Answer, StandIn
+from tests.client.stand_in import Answer, StandIn, stand_in
 
 
 class Clock:
@@ -41,6 +41,48 @@ def test_the_token_goes_into_the_header(server: StandIn, connection: Server) -> 
     assert connection.get("me") == {"username": "ada"}
     assert server.asked[0].headers["Authorization"] == "Bearer dial_secret"
     assert server.asked[0].headers["User-Agent"].startswith("dialeval/")
+
+
+@pytest.fixture
+def no_exceptions_for_proxies(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("NO_PROXY", "no_proxy"):
+        monkeypatch.delenv(name, raising=False)
+
+
+@pytest.mark.usefixtures("no_exceptions_for_proxies")
+@pytest.mark.parametrize("name", ["HTTP_PROXY", "http_proxy", "ALL_PROXY"])
+def test_no_proxy_sees_a_token_that_goes_over_plain_http(
+    server: StandIn, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    server.gives("me", {"username": "ada"})
+    with stand_in() as proxy:
+        monkeypatch.delenv("http_proxy", raising=False)  # it goes before HTTP_PROXY
+        monkeypatch.setenv(name, proxy.address)
+        with Server(Credentials(server.address, "dial_secret")) as connection:
+            assert connection.get("me") == {"username": "ada"}
+        assert proxy.asked == []
+
+
+def test_the_environments_certificates_hold_for_https(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "nowhere.pem"))
+    with pytest.raises(OSError, match="No such file"):
+        Server(Credentials("https://dialeval.example.org", "dial_secret"))
+
+
+@pytest.mark.usefixtures("no_exceptions_for_proxies")
+@pytest.mark.parametrize("proxy", ["ftp://127.0.0.1", "http://127.0.0.1:abc"])
+def test_a_proxy_that_cannot_be_used_is_said(monkeypatch: pytest.MonkeyPatch, proxy: str) -> None:
+    monkeypatch.setenv("HTTPS_PROXY", proxy)
+    monkeypatch.setenv("https_proxy", proxy)
+    with pytest.raises(ClientError, match="the environment's proxy cannot be used"):
+        Server(Credentials("https://dialeval.example.org", "dial_secret"))
+
+
+def test_a_path_that_is_too_long_for_an_address_is_said(connection: Server, tmp_path: Path) -> None:
+    with pytest.raises(ClientError, match="URL too long"):
+        connection.get("x" * 70_000)
+    with pytest.raises(ClientError, match="URL too long"):
+        connection.download("x" * 70_000, tmp_path / "out", nothing)
 
 
 def test_lists_are_read_page_by_page(server: StandIn, connection: Server) -> None:

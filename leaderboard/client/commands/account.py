@@ -7,13 +7,14 @@ import contextlib
 import getpass
 import platform
 import sys
+from collections.abc import Iterator
 
 from leaderboard.client import credentials, terminal
 from leaderboard.client.commands.arguments import Subparsers, command
 from leaderboard.client.credentials import Credentials
 from leaderboard.client.errors import ClientError, Refused
 from leaderboard.client.server import Server
-from leaderboard.client.texts import one_line
+from leaderboard.client.texts import is_unicode, one_line
 
 DAYS = 90
 SCOPES = ("read", "submit", "export")
@@ -38,7 +39,7 @@ def add(parsers: Subparsers) -> None:
         "--scope",
         action="append",
         choices=("read", "submit", "export", "organise"),
-        help=f"with --username: what the token may do; may be given again (default: {', '.join(SCOPES)})",
+        help=f"with --username: what the token may do besides read; may be given again (default: {', '.join(SCOPES)})",
     )
     login.add_argument(
         "--stdin",
@@ -51,16 +52,52 @@ def add(parsers: Subparsers) -> None:
 
 def _login(options: argparse.Namespace) -> int:
     server = credentials.checked_server(options.server)
+    credentials.refuse_unwritable()
+    replaced = _kept_for(server)
     if options.username:
-        token = _token_for(server, options)
+        logged_in = Credentials(server, _token_for(server, options))
+        with _revoked_on_failure(logged_in):
+            said = _tried_and_kept(logged_in)
     else:
-        token = credentials.checked_token(_secret("Token: ", options.stdin))
-    logged_in = Credentials(server, token)
-    with Server(logged_in, terminal.waiting) as connection:
-        me = connection.get("me")
-    path = credentials.keep(logged_in)
-    terminal.say(f"logged in to {server} as {one_line(me.get('username') or me.get('name'), 100)}; kept in {path}")
+        logged_in = Credentials(server, credentials.checked_token(_secret("Token: ", options.stdin)))
+        said = _tried_and_kept(logged_in)
+    if replaced is not None and replaced.token not in ("", logged_in.token):
+        _revoke_replaced(replaced)
+    terminal.say(said)
     return 0
+
+
+def _kept_for(server: str) -> Credentials | None:
+    with contextlib.suppress(ClientError):  # a file that cannot be read is written anew
+        kept = credentials.kept_at_login()
+        return kept if kept is not None and kept.server == server else None
+    return None
+
+
+def _tried_and_kept(given: Credentials) -> str:
+    """In one line whose token it is and where it is kept. Raises ClientError where the site does not know it."""
+    with Server(given, terminal.waiting) as connection:
+        me = connection.get("me")
+    path = credentials.keep(given)
+    return f"logged in to {given.server} as {one_line(me.get('username') or me.get('name'), 100)}; kept in {path}"
+
+
+@contextlib.contextmanager
+def _revoked_on_failure(made: Credentials) -> Iterator[None]:
+    """A token that was made and is not kept would live on, known to nobody."""
+    try:
+        yield
+    except BaseException:  # Ctrl-C, too
+        if still_valid := _why_not_revoked(made):
+            terminal.note(
+                f"the token that was made is not kept and was not revoked: {still_valid}. Revoke it on the site"
+            )
+        raise
+
+
+def _revoke_replaced(replaced: Credentials) -> None:
+    if still_valid := _why_not_revoked(replaced):
+        terminal.note(f"the token of the login before was not revoked: {still_valid}. Revoke it on the site")
 
 
 def _token_for(server: str, options: argparse.Namespace) -> str:
@@ -68,7 +105,8 @@ def _token_for(server: str, options: argparse.Namespace) -> str:
         "username": options.username,
         "password": _secret("Password: ", options.stdin),
         "name": f"dialeval on {platform.node()[:40] or 'a machine'}",
-        "scopes": options.scope or list(SCOPES),
+        # Without read it could neither be tried nor revoked.
+        "scopes": list(dict.fromkeys(["read", *(options.scope or SCOPES)])),
         "days": options.days,
     }
     with Server(Credentials(server), terminal.waiting) as connection:
@@ -82,9 +120,16 @@ def _token_for(server: str, options: argparse.Namespace) -> str:
 
 
 def _secret(prompt: str, from_stdin: bool) -> str:
-    if from_stdin or not sys.stdin.isatty():
-        return sys.stdin.readline().rstrip("\r\n")
-    return getpass.getpass(prompt)
+    try:
+        hidden = not from_stdin and sys.stdin.isatty()
+        typed = getpass.getpass(prompt) if hidden else sys.stdin.readline().rstrip("\r\n")
+    except EOFError as error:
+        raise ClientError("nothing was typed") from error
+    except UnicodeDecodeError as error:
+        raise ClientError("standard input is not UTF-8") from error
+    if not is_unicode(typed):
+        raise ClientError("standard input is not UTF-8")
+    return typed
 
 
 def _logout(options: argparse.Namespace) -> int:

@@ -126,6 +126,8 @@ def _leaderboard(options: argparse.Namespace) -> int:
         terminal.show_json(board)
     elif options.format == "csv":
         terminal.say(boards.as_csv(board).rstrip("\n"))
+        if why := boards.why_empty(board):
+            terminal.note(why)
     else:
         boards.show(board)
     return 0

@@ -18,6 +18,7 @@ def add(parsers: Subparsers) -> None:
 
 def _export(options: argparse.Namespace) -> int:
     with connected() as server, terminal.bytes_moved("download") as moved:
-        size = server.download(f"corpora/{part(options.corpus)}/export", options.to, moved, format=options.format)
+        path = f"corpora/{part(options.corpus)}/export"
+        size = server.download_export(path, options.to, moved, format=options.format)
     terminal.note(f"wrote {size:,} bytes to {options.to}")
     return 0
