@@ -8,7 +8,7 @@ import os
 import sys
 import tempfile
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,10 +23,12 @@ HIGHEST_PORT = 65_535
 
 @dataclass(frozen=True, slots=True)
 class Credentials:
-    """``token`` is kept out of the representation, and so out of tracebacks; it is empty where there is none."""
+    """``token`` is kept out of the representation, and so out of tracebacks; it is empty where there is none.
+    ``was_made``: by ``login``, for itself. One that somebody typed in may be in use elsewhere, too."""
 
     server: str
     token: str = field(default="", repr=False)
+    was_made: bool = False
 
 
 def path_of(environ: Mapping[str, str] = os.environ) -> Path:
@@ -68,7 +70,8 @@ def kept_at_login(environ: Mapping[str, str] = os.environ) -> Credentials | None
         raise ClientError(f"{path} cannot be read: run dialeval login again") from error
     if not isinstance(document, dict) or not isinstance(document.get("server"), str):
         raise ClientError(f"{path} cannot be read: run dialeval login again")
-    return Credentials(checked_server(document["server"]), str(document.get("token", "")))
+    was_made = document.get("was_made") is True
+    return Credentials(checked_server(document["server"]), str(document.get("token", "")), was_made)
 
 
 def token_is_given(environ: Mapping[str, str] = os.environ) -> bool:
@@ -95,7 +98,7 @@ def keep(credentials: Credentials, environ: Mapping[str, str] = os.environ) -> P
     handle, unfinished = tempfile.mkstemp(dir=path.parent)
     try:
         with os.fdopen(handle, "w", encoding="utf-8") as file:
-            json.dump({"server": credentials.server, "token": credentials.token}, file)
+            json.dump(asdict(credentials), file)
         Path(unfinished).replace(path)
     except BaseException:  # a token is in it
         Path(unfinished).unlink()

@@ -33,7 +33,7 @@ def test_login_with_a_password_makes_a_token_and_keeps_it(
     }
     assert server.asked[1].headers["Authorization"] == "Bearer dial_new"
     kept = json.loads((config / "dialeval" / "credentials.json").read_text())
-    assert kept == {"server": server.address, "token": "dial_new"}
+    assert kept == {"server": server.address, "token": "dial_new", "was_made": True}
     assert "dial_new" not in out
 
 
@@ -115,21 +115,32 @@ def test_a_made_token_that_could_be_neither_kept_nor_revoked_is_said(dialeval: R
 
 @pytest.mark.usefixtures("password")
 def test_a_login_revokes_the_token_that_the_one_before_kept(dialeval: Run, server: StandIn) -> None:
-    credentials.keep(credentials.Credentials(server.address, "dial_before"))
+    credentials.keep(credentials.Credentials(server.address, "dial_before", was_made=True))
     server.gives("tokens", MADE)
     server.gives("me", {"username": "ada"})
     server.gives("tokens/current", GONE)
     status, _, err = dialeval("login", server.address, "--username", "ada")
     assert (status, err) == (0, "")
     assert deeds(server)[-1] == (*REVOKED, "Bearer dial_before")
-    kept = credentials.kept_at_login()
-    assert kept is not None
-    assert kept.token == "dial_new"
+    assert credentials.kept_at_login() == credentials.Credentials(server.address, "dial_new", was_made=True)
+
+
+@pytest.mark.usefixtures("password")
+def test_a_token_that_was_typed_in_stays_valid_when_another_takes_its_place(
+    dialeval: Run, server: StandIn, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It may be in use elsewhere, too."""
+    server.gives("me", {"username": "ada"})
+    monkeypatch.setattr("sys.stdin", io.StringIO("dial_typed\n"))
+    assert dialeval("login", server.address)[0] == 0
+    server.gives("tokens", MADE)
+    assert dialeval("login", server.address, "--username", "ada")[0] == 0
+    assert "DELETE" not in [asked.method for asked in server.asked]
 
 
 @pytest.mark.usefixtures("password")
 def test_a_replaced_token_that_was_not_revoked_is_said_and_no_failure(dialeval: Run, server: StandIn) -> None:
-    credentials.keep(credentials.Credentials(server.address, "dial_before"))
+    credentials.keep(credentials.Credentials(server.address, "dial_before", was_made=True))
     server.gives("tokens", MADE)
     server.gives("me", {"username": "ada"})
     server.refuses("tokens/current", 500, "It broke.")
@@ -141,7 +152,7 @@ def test_a_replaced_token_that_was_not_revoked_is_said_and_no_failure(dialeval: 
 def test_a_login_with_the_token_that_is_kept_already_leaves_it_valid(
     dialeval: Run, server: StandIn, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    credentials.keep(credentials.Credentials(server.address, "dial_same"))
+    credentials.keep(credentials.Credentials(server.address, "dial_same", was_made=True))
     monkeypatch.setattr("sys.stdin", io.StringIO("dial_same\n"))
     server.gives("me", {"username": "ada"})
     assert dialeval("login", server.address)[0] == 0
@@ -153,7 +164,7 @@ def test_a_login_leaves_the_token_of_another_site_valid(dialeval: Run, server: S
     server.gives("tokens", MADE)
     server.gives("me", {"username": "ada"})
     with stand_in() as elsewhere:
-        credentials.keep(credentials.Credentials(elsewhere.address, "dial_elsewhere"))
+        credentials.keep(credentials.Credentials(elsewhere.address, "dial_elsewhere", was_made=True))
         assert dialeval("login", server.address, "--username", "ada")[0] == 0
         assert elsewhere.asked == []
     assert [asked.method for asked in server.asked] == ["POST", "GET"]

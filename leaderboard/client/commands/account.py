@@ -53,24 +53,25 @@ def add(parsers: Subparsers) -> None:
 def _login(options: argparse.Namespace) -> int:
     server = credentials.checked_server(options.server)
     credentials.refuse_unwritable()
-    replaced = _kept_for(server)
+    replaced = _made_before(server)
     if options.username:
-        logged_in = Credentials(server, _token_for(server, options))
+        logged_in = Credentials(server, _token_for(server, options), was_made=True)
         with _revoked_on_failure(logged_in):
             said = _tried_and_kept(logged_in)
     else:
         logged_in = Credentials(server, credentials.checked_token(_secret("Token: ", options.stdin)))
         said = _tried_and_kept(logged_in)
-    if replaced is not None and replaced.token not in ("", logged_in.token):
+    if replaced is not None and replaced.token != logged_in.token:
         _revoke_replaced(replaced)
     terminal.say(said)
     return 0
 
 
-def _kept_for(server: str) -> Credentials | None:
+def _made_before(server: str) -> Credentials | None:
+    """What an earlier login made for this site, which nobody knows once it is replaced."""
     with contextlib.suppress(ClientError):  # a file that cannot be read is written anew
         kept = credentials.kept_at_login()
-        return kept if kept is not None and kept.server == server else None
+        return kept if kept is not None and kept.was_made and kept.server == server else None
     return None
 
 
