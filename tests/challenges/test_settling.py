@@ -6,9 +6,9 @@ import pytest
 from django.utils import timezone
 
 from annotations.models import CorpusVersion
-from leaderboard.challenges.actions import work
+from leaderboard.challenges.actions import sweeping, work
 from leaderboard.challenges.models import Notice, Round, Submission, Team
-from tests.challenges.sets import open_round, scored, submit, taken_in, team_with_member
+from tests.challenges.sets import good_file, open_round, scored, submit, taken_in, team_with_member
 from workers import execution as metric_execution
 from workers import runs
 from workers.models import MetricRun
@@ -118,6 +118,17 @@ def test_the_sweep_settles_what_a_worker_left_that_died_after_its_last_run(round
         end_runs(submission, configuration, "done")
     assert work.sweep().settled == 1
     assert now(submission).state == "scored"
+
+
+def test_those_that_wait_for_a_judge_do_not_hide_one_whose_runs_have_ended(
+    round: Round, team: Team, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However many were there before it."""
+    waiting, ended = (taken_in(submit(round, team, data=good_file(round.version, text))) for text in ("Hm.", "Oh."))
+    MetricRun.objects.filter(system=ended.system).update(state=MetricRun.State.FAILED, error="no such model")
+    monkeypatch.setattr(sweeping, "HINTS_A_SWEEP", 1)
+    work.sweep()
+    assert (now(waiting).state, now(ended).state) == ("scoring", "failed")
 
 
 def test_the_board_changes_and_the_pages_of_the_corpus_do_not(round: Round, team: Team) -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import QuerySet
+from django.db.models import Exists, OuterRef, QuerySet
 from django.utils import timezone
 
 from leaderboard.challenges import uploads
@@ -17,6 +17,7 @@ from leaderboard.challenges.actions.telling import log, queue_of, send_hints
 from leaderboard.challenges.models import OWNED, Submission
 from workers.claims import WAITS_ANEW, to_hint
 from workers.hints import HINTS_A_SWEEP
+from workers.models import MetricRun
 
 State = Submission.State
 FILES_EVERY_SECONDS = 600.0
@@ -46,9 +47,16 @@ def sweep() -> Swept:
     given_up += sum(_give_up_waiting(pk) for pk in list(_used_up().values_list("pk", flat=True)))
     waiting = Submission.objects.filter(state=State.RECEIVED)
     hinted = send_hints((pk, queue_of(kind)) for pk, kind in to_hint(waiting, now, "pk", "kind"))
-    scoring = Submission.objects.filter(state=State.SCORING).order_by("scoring_at").values_list("pk", flat=True)
-    settled = sum(settle(pk) for pk in list(scoring[:HINTS_A_SWEEP]))
+    settled = sum(settle(pk) for pk in list(_scoring()[:HINTS_A_SWEEP]))
     return Swept(given_back, given_up, hinted, settled, _forgotten_files())
+
+
+def _scoring() -> QuerySet[Submission, int]:
+    """First those without a run under way: hundreds that wait for one judge must not hide one that has ended."""
+    at_work = [MetricRun.State.PENDING, MetricRun.State.RUNNING]
+    under_way = Exists(MetricRun.objects.filter(system=OuterRef("system"), state__in=at_work))
+    scoring = Submission.objects.filter(state=State.SCORING)
+    return scoring.order_by(under_way.asc(), "scoring_at").values_list("pk", flat=True)
 
 
 def _silent(pk: int) -> QuerySet[Submission]:
