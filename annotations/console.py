@@ -7,6 +7,7 @@ import fcntl
 import io
 import json
 import os
+import select
 import sys
 from argparse import ArgumentTypeError
 from collections.abc import Callable, Iterator, Sequence
@@ -87,6 +88,15 @@ def _has_every_character(stream: Any) -> bool:
     return codecs.lookup(getattr(stream, "encoding", None) or "utf-8").name.startswith("utf")
 
 
+def _is_read() -> bool:
+    """Whether somebody still reads our output. Where a system cannot tell, nobody does."""
+    if not hasattr(select, "poll"):
+        return False
+    watched = select.poll()
+    watched.register(sys.stdout.fileno(), 0)
+    return not watched.poll(0)
+
+
 @contextmanager
 def quiet_when_nobody_reads() -> Iterator[None]:
     """Whoever reads our output may have enough of it, such as ``head``: exit 1, nothing said."""
@@ -97,6 +107,8 @@ def quiet_when_nobody_reads() -> Iterator[None]:
             if sys.stdout is not None:
                 sys.stdout.flush()
     except BrokenPipeError:
+        if _is_read():
+            raise  # another pipe's: a process or a server of ours is gone
         # Nothing more may be written, not even when Python ends.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)

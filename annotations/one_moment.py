@@ -22,9 +22,16 @@ def one_moment() -> Iterator[None]:
             cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
             yield
         return
+    connection.ensure_connection()
+    if connection.connection.in_transaction:  # another's moment
+        yield
+        return
     with connection.cursor() as cursor:
+        cursor.execute("PRAGMA query_only = ON")
         cursor.execute("BEGIN DEFERRED")  # Django's own BEGIN would take the lock that writers need
         try:
             yield
         finally:
-            cursor.execute("ROLLBACK")
+            if connection.connection.in_transaction:
+                cursor.execute("ROLLBACK")
+            cursor.execute("PRAGMA query_only = OFF")

@@ -37,7 +37,12 @@ def records_of(version: CorpusVersion, include_withheld: bool = False) -> Iterat
     )
     # Who is shown is decided once: a system that comes while the records are read, withheld or not, was not announced.
     announced = list(systems.order_by("position"))
-    shown = frozenset(system.pk for system in announced)
+    shown = frozenset(system.name for system in announced)
+    left_out = (
+        frozenset()
+        if include_withheld
+        else frozenset(version.systems.filter(withheld=True).values_list("pk", flat=True))
+    )
     yield CorpusRecord(
         name=version.corpus.name,
         simulated=version.simulated,
@@ -52,21 +57,23 @@ def records_of(version: CorpusVersion, include_withheld: bool = False) -> Iterat
         yield RaterRecord(rater.name, rater.kind)
     dialogues = list(version.dialogues.order_by("position").values_list("pk", flat=True))
     for start in range(0, len(dialogues), DIALOGUES_A_READ):
-        yield from _records_of_dialogues(dialogues[start : start + DIALOGUES_A_READ], shown)
+        yield from _records_of_dialogues(dialogues[start : start + DIALOGUES_A_READ], shown, left_out)
 
 
-def _records_of_dialogues(pks: Sequence[int], shown: Set[int]) -> Iterator[Record]:
+def _records_of_dialogues(pks: Sequence[int], shown: Set[str], left_out: Set[int]) -> Iterator[Record]:
+    """``left_out`` saves reading what will not be ``shown``. To ask for those that are would not do: SQLite then reads
+    all responses of each system for every part."""
     turns = _by_dialogue(
         Turn.objects.filter(dialogue__in=pks).order_by("dialogue__position", "pk"), attrgetter("dialogue_id")
     )
     responses = _by_dialogue(
         Response.objects.filter(turn__dialogue__in=pks)
-        .filter(system__in=shown)
+        .exclude(system__in=left_out)
         .order_by("turn__dialogue__position", "pk")
         .values_list("turn__dialogue_id", "turn__number", "system__name", "text"),
         itemgetter(0),
     )
-    ratings = _by_dialogue(_ratings_in(pks, shown), itemgetter(0))
+    ratings = _by_dialogue(_ratings_in(pks, left_out), itemgetter(0))
     for dialogue in Dialogue.objects.filter(pk__in=pks).order_by("position"):
         name = dialogue.external_id
         yield DialogueRecord(
@@ -76,9 +83,11 @@ def _records_of_dialogues(pks: Sequence[int], shown: Set[int]) -> Iterator[Recor
             tuple(_turn_record(turn) for turn in turns.get(dialogue.pk, ())),
         )
         for _, turn, system, text in responses.get(dialogue.pk, ()):
-            yield ResponseRecord(name, turn, system, text)
+            if system in shown:
+                yield ResponseRecord(name, turn, system, text)
         for _, _, turn, system, rater, aspect, score, comment in ratings.get(dialogue.pk, ()):
-            yield RatingRecord(name, turn, system, rater, aspect, score, comment)
+            if system in shown:
+                yield RatingRecord(name, turn, system, rater, aspect, score, comment)
 
 
 def _by_dialogue(rows, dialogue_of) -> dict[int, list]:
@@ -90,12 +99,12 @@ def _turn_record(turn: Turn) -> TurnRecord:
     return TurnRecord(turn.number, context, tuple(turn.references))
 
 
-def _ratings_in(dialogues: Sequence[int], shown: Set[int]) -> Iterator[tuple]:
+def _ratings_in(dialogues: Sequence[int], left_out: Set[int]) -> Iterator[tuple]:
     """(dialogue pk, place, pk, turn number or None, system, rater, aspect, score, comment) as they were stored."""
     said = ("rater__name", "aspect", "score", "comment")
     of_responses = (
         Rating.objects.filter(response__turn__dialogue__in=dialogues)
-        .filter(response__system__in=shown)
+        .exclude(response__system__in=left_out)
         .order_by("response__turn__dialogue__position", "pk")
         .values_list(
             "response__turn__dialogue__position",
@@ -108,7 +117,7 @@ def _ratings_in(dialogues: Sequence[int], shown: Set[int]) -> Iterator[tuple]:
     )
     of_dialogues = (
         Rating.objects.filter(dialogue__in=dialogues)
-        .filter(system__in=shown)
+        .exclude(system__in=left_out)
         .order_by("dialogue__position", "pk")
         .values_list("dialogue__position", "pk", "dialogue_id", "system__name", *said)
     )

@@ -61,17 +61,18 @@ class StrictParser(Parser):
         is_body = request.method == "POST" and data is not request.GET
         if is_body and request.content_type != "multipart/form-data":
             raise Refused(415, _("Send the body as multipart/form-data."), code="media_type")
-        _refuse_what_nobody_hears("form" if is_body else "query", data, list_fields, request)
+        if is_body:
+            _refuse_what_nobody_hears("form", data, request)
         return super().parse_querydict(data, list_fields, request)
 
 
-def _refuse_what_nobody_hears(source: str, data: Any, list_fields: list[str], request: HttpRequest) -> None:
+def _refuse_what_nobody_hears(source: str, data: Any, request: HttpRequest) -> None:
     """A field that is misspelt, or sent twice where one is meant: as in JSON bodies an error, not a wish unheard."""
     match = request.resolver_match
     known = _fields_of()[match.route if match else "", request.method or ""]
     errors = [
         *((name, _("Nobody knows this field.")) for name in data if name not in known[source]),
-        *((name, _("Sent more than once.")) for name in set(data) - set(list_fields) if len(data.getlist(name)) > 1),
+        *((name, _("Sent more than once.")) for name in data if len(data.getlist(name)) > 1),
     ]
     if errors:
         said = [{"field": f"{source}.{name}"[:200], "message": message} for name, message in errors[:20]]
@@ -99,6 +100,11 @@ def _fields_of() -> dict[tuple[str, str], dict[str, set[str]]]:
 
 
 class Api(NinjaAPI):
+    def create_temporal_response(self, request: HttpRequest) -> HttpResponse:
+        """Called for every operation, also for one that takes no query."""
+        _refuse_what_nobody_hears("query", request.GET, request)
+        return super().create_temporal_response(request)
+
     def get_openapi_schema(self, **_options: Any) -> OpenAPISchema:
         return document()
 

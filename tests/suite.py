@@ -66,6 +66,10 @@ LANES = (
 """What is in one lane runs one after the other."""
 
 
+SECONDS_FOR_THE_REST = 5
+"""What a stage said last is read after its end."""
+
+
 @dataclass
 class Outcome:
     stage: Stage
@@ -105,20 +109,27 @@ class Suite:
         return [self._stage(stage) for stage in stages if not self.stopped.is_set()]
 
     def _stage(self, stage: Stage) -> Outcome:
-        begun, said = time.monotonic(), ""
+        begun, said = time.monotonic(), [""]
         process = subprocess.Popen(
             stage.command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace"
         )
         self.running.add(process)
         if self.stopped.is_set():  # in the moment before
             process.terminate()
+        reader = threading.Thread(target=self._read, args=(stage, process, said), daemon=True)
+        reader.start()
+        status = process.wait()
+        reader.join(SECONDS_FOR_THE_REST)
+        self.running.discard(process)
+        return Outcome(stage, status, time.monotonic() - begun, said[-1])
+
+    def _read(self, stage: Stage, process: subprocess.Popen[str], said: list[str]) -> None:
+        """Whoever outlives the stage and still has its output is not waited for."""
         assert process.stdout is not None
         for line in process.stdout:
-            said = line.strip() or said
+            if line.strip():
+                said.append(line.strip())
             self._print(f"{stage.name:<{self._width}} | {line.rstrip()}")
-        status = process.wait()
-        self.running.discard(process)
-        return Outcome(stage, status, time.monotonic() - begun, said)
 
     @property
     def _width(self) -> int:

@@ -60,6 +60,13 @@ def compute(run_id: int) -> bool:
         else:
             _took_too_long(claims)
         return False
+    except (OperationalError, InterfaceError) as problem:  # the database was away or locked: no fault of a metric's
+        log.warning("metric run %s and %d more wait again: %s", run_id, len(claims) - 1, problem)
+        if calls_paid_here() > paid_before:
+            runs.give_back(claims)
+        else:
+            runs.split_up(claims, f"the database was away: {_said(problem)}")
+        return False
     except (KeyboardInterrupt, SystemExit):
         runs.give_back(claims)
         raise
@@ -84,16 +91,12 @@ def _computed(claims: Sequence[Claim]) -> bool:
     """All at once; where that fails, one by one, so that the failure is that of the run which causes it."""
     try:
         return _compute_together(claims)
-    except (LeaseLost, SoftTimeLimitExceeded, Stopped):
+    except (LeaseLost, SoftTimeLimitExceeded, Stopped, OperationalError, InterfaceError):
         raise
     except (BudgetSpent, EndpointFailed, OtherWording) as problem:  # as it would end for each of them alone, too
         log.warning("metric runs %s stop: %s", [one.row_id for one in claims], problem)
         for claim in claims:
             runs.fail(claim, _said_of_judge(problem))
-        return False
-    except (OperationalError, InterfaceError) as problem:  # the database was away or locked: no fault of a metric's
-        log.warning("metric runs %s wait again: %s", [one.row_id for one in claims], problem)
-        runs.split_up(claims, f"the database could not store it: {_said(problem)}")
         return False
     except Exception as problem:  # whatever a metric does wrong belongs in its row, not only in a worker's log
         if len(claims) == 1:

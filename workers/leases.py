@@ -34,12 +34,12 @@ def lease_kept(renew_once: Callable[[], bool], what: str) -> Iterator[None]:
         while not stop.wait(settings.LEASE_SECONDS / 3):
             try:
                 close_old_connections()
-                if is_worker:
-                    presence.note_own_queues()  # with all its processes at work for hours it does no sweep
                 if not renew_once():
                     return
+                if is_worker:
+                    presence.note_own_queues()  # with all its processes at work for hours it does no sweep
             except Exception:
-                log.exception("the lease of %s could not be renewed", what)
+                log.exception("the lease of %s could not be renewed, or its worker not noted", what)
         connection.close()
 
     if connection.in_atomic_block:  # a caller's own transaction (tests, --inline): there is nobody to race with

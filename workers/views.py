@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import wraps
 from typing import Any
+from urllib.parse import urlsplit
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.contrib.auth.views import redirect_to_login
 from django.core.exceptions import PermissionDenied
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
@@ -92,7 +93,9 @@ def corpus_runs_progress(request: HttpRequest, slug: str) -> HttpResponse:
     progress = run_progress(version)
     if request.headers.get(SEEN) == progress.mark:
         return render(request, "workers/_progress.html", {"version": version, "progress": progress})
-    request.path = reverse("corpus-runs", args=[slug])  # where its tables' links lead: to the page it stands on
+    # Its tables are arranged, and their links lead, as on the page that it stands on.
+    request.path = reverse("corpus-runs", args=[slug])
+    request.GET = QueryDict(urlsplit(request.htmx.current_url or "").query)  # type: ignore[attr-defined]
     return render(request, "workers/_progress.html", {**_runs_of(request, version), "is_news": True})
 
 

@@ -9,6 +9,7 @@ import sys
 
 import pytest
 
+from annotations.console import quiet_when_nobody_reads
 from tests.site import PROJECT
 
 
@@ -41,3 +42,9 @@ def test_json_is_json_in_every_encoding() -> None:
 @pytest.mark.parametrize("arguments", ["--format json", "--help"])  # more than a buffer holds, and less
 def test_a_reader_that_has_enough_is_no_error(arguments: str) -> None:
     assert metrics(f"{arguments} | true").stderr == b""
+
+
+def test_another_pipe_that_breaks_is_a_fault() -> None:
+    """A process of ours that is gone, such as a model server: not somebody who has read enough."""
+    with pytest.raises(BrokenPipeError), quiet_when_nobody_reads():
+        raise BrokenPipeError

@@ -5,7 +5,7 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from django.db import connection
+from django.db import DatabaseError, connection
 
 from annotations.models import Corpus
 from annotations.one_moment import one_moment
@@ -38,3 +38,19 @@ def test_in_a_caller_s_own_transaction_it_is_that_one_s_moment() -> None:
     with transaction.atomic(), one_moment():
         Corpus.objects.create(slug="mine", name="mine")
     assert Corpus.objects.count() == 1
+
+
+def test_one_moment_within_another_is_the_same() -> None:
+    with one_moment():
+        assert Corpus.objects.count() == 0
+        stored_by_somebody_else("meanwhile")
+        with one_moment():
+            assert Corpus.objects.count() == 0
+    assert Corpus.objects.count() == 1
+
+
+def test_nothing_can_be_stored_inside_and_everything_afterwards() -> None:
+    """Else it would be taken back without a word."""
+    with pytest.raises(DatabaseError), one_moment():
+        Corpus.objects.filter(slug="x").update(name="y")
+    assert Corpus.objects.create(slug="after", name="after").pk

@@ -221,9 +221,12 @@ class TestCorpora:
         assert Program().get(path, cursor=cursor).status_code == 422
         assert len(Program().get(path, cursor=cursor, version=1).json()["items"]) == 1
 
-    @pytest.mark.parametrize("query", ["verson=1", "version=1&version=2"])
-    def test_a_wish_that_nobody_hears_is_an_error(self, query: str) -> None:
-        answer = Program().get(f"/corpora/{PUBLIC}?{query}")
+    @pytest.mark.parametrize(
+        ("path", "query"),
+        [(f"/corpora/{PUBLIC}", "verson=1"), (f"/corpora/{PUBLIC}", "version=1&version=2"), ("/metrics", "limit=1")],
+    )
+    def test_a_wish_that_nobody_hears_is_an_error(self, path: str, query: str) -> None:
+        answer = Program().get(f"{path}?{query}")
         assert answer.status_code == 422
         assert [one["field"] for one in answer.json()["errors"]] == [f"query.{query.partition('=')[0]}"]
 

@@ -76,6 +76,16 @@ def test_who_stops_the_suite_stops_what_it_started(tmp_path: Path) -> None:
     assert "never" not in said.read_text()
 
 
+def test_who_outlives_a_stage_and_has_its_output_is_not_waited_for(tmp_path: Path) -> None:
+    """A worker that a killed test left behind would hold up the gate as long as it lives."""
+    program = (
+        "import subprocess, sys; subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(60)']); print('done')"
+    )
+    (outcome,) = Suite([[Stage("leaves", module(tmp_path, "leaves", program))]]).run()
+    assert (outcome.status, outcome.said) == (0, "done")
+    assert outcome.seconds < 40
+
+
 def _lives(pid: int) -> bool:
     try:
         os.kill(pid, 0)

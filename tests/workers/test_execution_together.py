@@ -342,6 +342,22 @@ def test_what_the_database_could_not_store_waits_again_while_it_may_be_begun_aga
     monkeypatch.undo()
 
 
+def test_what_was_paid_for_before_the_database_went_away_is_no_attempt(
+    version: CorpusVersion, scorer: NotedLengths, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A judge that asks for hours gets on, however short the outages between."""
+
+    def away(examples: object) -> None:
+        monkeypatch.setattr(execution, "calls_paid_here", lambda: 1)
+        raise OperationalError("the connection is closed")
+
+    monkeypatch.setattr(execution, "calls_paid_here", lambda: 0)
+    scorer.before = away
+    first, *_ = requested(version)
+    assert not execution.compute(first.pk)
+    assert states() == ["pending:0"] * 4
+
+
 def test_a_system_that_is_deleted_meanwhile_takes_only_its_run_along(
     version: CorpusVersion, scorer: NotedLengths
 ) -> None:

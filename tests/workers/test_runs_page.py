@@ -69,6 +69,18 @@ def test_a_page_that_stands_open_is_told_of_a_failure_once(version: CorpusVersio
     assert "run-outcomes" not in progress(client, version, seen)
 
 
+def test_news_come_arranged_as_the_page_is(version: CorpusVersion, client: Client) -> None:
+    """The browser says which page it has, sorted and chosen from."""
+    failed(version, "length", {"echo": "no such model"})
+    failed(version, "word_f1", {"echo": "no such model"})
+    page = f"http://testserver/corpora/{version.corpus.slug}/runs/?failed-sort=-metric"
+    address = reverse("corpus-runs-progress", args=[version.corpus.slug])
+    news = client.get(address, headers={"HX-Request": "true", "HX-Current-URL": page}).content.decode()
+    rows = re.findall(r"<tr[^>]*>.*?</tr>", news, re.DOTALL)
+    names = [name for row in rows for name in re.findall(r"\b(length|word_f1)\b", row)[:1]]
+    assert names == ["word_f1", "length"]
+
+
 def test_the_last_answer_brings_what_was_computed(version: CorpusVersion, client: Client) -> None:
     runs.request([parse("length")], select_systems(version, ["echo"]), hint=False)
     seen = run_progress(version).mark

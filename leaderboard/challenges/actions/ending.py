@@ -47,4 +47,6 @@ def boards_of_failed_runs(run_ids: Iterable[int]) -> None:
     """Boards say why one of the corpus's own systems has no score. What is done changes its version's revision, and
     with it every board; what has failed is told here. A submission's run ends with the submission."""
     failed = MetricRun.objects.filter(pk__in=list(run_ids), state=MetricRun.State.FAILED, system__withheld=False)
-    Round.objects.filter(version__in=failed.values("system__version")).update(revision=F("revision") + 1)
+    versions = list(failed.values_list("system__version", flat=True).distinct())
+    if versions:  # an update of nothing waits for SQLite's writer, too, at the end of every run
+        Round.objects.filter(version__in=versions).update(revision=F("revision") + 1)
