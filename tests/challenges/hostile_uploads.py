@@ -78,11 +78,15 @@ def draw(seed: int, number: int, places: Places, systems: tuple[str, ...]) -> Ca
 
 
 def _fields(chance: random.Random, number: int, way: Way, level: MetricLevel) -> dict[str, str]:
-    fields = {"name": f"case-{number}", "description": ""}
-    if way == "api":
-        fields["track"] = chance.choice(("gpu", "gpu", "gpu", "gpu", "", "GPU", "scores"))
+    fields = {"name": f"case-{number}"}
     if way == "scores":
         fields |= {"level": level, "higher_is_better": "true"}
+    else:
+        fields["description"] = ""
+    if way == "api":
+        fields["track"] = chance.choice(("gpu", "gpu", "gpu", "gpu", "", "GPU", "scores"))
+    if chance.random() < 0.03:  # misspelt, or another form's: the API takes none
+        fields[chance.choice(("higher_is_beter", "desription", "team", "way"))] = "true"
     if chance.random() < 0.1:
         fields[chance.choice(list(fields))] = chance.choice(NASTY).replace("\ud800", "\ufffd")
     return fields
