@@ -1,4 +1,5 @@
-# Two commands do everything: `make run` (the site with its demo) and `make test` (lint and the whole test suite).
+# Two commands do everything: `make run` (the site with its demo) and `make test` (lint and tests; `CI=true make test`: all
+# of them).
 PYTHON ?= python3
 BIN := .venv/bin
 PORT ?= 8000

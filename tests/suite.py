@@ -1,8 +1,13 @@
-"""``python -m tests.suite``: every test there is. A step of ``make test``.
+"""``python -m tests.suite``: a step of ``make test``.
 
-First on SQLite with the folder broker, then what touches a database or a broker again on PostgreSQL and Redis. Tests of
-two kinds run side by side: the many that keep a processor busy, and those with browsers, and sites whose processes are
-killed, which wait more than they work. The former give way: nothing of theirs has a time limit that somebody waits for.
+Where ``CI`` is set, as services that test what is pushed set it, every test there is: first on SQLite with the folder
+broker, then what touches a database or a broker again on PostgreSQL and Redis. On a workstation what one waits for
+while one works, under ten minutes on two cores: on SQLite, without the slow ones. What that leaves out is said at the
+end.
+
+Tests of two kinds run side by side: the many that keep a processor busy, and those with browsers, and sites whose
+processes are killed, which wait more than they work. The former give way: nothing of theirs has a time limit that
+somebody waits for.
 
 A stage that fails stops nothing, so that one run tells all that is wrong. Each line names its stage; at the end stands
 what became of each, and how long it took.
@@ -16,9 +21,11 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+
+from tests.ci import is_ci
 
 CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 BUSY = min(8, CORES)
@@ -52,7 +59,7 @@ def _pytest(processes: int, *arguments: str) -> tuple[str, ...]:
 
 IN_PROCESS = _pytest(BUSY, "--ignore", "tests/browser", "--ignore", "tests/faults")
 BROWSERS_AND_FAULTS = ("tests/browser", "tests/faults", *(f"--ignore={path}" for path in WITHOUT_SERVICES))
-LANES = (
+WHOLE = (
     (
         Stage("SQLite", IN_PROCESS, gives_way=True),
         Stage("PostgreSQL", ("tests.services", *IN_PROCESS), gives_way=True),
@@ -64,6 +71,15 @@ LANES = (
     ),
 )
 """What is in one lane runs one after the other."""
+
+QUICK = ("-m", "not slow")
+EVERYDAY = (
+    (Stage("SQLite", (*IN_PROCESS, *QUICK), gives_way=True),),
+    (Stage("browsers", (*_pytest(WAITING, "tests/browser"), *QUICK)),),
+)
+LEFT_OUT = (
+    "Left out: slow tests, PostgreSQL and Redis, sites whose processes are killed. `CI=true make test` runs them, too."
+)
 
 
 SECONDS_FOR_THE_REST = 5
@@ -111,7 +127,12 @@ class Suite:
     def _stage(self, stage: Stage) -> Outcome:
         begun, said = time.monotonic(), [""]
         process = subprocess.Popen(
-            stage.command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace"
+            stage.command,
+            env={**os.environ, "OMP_NUM_THREADS": "1"},  # there are as many processes as cores
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="replace",
         )
         self.running.add(process)
         if self.stopped.is_set():  # in the moment before
@@ -150,12 +171,18 @@ def report(outcomes: Sequence[Outcome]) -> str:
     return "\n".join(lines)
 
 
-def main(lanes: Sequence[Sequence[Stage]] = LANES) -> int:
+def main(lanes: Sequence[Sequence[Stage]]) -> int:
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     outcomes = Suite(lanes).run()
     print("\n" + report(outcomes))
+    if lanes is EVERYDAY:
+        print(LEFT_OUT)
     return int(any(one.status for one in outcomes))
 
 
+def lanes_of(environment: Mapping[str, str]) -> Sequence[Sequence[Stage]]:
+    return WHOLE if is_ci(environment) else EVERYDAY
+
+
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(lanes_of(os.environ)))

@@ -13,9 +13,10 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
-from tests.browser.chromium import find_chromium, must_not_skip, options
+from tests.browser.chromium import find_chromium, options
 from tests.browser.stage import Stage, set_up
 from tests.browser.visit import Visit, visitors
+from tests.ci import is_ci
 
 expect.set_options(timeout=20_000)
 """As long as clicks wait: five seconds, Playwright's own, are short where a machine builds other things beside."""
@@ -26,7 +27,7 @@ def chromium() -> Iterator[Browser]:
     path = find_chromium()
     if path is None:
         reason = "BROWSER TESTS SKIPPED: there is no chromium, chromium-browser or google-chrome on the path"
-        if must_not_skip():
+        if is_ci():
             pytest.fail(f"{reason}. CI may not skip them.")
         pytest.skip(reason)
     with sync_playwright() as playwright:

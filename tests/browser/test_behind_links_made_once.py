@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import pytest
 from playwright.sync_api import expect
 
 from tests.browser.for_everybody import assert_everybody_can_use
@@ -14,6 +15,7 @@ from tests.dialeval_site.authenticator import code_of
 PASSWORD, NEW = "a door of seven colours", "a window of eight colours"
 
 
+@pytest.mark.slow
 def test_two_factor_log_in_is_set_up_and_asked_for(visit: Callable[..., Visit], stage: Stage) -> None:
     """The app's code turns it on; a recovery code logs in, for an app's code is good once."""
     stage.python(f"from django.contrib.auth.models import User\nUser.objects.create_user('two', password={PASSWORD!r})")
@@ -41,6 +43,7 @@ def test_two_factor_log_in_is_set_up_and_asked_for(visit: Callable[..., Visit], 
     expect(page.get_by_role("button", name="Log out")).to_be_visible()
 
 
+@pytest.mark.slow
 def test_a_letter_s_link_leads_to_a_new_password(visit: Callable[..., Visit], stage: Stage) -> None:
     link = stage.python(
         "from django.contrib.auth.models import User\n"
@@ -62,6 +65,7 @@ def test_a_letter_s_link_leads_to_a_new_password(visit: Callable[..., Visit], st
     assert_everybody_can_use(visitor.go(link))  # it was good once, and says so
 
 
+@pytest.mark.slow
 def test_the_state_of_a_statistic_is_a_page(visit: Callable[..., Visit], stage: Stage) -> None:
     visitor = visit()
     visitor.go("/corpora/demo/systems/")

@@ -34,6 +34,7 @@ def live_campaign(stage: Stage) -> str:
     return "/campaigns/live"
 
 
+@pytest.mark.slow
 def test_the_agreement_page_follows_the_ratings(visit: Callable[..., Visit], stage: Stage, live_campaign: str) -> None:
     """16 ratings, then 17, without anybody touching the page."""
     visitor = visit(role="organiser")

@@ -21,6 +21,7 @@ def no_campaign_is_left(stage: Stage) -> Iterator[None]:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("script", [True, False], ids=["with-script", "without-script"])
 def test_from_nothing_to_a_rater_who_has_joined(visit: Callable[..., Visit], script: bool) -> None:
     organiser = visit(role="organiser", script=script)

@@ -88,6 +88,7 @@ def baseline(dialogues: Path, name: str) -> Path:
     return responses
 
 
+@pytest.mark.slow
 def test_a_newcomer_gets_from_the_front_door_to_a_rank(
     visit: Callable[..., Visit], challenge: None, tmp_path: Path
 ) -> None:

@@ -22,6 +22,7 @@ def no_challenge_is_left(stage: Stage) -> Iterator[None]:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("script", [True, False], ids=["with-script", "without-script"])
 def test_from_the_plan_to_an_open_challenge(visit: Callable[..., Visit], script: bool) -> None:
     organiser = visit(role="organiser", script=script)
@@ -84,6 +85,7 @@ def test_the_round_follows_the_corpus_and_warns_of_hiding_it(visit: Callable[...
     expect(page.get_by_role("link", name="First")).to_be_visible()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("width", "scheme"), [(1440, "light"), (390, "dark")])
 def test_no_page_scrolls_sideways(visit: Callable[..., Visit], stage: Stage, width: int, scheme: str) -> None:
     """Names as long as they may be, without a space; a team and a submission of them, and a twin."""

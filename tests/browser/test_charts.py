@@ -7,6 +7,7 @@ import io
 import json
 from collections.abc import Callable
 
+import pytest
 from playwright.sync_api import Locator, Page
 
 from leaderboard.figures import POINTS_DRAWN
@@ -22,6 +23,7 @@ def rows_of_download(page: Page, figure: Locator) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(page.request.get(str(address)).text())))
 
 
+@pytest.mark.slow
 def test_scatter_plots_draw_as_many_points_as_the_data_say(visit: Callable[..., Visit]) -> None:
     visitor = visit()
     page = visitor.go("/corpora/demo/metrics/")
@@ -33,6 +35,7 @@ def test_scatter_plots_draw_as_many_points_as_the_data_say(visit: Callable[..., 
         assert f"n = {len(said)}" in figure.locator("> figcaption").inner_text()
 
 
+@pytest.mark.slow
 def test_there_are_as_many_points_as_responses_that_people_rated(visit: Callable[..., Visit]) -> None:
     """The demo has 8 systems that all answer 8 dialogues of 7 turns, all rated: 448, 64 and 8."""
     visitor = visit()
@@ -40,6 +43,7 @@ def test_there_are_as_many_points_as_responses_that_people_rated(visit: Callable
     assert [len(rows_of_download(page, chart(page, level))) for level in ("turn", "dialogue", "system")] == [448, 64, 8]
 
 
+@pytest.mark.slow
 def test_a_points_hover_text_is_the_response(visit: Callable[..., Visit]) -> None:
     visitor = visit()
     page = visitor.go("/corpora/demo/metrics/plots/")
@@ -56,6 +60,7 @@ def test_a_points_hover_text_is_the_response(visit: Callable[..., Visit]) -> Non
     assert any(response[:40] in shown for response in responses)
 
 
+@pytest.mark.slow
 def test_a_response_that_is_markup_is_text_in_the_hover(visit: Callable[..., Visit]) -> None:
     visitor = visit()
     page = visitor.go("/corpora/hostile/metrics/plots/")
@@ -66,6 +71,7 @@ def test_a_response_that_is_markup_is_text_in_the_hover(visit: Callable[..., Vis
     assert not any("<script" in text or "<img" in text for text in hovers)
 
 
+@pytest.mark.slow
 def test_systems_keep_their_colour_from_chart_to_table(visit: Callable[..., Visit]) -> None:
     visitor = visit()
     page = visitor.go("/corpora/demo/metrics/plots/")
@@ -83,6 +89,7 @@ def test_systems_keep_their_colour_from_chart_to_table(visit: Callable[..., Visi
     assert drawn == in_table
 
 
+@pytest.mark.slow
 def test_charts_are_drawn_again_in_the_other_theme(visit: Callable[..., Visit]) -> None:
     visitor = visit(scheme="light")
     page = visitor.go("/corpora/demo/systems/")
@@ -127,6 +134,7 @@ ON_PAPER = """() => matchMedia("print").addEventListener("change", (paper) => {
 """What stands there when the page is laid out for the sheet."""
 
 
+@pytest.mark.slow
 def test_charts_of_a_dark_page_are_on_paper_in_its_colours(visit: Callable[..., Visit]) -> None:
     visitor = visit(scheme="dark")
     page = visitor.go("/corpora/demo/metrics/")

@@ -57,6 +57,7 @@ def say(page: Page, words: str) -> None:
     page.keyboard.press("Enter")
 
 
+@pytest.mark.slow
 def test_two_rounds_by_keyboard_then_the_end_and_the_rating(
     visit: Callable[..., Visit], chat: tuple[str, str], endpoint: StubEndpoint
 ) -> None:
@@ -87,6 +88,7 @@ def test_two_rounds_by_keyboard_then_the_end_and_the_rating(
     assert [len(asked["messages"]) for asked in endpoint.asked] == [2, 4]
 
 
+@pytest.mark.slow
 def test_an_answer_that_fails_is_told_and_asked_for_again(
     visit: Callable[..., Visit], chat: tuple[str, str], endpoint: StubEndpoint
 ) -> None:

@@ -67,6 +67,7 @@ def bubbles(page: Page) -> list[str]:
     return [text.strip() for text in page.locator(".chat .bubble p").all_inner_texts()]
 
 
+@pytest.mark.slow
 def test_two_raters_write_a_whole_dialogue_by_keyboard(stage: Stage, meeting: Callable[..., Pair]) -> None:
     """Each types while the other's turn lasts, and Enter sends when the own turn has come. The pages' clocks jump to
     where they ask for new lines, as they do by themselves in the tests below."""
@@ -98,6 +99,7 @@ def test_two_raters_write_a_whole_dialogue_by_keyboard(stage: Stage, meeting: Ca
     assert lines_of(stage, "whole-dialogue") == [["AB"[number % 2], text] for number, text in enumerate(texts)]
 
 
+@pytest.mark.slow
 def test_own_words_stand_right_and_only_the_own_persona_shows(meeting: Callable[..., Pair]) -> None:
     first, second = meeting("own-side")
     first.page.get_by_label("Your next utterance").fill("Hello there.")
@@ -111,6 +113,7 @@ def test_own_words_stand_right_and_only_the_own_persona_shows(meeting: Callable[
     assert_everybody_can_use(second.page)
 
 
+@pytest.mark.slow
 def test_without_a_connection_the_text_waits_and_is_sent_once(stage: Stage, meeting: Callable[..., Pair]) -> None:
     first, second = meeting("offline")
     page = first.page
@@ -127,6 +130,7 @@ def test_without_a_connection_the_text_waits_and_is_sent_once(stage: Stage, meet
     first.complaints = [one for one in first.complaints if "ERR_INTERNET_DISCONNECTED" not in one and "htmx" not in one]
 
 
+@pytest.mark.slow
 def test_an_answer_that_is_lost_is_asked_for_again_and_stored_once(stage: Stage, meeting: Callable[..., Pair]) -> None:
     first, _ = meeting("lost-answer")
     page = first.page
@@ -150,6 +154,7 @@ def test_an_answer_that_is_lost_is_asked_for_again_and_stored_once(stage: Stage,
     first.complaints = [one for one in first.complaints if "status of 502" not in one]
 
 
+@pytest.mark.slow
 def test_a_draft_outlives_a_reload_and_stays_in_a_narrow_dark_window(meeting: Callable[..., Pair]) -> None:
     first, second = meeting("draft", width=390, scheme="dark")
     text = "A sentence that I have not sent. " * 8
@@ -193,6 +198,7 @@ def test_who_is_left_behind_is_told_and_can_meet_someone_else(meeting: Callable[
     expect(first.page.get_by_role("heading", name="Waiting for a partner")).to_be_visible()
 
 
+@pytest.mark.slow
 def test_without_javascript_a_dialogue_is_written_by_forms(stage: Stage, meeting: Callable[..., Pair]) -> None:
     first, second = meeting("forms", utterances=4, script=False)
     for number in range(4):

@@ -65,6 +65,7 @@ def test_scripts_that_ask_for_the_width_are_known() -> None:
     assert found == ASK_AS_THEY_COME | ASK_WHEN_IT_CHANGES | ASKS_FOR_THE_KEYS
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("role", "paths"),
     [("", OPEN), ("", OF_CORPORA), ("rater", RATERS), ("participant", PARTICIPANTS), ("organiser", ORGANISERS)],
@@ -129,12 +130,14 @@ def faults_of_navigation(page: Page) -> list[str]:
     return found
 
 
+@pytest.mark.slow
 def test_titles_tell_pages_apart(visit: Callable[..., Visit]) -> None:
     visitor = visit(script=False)
     titles = [visitor.go(path).title() for path in (*OPEN[:14], *OF_CORPORA)]
     assert len(set(titles)) == len(titles), titles
 
 
+@pytest.mark.slow
 def test_simulated_ratings_are_called_simulated_wherever_they_are_shown(visit: Callable[..., Visit]) -> None:
     visitor = visit()
     for path in ["/", *(f"/corpora/demo/{part}" for part in PARTS)]:
@@ -182,6 +185,7 @@ def test_every_control_has_a_name(visit: Callable[..., Visit]) -> None:
         assert visitor.go(path).evaluate(nameless) == [], path
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", ["/corpora/demo/metrics/", "/corpora/demo/systems/", "/corpora/demo/agreement/"])
 def test_printing_leaves_out_what_paper_cannot_do(visit: Callable[..., Visit], path: str) -> None:
     """From a dark page: black on white, no navigation, every row of every table, and the signature."""

@@ -182,6 +182,7 @@ CONTRASTS = """() => {
 }"""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_numbers_can_be_read_on_every_shade_and_shades_go_one_way(look: Callable[..., Visit], scheme: str) -> None:
     visitor = look(scheme=scheme)

@@ -29,6 +29,7 @@ def test_no_text_breaks_the_layout_of_a_dialogue(visit: Callable[..., Visit], wi
             assert card.evaluate("card => card.scrollWidth <= card.clientWidth + 1"), turn
 
 
+@pytest.mark.slow
 def test_text_from_a_file_makes_no_element(visit: Callable[..., Visit]) -> None:
     visitor = visit()
     parts = ("", "metrics/", "systems/", "agreement/", "dialogues/", "dialogues/0/")

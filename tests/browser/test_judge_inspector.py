@@ -49,6 +49,7 @@ def visit(chromium: Browser, address: str) -> Iterator[Callable[..., Visit]]:
         yield begin
 
 
+@pytest.mark.slow
 def test_a_row_opens_to_its_prompt_and_answers_where_it_stands(visit: Callable[..., Visit]) -> None:
     one = visit()
     one.go(LIST)
@@ -69,6 +70,7 @@ def test_filters_stand_in_the_address(visit: Callable[..., Visit]) -> None:
     expect(one.page.get_by_label("Only")).to_have_value("undefined")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("width", "scheme"), [(WIDE, "dark"), (NARROW, "light")])
 def test_hostile_texts_are_text_and_fit(visit: Callable[..., Visit], width: int, scheme: str) -> None:
     one = visit(width=width, scheme=scheme, role="organiser")

@@ -84,6 +84,7 @@ def test_while_an_estimate_is_awaited_nothing_else_of_the_form_can_be_changed(vi
     expect(page.locator("[inert]")).to_have_count(0)
 
 
+@pytest.mark.slow
 def test_an_estimate_then_a_run_that_the_page_follows_to_its_end(
     visit: Callable[..., Visit], judged: JudgedSite
 ) -> None:
@@ -104,6 +105,7 @@ def test_an_estimate_then_a_run_that_the_page_follows_to_its_end(
     assert page.locator("#table-judges tbody tr").count() >= 1
 
 
+@pytest.mark.slow
 def test_a_budget_that_is_spent_is_raised_and_the_judge_goes_on(
     visit: Callable[..., Visit], judged: JudgedSite
 ) -> None:
@@ -124,6 +126,7 @@ def test_a_budget_that_is_spent_is_raised_and_the_judge_goes_on(
     assert len(asked) == len(set(asked)) > before  # nothing was paid for twice
 
 
+@pytest.mark.slow
 def test_stopped_and_let_go_on_without_javascript(visit: Callable[..., Visit], judged: JudgedSite) -> None:
     judged.endpoint.reset()
     judged.endpoint.control(seconds=1.0)
@@ -146,6 +149,7 @@ def test_stopped_and_let_go_on_without_javascript(visit: Callable[..., Visit], j
     assert len(asked) == len(set(asked))
 
 
+@pytest.mark.slow
 def test_an_endpoint_that_is_down_is_said_in_its_words_and_without_its_key(
     visit: Callable[..., Visit], judged: JudgedSite
 ) -> None:

@@ -29,6 +29,7 @@ def drawn(page: Page, chart: str) -> dict[str, tuple[float, float, float]]:
     return {name: (value, right, left) for name, value, right, left in traces}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("level", ["turn", "system"])
 def test_the_forest_s_points_and_whiskers_are_the_table_s(visit: Callable[..., Visit], level: str) -> None:
     visitor = visit()
@@ -53,6 +54,7 @@ def test_the_headline_names_the_metric_at_the_top_of_the_table(visit: Callable[.
     expect(page.locator(".headline")).to_contain_text(f"{first} follows people best at turn level: r = ")
 
 
+@pytest.mark.slow
 def test_two_ticks_lead_to_the_comparison(visit: Callable[..., Visit]) -> None:
     visitor = visit()
     page = visitor.go(BOARD)

@@ -7,6 +7,7 @@ import io
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
 from playwright.sync_api import expect
 
 from tests.browser.visit import Visit
@@ -35,6 +36,7 @@ def hand_in(visit: Visit, name: str, data: bytes) -> None:
     visit.page.get_by_role("button", name="Hand in").click()
 
 
+@pytest.mark.slow
 def test_scores_are_handed_in_and_stand_on_the_leaderboard(visit: Callable[..., Visit]) -> None:
     one = visit(role="participant")
     one.go(PAGE)

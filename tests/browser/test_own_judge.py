@@ -53,6 +53,7 @@ def wait_for_a_trial(stage: Stage, title: str) -> int:
     return int(made)
 
 
+@pytest.mark.slow
 def test_faults_are_told_while_one_types_and_a_sound_prompt_is_shown(visit: Callable[..., Visit]) -> None:
     visitor = visit(role="organiser")
     page = visitor.go("/judges/new/?start=simple")
@@ -70,6 +71,7 @@ def test_faults_are_told_while_one_types_and_a_sound_prompt_is_shown(visit: Call
     assert page.url.endswith("/judges/new/?start=simple")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("width", "scheme"), [(WIDE, "light"), (NARROW, "dark")])
 def test_a_judge_is_written_changed_tried_and_led_to_a_run(
     visit: Callable[..., Visit], stage: Stage, width: int, scheme: str

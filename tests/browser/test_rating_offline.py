@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import pytest
 from playwright.sync_api import Route, expect
 
 from tests.browser.rating_stage import (
@@ -86,6 +87,7 @@ def test_an_answer_that_is_lost_makes_no_second_rating(visit: Callable[..., Visi
     visitor.complaints = [text for text in visitor.complaints if "ERR_FAILED" not in text]
 
 
+@pytest.mark.slow
 def test_a_failing_server_is_tried_again(visit: Callable[..., Visit], stage: Stage) -> None:
     slug = campaign_for_rater(stage, slug="fails")
     visitor = visit(role="rater")

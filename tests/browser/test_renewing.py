@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import pytest
 from playwright.sync_api import Route, expect
 
 from tests.browser.visit import Visit
@@ -13,6 +14,7 @@ NEW, ANOTHER_NEW = (f"/corpora/demo/metrics/compare/?first=bleu_3&second={one}" 
 A_POLL_AND_A_HALF = 3_000
 
 
+@pytest.mark.slow
 def test_a_page_that_renews_itself_leaves_who_is_leaving_alone(visit: Callable[..., Visit]) -> None:
     """The page asks every 2 s and is told to renew itself while the page that was clicked is still on its way."""
     page, held, told = visit().page, [], []
@@ -33,6 +35,7 @@ def test_a_page_that_renews_itself_leaves_who_is_leaving_alone(visit: Callable[.
     expect(page).to_have_url(held[0].request.url)
 
 
+@pytest.mark.slow
 def test_a_page_renews_itself_while_nobody_leaves(visit: Callable[..., Visit]) -> None:
     page, asked = visit().page, []
     page.route("**/analyses/**", lambda route: route.fulfill(status=204))

@@ -46,6 +46,7 @@ def test_the_log_in_page_shows_the_demo_accounts_and_leads_back(visit: Callable[
     header.get_by_role("link", name="Log in").wait_for()
 
 
+@pytest.mark.slow
 def test_an_organiser_computes_a_metric_and_the_leaderboard_gains_it(visit: Callable[..., Visit], stage: Stage) -> None:
     """The whole way: form, row, message, worker process, page that follows it, leaderboard."""
     configuration = "rouge_l[stem=true]"

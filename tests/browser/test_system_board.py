@@ -26,6 +26,7 @@ def centres(figure: Locator) -> list[tuple[float, float]]:
     return [(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2) for box in boxes if box]
 
 
+@pytest.mark.slow
 def test_rank_differences_are_drawn_where_the_data_say(visit: Callable[..., Visit]) -> None:
     visitor = visit()
     page = visitor.go(f"{BOARD}?metric=word_f1")
@@ -46,6 +47,7 @@ def test_rank_differences_are_drawn_where_the_data_say(visit: Callable[..., Visi
     assert all(points[n][1] < points[n + 1][1] for n in range(0, len(points), 2))
 
 
+@pytest.mark.slow
 def test_the_pictures_of_the_board_have_a_point_for_every_system(visit: Callable[..., Visit]) -> None:
     visitor = visit()
     page = visitor.go(BOARD)
@@ -61,6 +63,7 @@ def test_the_headline_names_the_system_on_top_of_the_table(visit: Callable[..., 
     assert page.locator(".headline").inner_text().startswith(f"{first} is best (")
 
 
+@pytest.mark.slow
 def test_two_ticked_systems_are_compared(visit: Callable[..., Visit]) -> None:
     page = visit().go(BOARD)
     names = [box.get_attribute("value") for box in page.locator(".pick").all()[:2]]
@@ -116,6 +119,7 @@ def test_the_comparison_works_without_script(visit: Callable[..., Visit]) -> Non
     assert page.locator(".pairs > li").count() == 10
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("width", "scheme"), [(WIDE, "dark"), (NARROW, "light")])
 @pytest.mark.parametrize("corpus", ["demo", "hostile"])
 def test_both_pages_fit_and_obey_no_text(visit: Callable[..., Visit], corpus: str, width: int, scheme: str) -> None:

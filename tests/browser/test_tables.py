@@ -57,6 +57,7 @@ def test_sorting_works_by_key_and_undefined_stays_last(visit: Callable[..., Visi
         assert all(turns[:-3])
 
 
+@pytest.mark.slow
 def test_the_order_of_the_address_is_the_order_of_a_click(visit: Callable[..., Visit]) -> None:
     """The server's order (a fresh page at the address) and the script's are one."""
     visitor = visit()
@@ -100,6 +101,7 @@ def test_a_column_that_was_not_on_the_page_comes_when_it_is_chosen(visit: Callab
     expect(added).to_be_visible()
 
 
+@pytest.mark.slow
 def test_a_phone_sorts_by_a_column_that_does_not_show(visit: Callable[..., Visit]) -> None:
     page = visit(width=NARROW).go("/corpora/demo/metrics/?columns=turn-pearson")
     names = board(page).locator("tbody th .name")
@@ -109,6 +111,7 @@ def test_a_phone_sorts_by_a_column_that_does_not_show(visit: Callable[..., Visit
     assert "sort=turn-spearman" in page.url
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("path", "table"), [(BOARD, "metric-leaderboard"), ("/corpora/demo/systems/", "system-leaderboard")]
 )
@@ -158,6 +161,7 @@ def test_a_phone_shows_cards_with_the_main_columns_and_all_on_demand(visit: Call
     assert "95 % interval" in main.inner_text()
 
 
+@pytest.mark.slow
 def test_filtering_by_kind_leaves_only_that_kind(visit: Callable[..., Visit]) -> None:
     page = visit().go("/corpora/demo/systems/")
     page.get_by_role("checkbox", name="baseline").check()

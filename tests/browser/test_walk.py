@@ -45,6 +45,7 @@ def arrive(chromium: Browser, empty_site: Site) -> Iterator[Callable[..., Person
         yield arrive
 
 
+@pytest.mark.slow
 def test_the_walk(empty_site: Site, arrive: Callable[..., Person], tmp_path: Path) -> None:
     make_the_first_organiser(empty_site, "mara")
     mara = arrive("mara")

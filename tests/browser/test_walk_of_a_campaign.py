@@ -32,6 +32,7 @@ def the_corpus_is_left_as_it_was(stage: Stage) -> Iterator[None]:
     )
 
 
+@pytest.mark.slow
 def test_ten_minutes(visit: Callable[..., Visit], stage: Stage, tmp_path: Path) -> None:
     page = visit(role="organiser").go("/")
     _set_it_up(page)

@@ -44,6 +44,7 @@ get_user_model().objects.filter(username__in={[CLICKING, COMMANDING]!r}).delete(
     )
 
 
+@pytest.mark.slow
 def test_ten_minutes_of_clicking(visit: Callable[..., Visit], stage: Stage, tmp_path: Path) -> None:
     page = visit().go("/")
     page.get_by_role("link", name="Challenges").first.click()
@@ -86,6 +87,7 @@ def test_ten_minutes_of_clicking(visit: Callable[..., Visit], stage: Stage, tmp_
     expect(page.get_by_role("row", name=re.compile("Baselines of the project")).first).to_be_visible()
 
 
+@pytest.mark.slow
 def test_ten_minutes_of_commands(stage: Stage, tmp_path: Path) -> None:
     stage.python(
         "from django.contrib.auth import get_user_model\n"

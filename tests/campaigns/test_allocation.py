@@ -190,6 +190,7 @@ def test_what_is_in_hand_when_the_target_is_met_may_be_rated() -> None:
     assert [one.pk for one in fill_desk(second).assignments] == [held[1].pk]
 
 
+@pytest.mark.slow
 def test_it_goes_on_to_all_ratings_where_an_organiser_wants_them() -> None:
     campaign = adaptive(target="pairs", target_value=50)
     (rater,) = made_raters(campaign, 1)
@@ -201,6 +202,7 @@ def test_it_goes_on_to_all_ratings_where_an_organiser_wants_them() -> None:
         go_on_to_all(campaign)
 
 
+@pytest.mark.slow
 def test_a_target_that_is_out_of_reach_stops_nobody() -> None:
     campaign = adaptive(target="pairs", target_value=100)  # two of the systems are alike
     (rater,) = made_raters(campaign, 1)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from bench.allocation import made_pool, ratings_to_the_order
 from bench.allocation_replay import replay, stays_from
@@ -10,6 +11,7 @@ from bench.allocation_replay import replay, stays_from
 MEANS = np.array([1.8, 2.4, 2.95, 3.05, 3.6, 4.2])
 
 
+@pytest.mark.slow
 def test_with_two_close_systems_the_order_takes_fewer_ratings_adaptively() -> None:
     """Seeded. Over 20 replays evenly 200 of 900 ratings, adaptively 146."""
     pool = made_pool("two close", MEANS, 50, 1, 3, seed=2)

@@ -79,6 +79,7 @@ def p_value(statistic, systems: NDArray[np.int64]) -> float:
     return (as_large + 1) / (SHUFFLES + 1)
 
 
+@pytest.mark.slow
 def test_no_system_comes_early_or_late_or_after_another(met: NDArray[np.int64]) -> None:
     """Over 24 raters × 20 items, by permutation of each rater's order."""
     assert (np.sort(met, axis=1) == np.repeat(np.arange(4), DIALOGUES)).all(), "everyone meets every item once"
@@ -116,6 +117,7 @@ def test_orders_that_begin_with_one_system_are_noticed() -> None:
     assert p_of_places(met) <= LEAST_P
 
 
+@pytest.mark.slow
 def test_an_attention_item_is_as_far_from_its_dialogue_as_any_other() -> None:
     """Dialogues of the latest 8 items are avoided while there are others: a dialogue that came back sooner would be a
     check, or the one that came before. 24 dialogues, so there are always others; 12 attention items on 12 of them."""
@@ -134,6 +136,7 @@ def test_an_attention_item_is_as_far_from_its_dialogue_as_any_other() -> None:
     assert met > 6 * 8, "of 40 items a third would be checks, but there are only 12"
 
 
+@pytest.mark.slow
 def test_of_few_dialogues_a_check_comes_back_no_sooner_either() -> None:
     """Of 5 dialogues the latest 4 are avoided as long as regular items of the fifth are left, and no check is of them:
     the first 20 of 60 regular items and 15 checks never show one dialogue twice within 4."""

@@ -158,6 +158,7 @@ def assert_blind(rater: Rater, version: CorpusVersion | None, **more: str) -> No
 # --- whole sessions -----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["turn", "dialogue"])
 def test_a_session_of_rating_tells_no_system(kind: str, version: CorpusVersion) -> None:
     campaign = campaign_on(version, kind, axes_below=4, pass_mark=0.5)
@@ -266,6 +267,7 @@ def look_back(rater: Rater) -> None:
         rater.get("rating-work", query=f"?feedback={item}")
 
 
+@pytest.mark.slow
 def test_a_chat_and_its_rating_tell_no_system(version: CorpusVersion) -> None:
     campaign = campaign_on(version, "interactive", utterances=6)
     made_user(COLLEAGUE)
@@ -313,6 +315,7 @@ def test_a_chat_and_its_rating_tell_no_system(version: CorpusVersion) -> None:
     assert "I cannot say." in "".join(one.everything for one in rater.browser.received)
 
 
+@pytest.mark.slow
 def test_two_who_write_a_dialogue_learn_nothing_of_each_other() -> None:
     campaign = campaign_on(None, "collection", dialogues_per_system=1, utterances=4)
     a, b = Rater(campaign, "ottoline-marsh"), Rater(campaign, "bartholomew-reed")
@@ -372,6 +375,7 @@ def test_the_search_finds_what_an_organiser_receives(version: CorpusVersion) -> 
 # --- attention items ----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["turn", "dialogue"])
 def test_an_attention_item_is_byte_for_byte_like_any_other(kind: str, tmp_path: Path) -> None:
     """All items are of one place, so that texts and ids are all that may differ. Compared: the item in the server's

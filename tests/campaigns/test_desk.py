@@ -139,6 +139,7 @@ def test_what_waits_comes_when_given_back() -> None:
     assert {one.item_id for one in fill_desk(late).assignments} == held
 
 
+@pytest.mark.slow
 def test_the_order_is_the_raters_own() -> None:
     campaign = made_campaign(dialogues=6, turns=3, k=6)
     orders = [tuple(one.item_id for one in rate_all(rater)) for rater in made_raters(campaign, 3)]
@@ -203,6 +204,7 @@ def test_places_freed_behind_the_search_are_found() -> None:
     assert {one.item_id for one in rate_all(second)} == {one.item_id for one in freed}
 
 
+@pytest.mark.slow
 def test_the_search_goes_on_where_it_last_found_a_slot() -> None:
     campaign = made_campaign(dialogues=60, turns=5, k=2)  # 600 items
     (rater,) = made_raters(campaign, 1)

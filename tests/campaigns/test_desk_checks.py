@@ -93,6 +93,7 @@ def test_every_rater_gets_every_training_item() -> None:
         assert fill_desk(rater).assignments[0].item.role == "training"
 
 
+@pytest.mark.slow
 def test_attention_items_come_among_the_others_once_each_and_hold_no_slot() -> None:
     campaign = made_campaign(dialogues=10, turns=4, k=1, attention=[(1, 1), (5, 5), (2, 3)], attention_every=4)
     (rater,) = made_raters(campaign, 1)

@@ -98,6 +98,7 @@ def test_json_lines_hold_every_revision() -> None:
     assert "conversation" not in document
 
 
+@pytest.mark.slow
 def test_a_hundred_thousand_ratings_pass_without_being_held() -> None:
     """A line is about 150 characters: all of them would be 15 MB."""
     one = rating(revision(1, 2))

@@ -54,6 +54,7 @@ def test_the_pages_of_such_a_campaign_say_so() -> None:
         assert (b"The raters of this campaign are programs" in page) is simulated
 
 
+@pytest.mark.slow
 def test_the_demo_brings_a_campaign_of_each_kind_to_try_and_one_that_programs_rated() -> None:
     load_demo()
     load_demo()

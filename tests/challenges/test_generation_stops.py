@@ -198,6 +198,7 @@ def test_a_worker_that_is_told_to_stop_gives_it_back_and_the_next_asks_only_what
     assert sorted(Counter(prompts_asked(stub)).values()) == [1, 1, 1]
 
 
+@pytest.mark.slow
 def test_a_run_longer_than_a_task_goes_on_in_the_next_and_uses_up_no_attempt(settings: Any) -> None:
     settings.TASK_SECONDS = 0.3  # × 0.8: after 0.24 s no turn is begun any more
     settings.MAX_ATTEMPTS = 1

@@ -190,6 +190,7 @@ def test_the_database_refuses_the_same_bytes_twice() -> None:
 # --- at the same instant ---------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.django_db(transaction=True)
 def test_of_twenty_uploads_at_once_exactly_five_are_taken() -> None:
     round, team = round_and_team(daily_limit=5)

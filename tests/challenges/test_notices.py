@@ -162,6 +162,7 @@ def test_a_delivery_is_signed_and_says_what_the_team_may_know(round, team, ada) 
     assert (notice.state, notice.attempts, notice.answer) == ("done", 1, "200 thank you")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("status", "attempts", "state"), [(500, 8, "failed"), (302, 8, "failed"), (410, 1, "failed")])
 def test_what_is_not_taken_is_tried_again_with_growing_pauses(round, team, ada, status, attempts, state) -> None:
     pauses = []

@@ -300,6 +300,7 @@ def test_a_metric_added_later_offers_to_score_all_anew(organiser: Client) -> Non
 # --- the moments of a round -----------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_the_buttons_of_a_round(organiser: Client) -> None:
     round = open_round(public_share=0.5)
     done = scored(round, team_with_member(round.challenge)[0])

@@ -106,6 +106,7 @@ def test_one_private_address_among_public_ones_is_enough_to_refuse(monkeypatch: 
         post("https://two.example/hook", b"{}", {}, private_allowed=False)
 
 
+@pytest.mark.slow
 def test_a_receiver_that_drips_is_hung_up_on() -> None:
     with http_receiver(drip=True) as receiver:
         started = time.monotonic()

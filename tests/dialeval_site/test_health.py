@@ -75,6 +75,7 @@ def test_a_folder_that_cannot_be_written_is_no_readiness(client: Client, setting
     assert found["checks"]["uploads"]["reason"] == "the folder of uploads cannot be written (Not a directory)"
 
 
+@pytest.mark.slow
 @pytest.mark.django_db(transaction=True)
 def test_a_check_that_does_not_answer_is_given_two_seconds_and_one_thread(client: Client, monkeypatch) -> None:
     stuck = threading.Event()

@@ -34,7 +34,7 @@ from tests.dialeval_site.small_challenges import (
 )
 from tests.dialeval_site.small_corpora import PRIVATE, PUBLIC, person
 
-pytestmark = [pytest.mark.django_db, pytest.mark.slow, pytest.mark.usefixtures("often")]
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("often")]
 
 STRANGERS = ("anonymous", PARTICIPANT, RIVAL, MEMBER, DISQUALIFIED, RATER)
 PARTS_OF_THE_API = ("", "/systems", "/dialogues", "/dialogues/0", "/correlations", "/agreement", "/export")
@@ -46,6 +46,7 @@ def scripted() -> dict[str, bool]:
     return {}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CORPUS_PAGES)
 @pytest.mark.parametrize("role", STRANGERS)
 def test_a_hidden_corpus_answers_like_one_that_does_not_exist(
@@ -72,6 +73,7 @@ def test_problems_of_the_api_tell_nothing_of_a_hidden_corpus(stage: Stage, calle
             assert real.content.replace(PRIVATE.encode(), b"") == none.content.replace(NO_PLACE.encode(), b""), part
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("role", STRANGERS)
 def test_no_page_names_a_withheld_system(
     stage: Stage, offered: dict[str, list[str]], scripted: dict[str, bool], role: str
@@ -98,6 +100,7 @@ def said(text: str) -> str:
     return re.sub(r"\b\w{64}\b|[0-9a-f]{16,}|\d\d:\d\d(:\d\d)?", "", text)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("caller", ["no token", "stranger", "rival", "disqualified", "read"])
 def test_no_answer_of_the_api_names_a_withheld_system(stage: Stage, caller: str) -> None:
     program = Program(token_for(caller))
@@ -118,6 +121,7 @@ def seen_of_the_open_corpus() -> list[str]:
     return texts + [program.get(path).content.decode() for path in ("/corpora", "/metrics")]
 
 
+@pytest.mark.slow
 def test_withheld_systems_leave_no_trace_in_counts_ranks_or_colours(stage: Stage) -> None:
     """Every page of the open corpus reads the same, to the letter, as if they had never been there."""
     with_them = seen_of_the_open_corpus()

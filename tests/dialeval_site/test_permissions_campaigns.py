@@ -44,7 +44,7 @@ from tests.dialeval_site.small_campaigns import (
 from tests.dialeval_site.small_corpora import PUBLIC, person
 from workers import replies
 
-pytestmark = [pytest.mark.django_db, pytest.mark.slow]
+pytestmark = pytest.mark.django_db
 JSON = {"Accept": "application/json"}
 NO_PLACE = "nothing-there"
 
@@ -306,6 +306,7 @@ CORPUS_PAGES = (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [*CORPUS_PAGES, "dialogue", "judge-answer"])
 @pytest.mark.parametrize("role", [TAKING_PART, EXCLUDED])
 def test_who_rates_a_corpus_sees_nothing_of_it(stage: Stage, name: str, role: str) -> None:

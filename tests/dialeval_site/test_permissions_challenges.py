@@ -38,7 +38,7 @@ from tests.dialeval_site.small_challenges import (
 )
 from tests.dialeval_site.small_corpora import person
 
-pytestmark = [pytest.mark.django_db, pytest.mark.slow, pytest.mark.usefixtures("often")]
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("often")]
 
 # --- the matrix of pages ----------------------------------------------------------------------------------------
 
@@ -209,6 +209,7 @@ def test_a_mangled_name_is_one_that_does_not_exist(stage: Stage, wish: str, role
         assert Program().get(place.format(wish)).status_code in (401, 404)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("wish", ["%00", "a%00b", "x" * 5000, "-1", "9" * 30, "%ED%A0%80", "%F0%9F%98%80"])
 @pytest.mark.usefixtures("offered")
 def test_a_mangled_query_breaks_no_page(stage: Stage, wish: str) -> None:

@@ -23,7 +23,7 @@ from tests.dialeval_site.small_challenges import (
 )
 from tests.dialeval_site.small_corpora import PRIVATE
 
-pytestmark = [pytest.mark.django_db, pytest.mark.slow, pytest.mark.usefixtures("often")]
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("often")]
 
 
 def call(program: Program, stage: Stage, operation: Operation, caller: str) -> Any:

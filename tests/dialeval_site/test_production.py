@@ -44,6 +44,7 @@ def pages(production: dict[str, str]) -> dict[str, Any]:
     return json.loads(finished.stdout)
 
 
+@pytest.mark.slow
 def test_django_s_own_check_of_a_deployment_finds_nothing(production: dict[str, str]) -> None:
     finished = subprocess.run(
         [sys.executable, "manage.py", "check", "--deploy", "--fail-level", "WARNING"],
@@ -57,6 +58,7 @@ def test_django_s_own_check_of_a_deployment_finds_nothing(production: dict[str, 
     assert "no issues (0 silenced)" in finished.stdout
 
 
+@pytest.mark.slow
 def test_every_page_answers(pages: dict[str, Any]) -> None:
     expected = {"missing": 404, "plain http": 301, "other host": 400, "forbidden": 403}
     assert {name: page["status"] for name, page in pages.items()} == {name: expected.get(name, 200) for name in pages}

@@ -12,7 +12,19 @@ from pathlib import Path
 import pytest
 
 from tests.site import PROJECT, wait_until
-from tests.suite import FAULTS_ON_SQLITE, LANES, WITHOUT_SERVICES, Outcome, Stage, Suite, main, report
+from tests.suite import (
+    EVERYDAY,
+    FAULTS_ON_SQLITE,
+    LEFT_OUT,
+    WHOLE,
+    WITHOUT_SERVICES,
+    Outcome,
+    Stage,
+    Suite,
+    lanes_of,
+    main,
+    report,
+)
 
 
 def module(folder: Path, name: str, program: str) -> tuple[str, ...]:
@@ -94,13 +106,38 @@ def _lives(pid: int) -> bool:
     return True
 
 
+@pytest.mark.parametrize("ci", ["true", "1", "TRUE"])
+def test_in_ci_everything_runs(ci: str) -> None:
+    """GitHub and GitLab set it to "true"."""
+    assert lanes_of({"CI": ci}) is WHOLE
+    assert not any("not slow" in stage.arguments for lane in WHOLE for stage in lane)
+
+
+@pytest.mark.parametrize("environment", [{}, {"CI": ""}, {"CI": "false"}])
+def test_on_a_workstation_what_one_waits_for_while_one_works(environment: dict[str, str]) -> None:
+    assert lanes_of(environment) is EVERYDAY
+    assert all(stage.arguments[-2:] == ("-m", "not slow") for lane in EVERYDAY for stage in lane)
+
+
+def test_what_was_left_out_is_said(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr(Suite, "run", lambda suite: [Outcome(Stage("s", ()), 0, 1.0, "1 passed")])
+    before = signal.getsignal(signal.SIGTERM)
+    try:
+        main(EVERYDAY)
+        assert capsys.readouterr().out.splitlines()[-1] == LEFT_OUT
+        main(WHOLE)
+        assert LEFT_OUT not in capsys.readouterr().out
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
 def paths_of(stage: Stage) -> list[str]:
     return [one.removeprefix("--ignore=") for one in stage.arguments if "tests/" in one]
 
 
 def test_every_path_of_a_stage_is_there() -> None:
     """A fault that is renamed would run nowhere, and nobody would miss it."""
-    paths = [path for lane in LANES for stage in lane for path in paths_of(stage)]
+    paths = [path for lane in (*WHOLE, *EVERYDAY) for stage in lane for path in paths_of(stage)]
     assert [path for path in paths if not (PROJECT / path).exists()] == []
     assert {*WITHOUT_SERVICES} <= {*FAULTS_ON_SQLITE}
 

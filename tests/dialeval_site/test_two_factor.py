@@ -355,6 +355,7 @@ def test_password_and_code_turn_it_off(ada: Any, client: Client) -> None:
     assert give_password(Client())["Location"] == reverse("home")
 
 
+@pytest.mark.slow
 def test_new_recovery_codes_end_the_old_ones(ada: Any, client: Client) -> None:
     old = two_factor.renew_codes(ada)
     client.force_login(ada)

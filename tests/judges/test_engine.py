@@ -65,6 +65,7 @@ def test_calls_are_read_in_order_and_never_far_ahead(loopback: Loopback) -> None
     assert furthest <= 3 * 4
 
 
+@pytest.mark.slow
 def test_calls_that_follow_are_asked_before_those_that_come(loopback: Loopback) -> None:
     """Two asks a call; at two at once, at most eight new ones are begun before the first second ask."""
 
@@ -122,6 +123,7 @@ def test_nothing_to_ask_asks_nothing(loopback: Loopback) -> None:
     assert ask_all(engine_for(loopback.endpoint()), []) == []
 
 
+@pytest.mark.slow
 def test_requests_a_minute_are_kept(loopback: Loopback) -> None:
     """600 a minute are 10 a second; 2 s of burst are 20: the nth goes no sooner than n / 10 - 2 s from the first's
     reservation, the 45th 2.5 s after it. Both processes read the same monotonic clock."""
@@ -175,6 +177,7 @@ def test_what_another_gave_up_is_ours(loopback: Loopback) -> None:
     assert len(ask_all(engine_for(loopback.endpoint(), book), calls)) == loopback.stats()["requests"] == 6
 
 
+@pytest.mark.slow
 def test_two_who_ask_the_same_at_once_share_the_work(loopback: Loopback) -> None:
     loopback.control(seconds=0.01)
     answers, came = Answers(), dict[int, list[tuple[Call, Answer]]]()
@@ -232,6 +235,7 @@ def test_more_money_goes_on_where_it_was(loopback: Loopback) -> None:
     assert loopback.stats()["paid"] == 50
 
 
+@pytest.mark.slow
 def test_who_stops_it_gets_what_was_in_flight(loopback: Loopback) -> None:
     """Stopped at the second look, a second after the first: what was sent by then is kept, and nothing else sent."""
     loopback.control(seconds=0.3)
@@ -260,6 +264,7 @@ def test_a_follow_that_breaks_ends_it_and_keeps_what_came(loopback: Loopback) ->
     assert not answers.held
 
 
+@pytest.mark.slow
 def test_a_process_that_is_told_to_end_keeps_what_comes_within_seconds(
     loopback: Loopback, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -27,6 +27,7 @@ def paid_by_request(server: Loopback) -> Counter[str]:
     return Counter(entry["request"] for entry in server.log() if entry["paid"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "step",
     [
@@ -56,6 +57,7 @@ def test_after_a_failure_that_passes_the_call_is_asked_again(loopback: Loopback,
     assert set(paid_by_request(loopback).values()) == {1}
 
 
+@pytest.mark.slow
 def test_in_a_storm_of_failures_nothing_is_lost_and_nothing_paid_twice(loopback: Loopback) -> None:
     kinds = ("rate_limit", "error", "garbage", "truncated", "drop", "half", "no_choices", "html", "answer")
     loopback.control(script=[{"do": kinds[number % 9]} for number in range(90)], seconds=0.005)
@@ -143,6 +145,7 @@ def test_it_does_not_go_where_it_is_sent_on_to(loopback: Loopback) -> None:
         assert not elsewhere.log()
 
 
+@pytest.mark.slow
 def test_retry_after_is_honoured_by_all_calls(loopback: Loopback) -> None:
     """The first of four under way is told at once to wait 0.9 s; the others are answered after 0.3 s. None of those
     that wait is sent before the 0.9 s are over."""
@@ -152,6 +155,7 @@ def test_retry_after_is_honoured_by_all_calls(loopback: Loopback) -> None:
     assert sum(at < times[0] + 0.85 for at in times) == 4
 
 
+@pytest.mark.slow
 def test_after_a_429_fewer_are_under_way_and_then_all_again(loopback: Loopback) -> None:
     """More than three at once get a 429: sixteen come down until all are answered, without one being given up."""
     loopback.control(allowed=3, seconds=0.02)

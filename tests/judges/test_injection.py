@@ -110,6 +110,7 @@ REAL = [
 ]
 
 
+@pytest.mark.slow
 def test_nothing_that_systems_and_people_said_in_published_corpora_is_flagged():
     responses = [
         record.text

@@ -82,6 +82,7 @@ def test_it_writes_as_many_tokens_as_it_is_allowed(desks: PlainDesks) -> None:
     assert asked(desks, one)[one].output_tokens == 4
 
 
+@pytest.mark.slow
 def test_a_judge_tells_a_score_for_each_response_and_asks_nothing_the_second_time(at_hand: PlainDesks) -> None:
     judge = parse("cpdscore_detail").scorer()
     scores = judge.score([GOOD, BAD])
@@ -97,6 +98,7 @@ def test_a_judge_tells_a_score_for_each_response_and_asks_nothing_the_second_tim
     assert at_hand.answers.calls == 2
 
 
+@pytest.mark.slow
 def test_a_whole_dialogue_is_judged_in_two_steps(at_hand: PlainDesks) -> None:
     judge = parse("cpdscore_dialogue[turns=simple]").scorer()
     (score,) = judge.score_dialogues([(GOOD, replace(BAD, turn=1))])
@@ -106,6 +108,7 @@ def test_a_whole_dialogue_is_judged_in_two_steps(at_hand: PlainDesks) -> None:
     assert all(1.0 < one["score"] < 5.0 for one in turns)
 
 
+@pytest.mark.slow
 def test_what_it_writes_is_read_strictly_or_not_at_all(at_hand: PlainDesks) -> None:
     """So small a model may write anything: a number of the scale, or nothing that counts, asked three times."""
     judge = parse("cpdscore_detail[scoring=answer]").scorer()
@@ -129,6 +132,7 @@ def test_a_wrong_key_ends_the_run_at_once_and_is_not_told(endpoint: Endpoint) ->
     assert "sk-quite-wrong" not in str(failed.value)
 
 
+@pytest.mark.slow
 def test_an_answer_that_does_not_come_in_time_fails_with_words(endpoint: Endpoint) -> None:
     desks = PlainDesks(site_of(endpoint), Limits(at_once=1, seconds=0.05, retries=0))
     with pytest.raises(EndpointFailed, match=r"(?i)time|0\.05"):

@@ -126,6 +126,7 @@ PAGES = (
 )  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SHAPES)
 def test_every_page_answers(name: str) -> None:
     version = made(SHAPES[name])

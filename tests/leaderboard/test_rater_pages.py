@@ -53,6 +53,7 @@ def test_raters_stand_under_pseudonyms_in_the_page_its_files_and_the_stored_answ
         assert not any(name in text for name in STRICT)
 
 
+@pytest.mark.slow
 def test_of_many_raters_the_page_draws_both_ends_and_the_file_has_all(tmp_path, client):
     """Of 101 the 51st in severity is not drawn."""
     many = {f"rater-{number}": (number % 3) - 1 for number in range(101)}

@@ -7,13 +7,13 @@ the released code of the papers and with well-known packages (golden/README.md s
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.ci import is_ci
 from tests.site import Site
 from workers.metrics import wordnet
 
@@ -35,7 +35,7 @@ FBD_METRICS = {
     "rouge_l[normalize=false,stem=true]": "rougeL_rouge_score_stem",
 }
 METEOR_CANNOT_RUN = wordnet.missing()
-if METEOR_CANNOT_RUN and not os.environ.get("CI"):  # in CI its tests fail instead, and say what is missing
+if METEOR_CANNOT_RUN and not is_ci():  # in CI its tests fail instead, and say what is missing
     del USR_METRICS["meteor"], FBD_METRICS["meteor[normalize=false]"]
 FBD_CORPORA = ("convai2", "dailyh", "dailyz", "empathetic", "personam", "personaz")
 FBD_WITH_NUMBERS = ("personam", "dailyh", "empathetic")

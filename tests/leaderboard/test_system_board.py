@@ -258,6 +258,7 @@ def test_names_that_are_markup_or_formulas_are_text(client: Client, made: Made) 
     assert "'=1+1" in file
 
 
+@pytest.mark.slow
 def test_ninety_nine_systems_fit(client: Client, made: Made) -> None:
     made({f"system {n:02}": [(1 + (n + place) % 5, n % 7 + 1) for place in range(4)] for n in range(99)})
     said = page_of(client)

@@ -27,6 +27,7 @@ def calls(path: Path) -> Iterator[tuple[str, ast.Call]]:
             yield ast.unparse(node.func), node
 
 
+@pytest.mark.slow
 def test_nothing_of_others_is_read_as_code() -> None:
     """``torch.load`` and ``numpy.load`` only where they are kept from unpickling."""
     found = set()
@@ -50,6 +51,7 @@ def keeps_to_data(name: str, call: ast.Call) -> bool:
 KNOWN: set[tuple[str, str]] = set()
 
 
+@pytest.mark.slow
 def test_no_shell_is_started() -> None:
     for path in MODULES:
         for name, call in calls(path):

@@ -93,6 +93,7 @@ def test_dialogues_are_read_some_at_a_time_and_none_is_lost(tmp_path: Path, monk
     assert [one.dialogue_id for one in whole if isinstance(one, RatingRecord)] == names
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("form", "file"),
     [

@@ -56,6 +56,7 @@ def test_a_metric_that_cannot_be_warmed_up_stops_no_worker(monkeypatch: pytest.M
     assert warming.warm_up({"cpu"}) == []
 
 
+@pytest.mark.slow
 @needs_wordnet
 def test_forked_processes_read_the_dictionary_each_at_its_own_place() -> None:
     """Four processes look up other words at the same time; a file that they shared would give one the other's line."""

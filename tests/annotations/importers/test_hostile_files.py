@@ -183,6 +183,7 @@ def outcomes(path: Path, formats: tuple[str, ...]) -> Iterator[str]:
             yield str(failure.problems[0])
 
 
+@pytest.mark.slow
 @settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(elements=st.lists(NEARLY_RIGHT | JSON_VALUES, max_size=5))
 def test_whatever_json_says_it_is_imported_or_refused(tmp_path: Path, elements: list[Any]) -> None:

@@ -31,6 +31,7 @@ def sentences(prefix: str) -> st.SearchStrategy[Sentence]:
     )
 
 
+@pytest.mark.slow
 @settings(max_examples=200, deadline=None)
 @given(
     st.lists(

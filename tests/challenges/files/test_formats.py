@@ -102,6 +102,7 @@ def test_what_never_ends_is_not_held_in_memory(tmp_path: Path, kind: str) -> Non
     assert peak < 12 * MAX_ELEMENT
 
 
+@pytest.mark.slow
 def test_memory_does_not_grow_with_the_file(tmp_path: Path) -> None:
     layout = Layout.of((f"d{dialogue}", turn) for dialogue in range(20_000) for turn in range(5))
     with (tmp_path / "file").open("w", encoding="utf-8") as file:

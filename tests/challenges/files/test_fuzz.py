@@ -72,6 +72,7 @@ def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("fuzz") / "file"
 
 
+@pytest.mark.slow
 @settings(max_examples=2_000, deadline=2_000, derandomize=True)
 @given(files)
 def test_responses(path: Path, data: bytes) -> None:
@@ -88,6 +89,7 @@ def test_responses(path: Path, data: bytes) -> None:
         assert all(len(text) <= 4_000 and "\0" not in text for _, _, text in read)
 
 
+@pytest.mark.slow
 @settings(max_examples=1_000, deadline=2_000, derandomize=True)
 @given(files, st.sampled_from(tuple(COLUMNS_OF_LEVEL)))
 def test_scores(path: Path, data: bytes, level: Any) -> None:
@@ -116,6 +118,7 @@ def test_any_text_survives_the_way_through_each_format(path: Path, said: list[st
         assert list(read_responses(path, small_layout())) == answers
 
 
+@pytest.mark.slow
 @settings(max_examples=500, deadline=2_000, derandomize=True)
 @given(files)
 def test_templates_and_dialogues(path: Path, data: bytes) -> None:

@@ -181,6 +181,7 @@ def test_a_thousand_faults_are_a_hundred_and_a_word_that_there_are_more() -> Non
     assert (len(problems), more) == (100, True)
 
 
+@pytest.mark.slow
 @settings(max_examples=300, deadline=None)
 @given(
     st.binary(max_size=200)

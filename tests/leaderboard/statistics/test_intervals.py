@@ -250,6 +250,7 @@ def held_of(make, corpora=120):
     return {name: np.mean(values) for name, values in held.items()}
 
 
+@pytest.mark.slow
 def test_systems_that_lie_close_have_intervals_that_hold():
     """120 sets of 20 systems 0.2 points apart in 15 dialogues, reliability 0.5: 95 % of 120, give or take 3.3 standard
     errors of 2 points: at least 88.4 %. With the spread of systems taken as known ρ and τ held 78 %, r by the jackknife
@@ -334,6 +335,7 @@ def test_which_intervals_speak_of_the_limit_of_many_dialogues(recipe, level, sys
     assert recipe.of_the_limit(level, systems) == expected
 
 
+@pytest.mark.slow
 def test_intervals_hold_the_truth_as_often_as_they_say_and_percentiles_do_not():
     """240 corpora of 10 dialogues × 25 systems × 5 turns; ``bench.coverage`` has the large shapes. 95 % of 240 hold,
     give or take 3.3 standard errors of 1.4 points: 90.3 % to 99.6 %. The percentile bootstrap holds fewer."""

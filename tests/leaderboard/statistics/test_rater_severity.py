@@ -126,6 +126,7 @@ def test_corrected_means_are_nearer_the_truth_and_their_intervals_cover_it():
     assert 0.91 <= np.mean(covered_severity) <= 0.98
 
 
+@pytest.mark.slow
 def test_the_interval_of_a_system_of_two_dialogues_among_forty_covers_its_truth():
     """80 panels. With the degrees of freedom of all forty dialogues it would hold the truth in eight of ten."""
     covered = []

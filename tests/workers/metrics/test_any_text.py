@@ -93,6 +93,7 @@ def assert_like(found: Sequence[Score], expected: Sequence[Score], tolerance: fl
             assert one == pytest.approx(other, abs=tolerance)
 
 
+@pytest.mark.slow
 @thorough
 @given(asked=st.lists(examples, max_size=6))
 def test_a_score_is_in_its_range_or_has_a_reason(
@@ -109,6 +110,7 @@ def test_a_score_is_in_its_range_or_has_a_reason(
             assert high is None or score <= high + 1e-6
 
 
+@pytest.mark.slow
 @thorough
 @given(asked=st.lists(examples, min_size=2, max_size=6))
 def test_scores_do_not_depend_on_order_or_company(scorer: Any, asked: list[Example]) -> None:

@@ -315,6 +315,7 @@ def ours(examples: Sequence[Example], options: str = "") -> np.ndarray:
     return np.stack([scorer(f"{name}[{options}]").score(examples) for name in NAMES], axis=1)
 
 
+@pytest.mark.slow
 def test_scores_are_the_packages_with_one_reference_and_several() -> None:
     assert any(len(one.references) > 1 for one in TEXTS)
     assert np.abs(ours(TEXTS) - package(TEXTS)).max() < EQUAL
@@ -324,6 +325,7 @@ def test_scores_of_a_layer_are_the_packages() -> None:
     assert np.abs(ours(TEXTS, "layer=2") - package(TEXTS, num_layers=2)).max() < EQUAL
 
 
+@pytest.mark.slow
 def test_scores_with_idf_are_the_packages() -> None:
     # The package counts the references of all pairs, the long one's too: we are told of it as of one more turn.
     numbered = [Example("d", n, (), (), (), one.references, one.response) for n, one in enumerate(TEXTS)]
@@ -331,6 +333,7 @@ def test_scores_with_idf_are_the_packages() -> None:
     assert np.abs(ours(with_longest, "idf=true")[1:] - package(TEXTS, idf=True, nthreads=0)).max() < EQUAL
 
 
+@pytest.mark.slow
 def test_rescaled_scores_are_the_packages(tmp_path: Path) -> None:
     file = tmp_path / "baseline.csv"
     with file.open("w", newline="") as stream:
@@ -344,6 +347,7 @@ def test_rescaled_scores_are_the_packages(tmp_path: Path) -> None:
 # --- the reference numbers ---------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "key"), [(name, f"{name}_minilm_raw") for name in NAMES])
 def test_usr_scores_are_the_reference_numbers(name: str, key: str) -> None:
     expected = np.array(golden("usr_turn_metrics.json")["turn_scores"][key])
@@ -353,6 +357,7 @@ def test_usr_scores_are_the_reference_numbers(name: str, key: str) -> None:
     assert difference.max() < 2e-3
 
 
+@pytest.mark.slow
 def test_usr_scores_of_normalised_texts_are_the_reference_numbers() -> None:
     expected = golden("usr_turn_metrics.json")["turn_scores"]["bertscore_f1_minilm_norm"]
     found = scorer("bertscore_f1[normalize=true]").score(usr_examples())

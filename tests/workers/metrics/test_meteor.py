@@ -44,6 +44,7 @@ def nltk_meteor(examples: Sequence[Example], normalize: bool) -> list[float]:
     ]
 
 
+@pytest.mark.slow
 @needs_wordnet
 def test_one_chunk_by_hand() -> None:
     # 3 of 3 words match in one chunk: F = 1, penalty .5 (1/3)^3 = 1/54.
@@ -56,6 +57,7 @@ def test_a_synonym_and_a_stem_match() -> None:
     assert score("meteor", "hound walks", "dog walking") == pytest.approx(1 - 1 / 16, abs=1e-12)
 
 
+@pytest.mark.slow
 @needs_wordnet
 @pytest.mark.parametrize("normalize", [True, False])
 def test_equals_nltk_on_own_pairs(normalize: bool) -> None:
@@ -69,6 +71,7 @@ def test_equals_the_reference_numbers_on_usr() -> None:
     assert parse("meteor").scorer().score(usr_examples()) == pytest.approx(expected, abs=1e-9)
 
 
+@pytest.mark.slow
 @needs_wordnet
 @pytest.mark.parametrize("corpus", ["personam", "dailyh", "empathetic"])
 def test_equals_the_reference_means_on_fbd(corpus: str) -> None:

@@ -89,6 +89,7 @@ def test_nearer_clouds_score_higher() -> None:
     assert 0 < far < near < 1
 
 
+@pytest.mark.slow
 def test_the_spread_is_about_what_seeds_really_move_the_score_by() -> None:
     system, people = points(60, 0.0, 1), points(60, 0.2, 2)
     by_seed = [precision_recall_curves(system, people, seed) for seed in range(30)]

@@ -159,6 +159,7 @@ def usr() -> tuple[list[Example], list[float]]:
     return examples, human
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "key", "of_ranks"),
     [

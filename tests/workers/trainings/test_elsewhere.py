@@ -148,6 +148,7 @@ def test_what_a_killed_process_was_fetching_is_swept_after_a_day(
     assert sorted((two / "fetched").rglob("*")) == kept
 
 
+@pytest.mark.slow
 def test_a_deleted_model_is_gone_from_the_storage(
     use_machine: Callable[[str], Path],
     storage: ObjectStorage,

@@ -37,6 +37,7 @@ def settings(**changed: Any) -> TrainingSettings:
     return TrainingSettings(**chosen)
 
 
+@pytest.mark.slow
 def test_it_learns_to_find_the_answer(steady_encoder: Path, tmp_path: Path) -> None:
     task = density_task(steady_encoder, 400, 60, contexts=8, contrastive="none")
     outcome = train(task, settings(epochs=3), tmp_path)
@@ -48,6 +49,7 @@ def test_it_learns_to_find_the_answer(steady_encoder: Path, tmp_path: Path) -> N
     assert right > wrong
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("contrastive", ["paper", "released"])
 def test_it_learns_with_contrast_too(contrastive: str, steady_encoder: Path, tmp_path: Path) -> None:
     task = density_task(steady_encoder, 400, 60, contexts=8, contrastive=contrastive)

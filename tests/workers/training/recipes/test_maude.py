@@ -64,6 +64,7 @@ def test_the_loss_is_maudes_over_all_negatives(encoder: Path) -> None:
     assert set(loss.parts) == {"noise contrastive"}
 
 
+@pytest.mark.slow
 def test_it_learns_grammar_from_perturbed_answers(encoder: Path, tmp_path: Path) -> None:
     """A shuffled answer names the right thing: a model without such negatives has no ground to mind it."""
     settings = TrainingSettings(epochs=3, learning_rate=5e-3, warm_up_steps=10, device="cpu")
