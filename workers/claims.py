@@ -18,7 +18,7 @@ from django.db import transaction
 from django.db.models import F, Q, QuerySet
 from django.utils import timezone
 
-from workers.hints import HINTS_A_SWEEP, is_due
+from workers.hints import HINTS_A_SWEEP, due
 from workers.leases import lease_end
 
 NO_OWNER: dict[str, Any] = {"lease_token": "", "lease_expires_at": None}
@@ -105,5 +105,5 @@ def sweep(
 
 def to_hint(waiting: QuerySet, now: datetime, *columns: str) -> list[tuple[Any, ...]]:
     """These columns of the waiting rows whose last hint may be lost, first those that were never hinted at."""
-    rows = waiting.order_by(F("hinted_at").asc(nulls_first=True), "pk").values_list("hinted_at", "hints", *columns)
-    return [tuple(rest) for hinted_at, hints, *rest in rows[:HINTS_A_SWEEP] if is_due(hinted_at, hints, now)]
+    rows = waiting.filter(due(now)).order_by(F("hinted_at").asc(nulls_first=True), "pk")
+    return list(rows.values_list(*columns)[:HINTS_A_SWEEP])

@@ -8,12 +8,14 @@ from datetime import datetime, timedelta
 
 from celery import current_app
 from django.conf import settings
+from django.db.models import Q
 from kombu.exceptions import ChannelError, KombuError
 
 log = logging.getLogger(__name__)
 
 HINTS_A_SWEEP = 500
 LONGEST_HINT_PAUSE = timedelta(minutes=10)
+MOST_DOUBLINGS = 16
 
 
 AT_ONCE, WHEN_NOTHING_ELSE_WAITS = 0, 6
@@ -33,9 +35,14 @@ def tell_workers(task: str, rows: Iterable[tuple[int, str]], priority: int = AT_
     return sent
 
 
-def is_due(hinted_at: datetime | None, hints: int, now: datetime) -> bool:
-    """Whether the last hint may be lost. The pause doubles with each hint, so a long queue is not flooded."""
-    if hinted_at is None:
-        return True
-    pause = timedelta(seconds=settings.SWEEP_SECONDS * 2 ** min(hints, 16))
-    return now >= hinted_at + min(pause, LONGEST_HINT_PAUSE)
+def due(now: datetime) -> Q:
+    """Rows whose last hint may be lost. The pause doubles with each hint, so a long queue is not flooded."""
+    found, hints = Q(hinted_at=None), 0
+    while hints < MOST_DOUBLINGS and _pause_after(hints) < LONGEST_HINT_PAUSE:
+        found |= Q(hints=hints, hinted_at__lte=now - _pause_after(hints))
+        hints += 1
+    return found | Q(hints__gte=hints, hinted_at__lte=now - _pause_after(hints))
+
+
+def _pause_after(hints: int) -> timedelta:
+    return min(timedelta(seconds=settings.SWEEP_SECONDS * 2**hints), LONGEST_HINT_PAUSE)

@@ -15,7 +15,7 @@ from annotations.models import CorpusVersion
 from annotations.queries import select_systems
 from tests.at_once import at_once
 from tests.conftest import ON_SERVICES
-from workers import runs
+from workers import claims, runs
 from workers.hints import LONGEST_HINT_PAUSE
 from workers.metrics.configuration import parse
 from workers.models import MetricRun
@@ -355,6 +355,20 @@ def test_a_lost_hint_is_sent_again_after_a_pause_that_doubles(run: MetricRun, se
 def test_the_pause_between_hints_has_an_end(run: MetricRun, hints: list[int]) -> None:
     MetricRun.objects.update(hinted_at=timezone.now() - LONGEST_HINT_PAUSE, hints=1_000_000)
     assert runs.sweep().hinted == 1
+
+
+def test_those_that_are_not_yet_due_take_no_place_in_a_sweep(
+    run: MetricRun, hints: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of a queue that no worker reads, rows told ten times and not for nine minutes stood before all others."""
+    monkeypatch.setattr(claims, "HINTS_A_SWEEP", 1)
+    runs.request([parse("word_f1")], [run.system], hint=False)
+    waited_for = MetricRun.objects.get(metric="word_f1")
+    now = timezone.now()
+    MetricRun.objects.filter(pk=run.pk).update(hinted_at=now - timedelta(minutes=9), hints=10)
+    MetricRun.objects.filter(pk=waited_for.pk).update(hinted_at=now - timedelta(minutes=1), hints=1)
+    runs.sweep()
+    assert hints == [waited_for.pk]
 
 
 def test_two_sweeps_at_once_do_no_harm(run: MetricRun, hints: list[int]) -> None:
