@@ -8,7 +8,9 @@ from collections.abc import Callable
 
 from annotations.tables.table import Cell, Column, Row, Table
 
-FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n")
+FULL_WIDTH = ("\uff1d", "\uff0b", "\uff0d", "\uff20")
+"""=, +, - and @ as East Asian input methods write them; some spreadsheets take them for the narrow ones."""
+FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n", *FULL_WIDTH)
 """A spreadsheet runs a cell that begins so (OWASP, "CSV injection"). An apostrophe before it makes it text."""
 
 

@@ -15,7 +15,7 @@ from leaderboard.client.boards import as_csv as board_as_csv
 from tests.security.test_what_is_read import MODULES
 from tests.site import PROJECT
 
-FORMULAS = ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "\n=1", " =1", "  @x"]
+FORMULAS = ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "\n=1", " =1", "  @x", "\uff1d1+1", " \uff20x"]
 
 
 @pytest.mark.parametrize("text", FORMULAS)
