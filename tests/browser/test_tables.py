@@ -177,3 +177,28 @@ def test_systems_in_one_band_share_a_letter_that_begins_with_a_and_stands_once_a
     letters = [row.locator(".band").all_inner_texts() for row in rows.all()]
     assert all(len(row) == 1 for row in letters)
     assert letters[0][0].split()[-1] == "a"
+
+
+NEWS = """async () => {
+  const part = document.querySelector("#run-outcomes").cloneNode(true);
+  part.setAttribute("hx-swap-oob", "true");
+  part.querySelectorAll("details").forEach(details => { details.open = false; });
+  part.querySelector("figcaption").textContent = "as news brought it";
+  htmx.swap(document.querySelector("#run-progress"), part.outerHTML, {swapStyle: "none"});
+  await new Promise(resolve => setTimeout(resolve));
+}"""
+
+
+def test_news_leave_a_choice_unfolded_and_the_focus_where_it_is(visit: Callable[..., Visit]) -> None:
+    """Runs that end bring their tables anew, while somebody chooses columns."""
+    page = visit(role="organiser").go("/corpora/demo/runs/")
+    table = page.locator("#run-outcomes [data-table]").first
+    table.get_by_text("Columns", exact=True).click()
+    box = table.locator(".column-choice input[type=checkbox]").nth(2)
+    box.focus()
+    page.evaluate(NEWS)
+    assert table.locator("figcaption").inner_text() == "as news brought it"
+    assert box.is_visible()
+    assert box.evaluate("box => box === document.activeElement")
+    page.keyboard.press("Escape")
+    assert not box.is_visible()
