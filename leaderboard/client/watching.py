@@ -53,7 +53,7 @@ def _show_progress(bar: Any, state: str, progress: Any) -> None:
         bar.refresh()
 
 
-def show(submission: dict[str, Any], format: str, must_be_scored: bool) -> int:
+def show(submission: dict[str, Any], format: str, must_be_scored: bool) -> None:
     """What is known of it. Raises ClientError where ``must_be_scored`` and it ended otherwise."""
     if format == "json":
         terminal.show_json(submission)
@@ -61,10 +61,7 @@ def show(submission: dict[str, Any], format: str, must_be_scored: bool) -> int:
         _show_text(submission)
     state = submission.get("state")
     if state in ("invalid", "failed") or (must_be_scored and state == "cancelled"):
-        if format == "json":
-            return 1
         raise ClientError(_why(submission))
-    return 0
 
 
 def _show_text(submission: dict[str, Any]) -> None:

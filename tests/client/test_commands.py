@@ -216,9 +216,9 @@ def test_check_lists_every_problem_with_its_place(dialeval: Run, tmp_path: Path)
 
 def test_check_as_json(dialeval: Run, tmp_path: Path) -> None:
     template = written(tmp_path, TEMPLATE, "template.jsonl")
-    status, out, _ = dialeval("check", written(tmp_path, b"no"), "--template", template, "--format", "json")
+    status, out, err = dialeval("check", written(tmp_path, b"no"), "--template", template, "--format", "json")
     found = json.loads(out)
-    assert status == 1
+    assert (status, err) == (1, "dialeval: file has 1 problem\n")
     assert (found["valid"], found["problems"][0]["where"], found["more_problems"]) == (False, "1", False)
 
 
@@ -305,7 +305,9 @@ def test_an_invalid_file_ends_with_its_report(dialeval: Run, server: StandIn) ->
 def test_watching_ends_with_1_unless_it_is_scored(dialeval: Run, server: StandIn, state: str, status: int) -> None:
     server.gives("submissions/s1", submission(state, error="the model did not answer"))
     assert dialeval("status", "s1", "--watch")[0] == status
-    assert dialeval("status", "s1", "--watch", "--format", "json")[0] == status
+    ended, out, err = dialeval("status", "s1", "--watch", "--format", "json")
+    assert (ended, json.loads(out)["state"]) == (status, state)
+    assert bool([line for line in err.splitlines() if line.startswith("dialeval: ")]) == (status == 1)
 
 
 def test_the_log_is_shown_where_it_is_asked_for(dialeval: Run, server: StandIn) -> None:

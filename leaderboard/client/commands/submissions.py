@@ -5,13 +5,16 @@ from __future__ import annotations
 import argparse
 import tempfile
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from leaderboard.client import terminal, watching
 from leaderboard.client.commands.arguments import Subparsers, add_format, command, part, round_path
 from leaderboard.client.errors import ClientError
 from leaderboard.client.session import connected
 from leaderboard.client.texts import one_line
+
+if TYPE_CHECKING:
+    from leaderboard.challenges.files.responses import Checked
 
 STATUS_LISTED = 20
 
@@ -77,18 +80,23 @@ def _check(options: argparse.Namespace) -> int:
                 "more_problems": checked.more,
             }
         )
-        return 0 if checked.is_sound else 1
+    else:
+        _show_problems(checked)
+    if checked.is_sound:
+        return 0
+    found = "more than 100 problems" if checked.more else _counted(len(checked.problems), "problem")
+    raise ClientError(f"{one_line(options.file.name, 100)} has {found}")
+
+
+def _show_problems(checked: Checked) -> None:
     for problem in checked.problems:
         terminal.say(one_line(problem))
     if checked.more:
         terminal.say("and more; stopped")
-    counts = checked.counts
     if checked.is_sound:
+        counts = checked.counts
         empty = f", {counts.empty:,} of them empty" if counts.empty else ""
         terminal.say(f"valid: {counts.responses:,} responses in {counts.dialogues:,} dialogues{empty}")
-        return 0
-    found = "more than 100 problems" if checked.more else _counted(len(checked.problems), "problem")
-    raise ClientError(f"{one_line(options.file.name, 100)} has {found}")
 
 
 def _counted(number: int, noun: str) -> str:
@@ -126,7 +134,8 @@ def _submit(options: argparse.Namespace) -> int:
             terminal.note(f"submission {one_line(submission.get('id'), 60)}{known}")
         if options.watch:
             submission = watching.until_ended(server, str(submission.get("id", "")))
-    return watching.show(submission, options.format, must_be_scored=options.watch)
+    watching.show(submission, options.format, must_be_scored=options.watch)
+    return 0
 
 
 def _parcel(options: argparse.Namespace) -> tuple[str, dict[str, str], Path]:
@@ -157,7 +166,8 @@ def _status(options: argparse.Namespace) -> int:
         log = list(server.items(f"{path}/log")) if options.log else None
     if log is not None:
         submission = {**submission, "log": log}
-    return watching.show(submission, options.format, must_be_scored=options.watch)
+    watching.show(submission, options.format, must_be_scored=options.watch)
+    return 0
 
 
 def _line(submission: dict[str, Any]) -> tuple[Any, ...]:
