@@ -2,7 +2,7 @@
 
 * real: USR and GRADE (DIALEVAL_DATA), replayed with their own ratings: how many it takes until systems stand in the
   order of all ratings and stay so, and until a target is met, spread evenly and adaptively.
-* many: the same for made-up campaigns of 12, 20 and 99 systems.
+* many: the same for made-up campaigns of 10, 20 and 99 systems.
 * error: bias of means and coverage of intervals against a known truth, and how often systems that are equally good are
   told apart, by 20 looks.
 * claims: what it costs those who rate, on PostgreSQL.

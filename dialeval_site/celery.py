@@ -16,8 +16,9 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "dialeval_site.settings")
 
 HINTS_A_PROCESS = 4
 """Held by a worker of the folder broker for each of its processes. The folder is looked at again only after
-DIALEVAL_POLL_SECONDS, so with one hint a process two processes do 20 runs a second however short they are; with four,
-about 100 (``python -m bench.workers``). Other brokers push: one hint a process leaves the rest to other workers."""
+DIALEVAL_POLL_SECONDS, so with one hint a process two processes do 20 runs a second however short they are; with four
+the folder is no longer the limit: 225 (``python -m bench.workers``). Other brokers push: one hint a process leaves the
+rest to other workers."""
 
 app = Celery("dialeval")
 app.config_from_object("django.conf:settings", namespace="CELERY")

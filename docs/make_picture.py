@@ -3,7 +3,7 @@
     make run                                  # in another terminal; wait until the demo's metrics are computed
     .venv/bin/python docs/make_picture.py     # writes docs/figures/leaderboard.png and leaderboard-dark.png
 
-It is the one made thing in the repository, because the README shows it. Make it anew when that page looks different.
+Pictures in docs/figures are the only made ones in the repository. Make this one anew when that page looks different.
 """
 
 from __future__ import annotations
