@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 
 import pytest
@@ -99,7 +100,8 @@ def test_an_answer_that_fails_is_told_and_asked_for_again(
     page = visitor.go(address)
     say(page, "Hello.")
     page.get_by_text("Your partner did not answer. Nothing is lost").wait_for()
-    assert "404" not in page.locator("main").inner_text()
+    said = page.locator("main").inner_text()
+    assert not re.search(r"\b404\b", said), said  # the campaign's own name is a number in which it may occur
     endpoint.answer = lambda asked: "Here I am."
     page.get_by_role("button", name="Ask again").click()
     page.get_by_text("Here I am.").wait_for()
