@@ -2,7 +2,7 @@
 
 Where ``CI`` is set, as services that test what is pushed set it, every test there is: first on SQLite with the folder
 broker, then what touches a database or a broker again on PostgreSQL and Redis. On a workstation what one waits for
-while one works, under ten minutes on two cores: on SQLite, without the slow ones. What that leaves out is said at the
+while one works, some ten minutes on two cores: on SQLite, without the slow ones. What that leaves out is said at the
 end.
 
 Tests of two kinds run side by side: the many that keep a processor busy, and those with browsers, and sites whose

@@ -22,7 +22,8 @@
     for (const tools of target.querySelectorAll("[data-table] .table-tools")) {
       const fresh = fragment.querySelector(`#${CSS.escape(tools.parentElement.id)} .table-tools`);
       if (!fresh) continue;
-      if (tools.querySelector("details.column-choice[open]")) fresh.querySelector("details.column-choice").open = true;
+      const choice = fresh.querySelector("details.column-choice"); // one column has none
+      if (choice && tools.querySelector("details.column-choice[open]")) choice.open = true;
       const place = stops(tools).indexOf(document.activeElement);
       if (place >= 0) queueMicrotask(() => stops(fresh)[place]?.focus());
     }
