@@ -10,7 +10,7 @@ processes are killed, which wait more than they work. The former give way: nothi
 somebody waits for.
 
 A stage that fails stops nothing, so that one run tells all that is wrong. Each line names its stage; at the end stands
-what became of each, and how long it took.
+which tests failed, what became of each stage, and how long it took: of a long run one often sees the end alone.
 """
 
 from __future__ import annotations
@@ -84,6 +84,7 @@ LEFT_OUT = (
 
 SECONDS_FOR_THE_REST = 5
 """What a stage said last is read after its end."""
+LONGEST_LINE = 500
 
 
 @dataclass
@@ -93,6 +94,8 @@ class Outcome:
     seconds: float
     said: str
     """The last line: pytest's count."""
+    wrong: Sequence[str] = ()
+    """A line of pytest's summary for each test that failed."""
 
 
 @dataclass
@@ -125,7 +128,7 @@ class Suite:
         return [self._stage(stage) for stage in stages if not self.stopped.is_set()]
 
     def _stage(self, stage: Stage) -> Outcome:
-        begun, said = time.monotonic(), [""]
+        begun, said, wrong = time.monotonic(), [""], list[str]()
         process = subprocess.Popen(
             stage.command,
             env={**os.environ, "OMP_NUM_THREADS": "1"},  # there are as many processes as cores
@@ -137,19 +140,21 @@ class Suite:
         self.running.add(process)
         if self.stopped.is_set():  # in the moment before
             process.terminate()
-        reader = threading.Thread(target=self._read, args=(stage, process, said), daemon=True)
+        reader = threading.Thread(target=self._read, args=(stage, process, said, wrong), daemon=True)
         reader.start()
         status = process.wait()
         reader.join(SECONDS_FOR_THE_REST)
         self.running.discard(process)
-        return Outcome(stage, status, time.monotonic() - begun, said[-1])
+        return Outcome(stage, status, time.monotonic() - begun, said[-1], tuple(wrong))
 
-    def _read(self, stage: Stage, process: subprocess.Popen[str], said: list[str]) -> None:
+    def _read(self, stage: Stage, process: subprocess.Popen[str], said: list[str], wrong: list[str]) -> None:
         """Whoever outlives the stage and still has its output is not waited for."""
         assert process.stdout is not None
         for line in process.stdout:
             if line.strip():
                 said.append(line.strip())
+            if line.startswith(("FAILED ", "ERROR ")):
+                wrong.append(line.strip())
             self._print(f"{stage.name:<{self._width}} | {line.rstrip()}")
 
     @property
@@ -163,7 +168,7 @@ class Suite:
 
 def report(outcomes: Sequence[Outcome]) -> str:
     width = max(len(one.stage.name) for one in outcomes)
-    lines = []
+    lines = [f"{one.stage.name:<{width}}  {line[:LONGEST_LINE]}" for one in outcomes for line in one.wrong]
     for one in outcomes:
         ended = "passed" if one.status == 0 else f"FAILED ({one.status})"
         minutes, seconds = divmod(round(one.seconds), 60)

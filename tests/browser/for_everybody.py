@@ -22,6 +22,7 @@ CHECKED: Final = "options => axe.run(document, options).then(found => found.viol
 
 def violations(page: Page) -> list[str]:
     """At the page's present width; it is light afterwards."""
+    page.wait_for_load_state("load")
     page.emulate_media(color_scheme="light", reduced_motion="reduce")  # a colour on its way is none
     if not page.evaluate("'axe' in window"):
         page.evaluate(AXE_SCRIPT)

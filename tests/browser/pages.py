@@ -58,6 +58,7 @@ RATERS: Final = [
     "/rate/demo-meeting/meet/",
     "/accounts/password/",
     "/accounts/two-factor/",
+    "/accounts/",
 ]
 """As somebody with an account of their own: what the demo's visitors share, nobody changes."""
 PARTICIPANTS: Final = [

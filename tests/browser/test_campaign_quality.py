@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
+from playwright.sync_api import expect
 
 from tests.browser.stage import Stage
 from tests.browser.visit import Visit
@@ -44,14 +45,19 @@ def test_the_agreement_page_follows_the_ratings(visit: Callable[..., Visit], sta
     page.goto(address)
     raters = page.locator(".pair-matrix tbody tr")
     assert raters.count() == 2
+    chosen = page.locator("#live-agreement th:has([data-sort])").nth(1)
+    chosen.locator("a").click()
+    order = chosen.get_attribute("aria-sort")
+    assert order in ("ascending", "descending")
     stage.python(ONE_MORE)
     for _ in range(60):
         page.clock.fast_forward(15_000)
         if raters.count() > 2:
             break
         page.wait_for_timeout(500)  # of the worker's time, which goes on
-    assert raters.count() == 3
-    assert page.locator(".progress .figure").inner_text() == "17 of 24"
+    expect(raters).to_have_count(3)
+    expect(page.locator(".progress .figure")).to_have_text("17 of 24")
+    expect(chosen, "the table that came anew is in the order that was chosen").to_have_attribute("aria-sort", order)
 
 
 @pytest.mark.parametrize("name", ["agreement", "raters", "raters/?rater=1", "ratings"])

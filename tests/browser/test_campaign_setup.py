@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Request, Route, expect
 
 from tests.browser.stage import Stage
-from tests.browser.visit import Visit
+from tests.browser.visit import Held, Visit
 
 
 @pytest.fixture(autouse=True)
@@ -101,13 +101,12 @@ def test_a_choice_made_before_the_scripts_have_come_is_followed(visit: Callable[
     """On a slow line the page can be filled in before them; a reload that puts choices back is the same to it."""
     organiser = visit(role="organiser")
     page = organiser.go("/campaigns/")
-    late: list[Route] = []
-    page.route("**/htmx*.js*", lambda route: late.append(route))
+    late = Held(page, "**/htmx*.js*")
     page.goto(organiser.address + "/campaigns/new/?corpus=demo", wait_until="commit")
     page.get_by_label("Name", exact=True).fill("Newcomer hurries")
     page.get_by_text("New dialogues between two raters").click()
     expect(page.get_by_label("Dialogues wanted")).to_have_count(0)
-    late[0].continue_()
+    late.request(0).continue_()
     expect(page.get_by_label("Dialogues wanted")).to_be_visible()
     expect(page.get_by_label("Name", exact=True)).to_have_value("Newcomer hurries")
 
@@ -117,6 +116,7 @@ def test_guidelines_are_shown_while_they_are_written(visit: Callable[..., Visit]
     page.get_by_label("Name", exact=True).fill("Newcomer writes")
     page.get_by_role("button", name="Make the draft").click()
     page.get_by_role("link", name="Write the guidelines").click()
+    page.wait_for_load_state("load")  # before its scripts have run, a page does not follow what is typed
     page.get_by_label("Text, in Markdown").fill("# Look here\n\n<img src=x onerror=alert(1)> **bold**")
     preview = page.locator("#guidelines-preview")
     expect(preview.get_by_role("heading", name="Look here")).to_be_visible()
@@ -141,3 +141,15 @@ def test_no_page_scrolls_sideways(visit: Callable[..., Visit], stage: Stage, wid
         assert visitor.scroll_width() <= width, part
     visitor.go("/campaigns/")
     assert visitor.scroll_width() <= width
+
+
+def test_a_form_stays_as_it_is_when_a_choice_in_it_finds_the_organiser_logged_out(visit: Callable[..., Visit]) -> None:
+    visitor = visit(role="organiser")
+    page = visitor.go("/campaigns/new/")
+    page.get_by_label("Name", exact=True).fill("Typed before the session ended")
+    page.context.clear_cookies(name="sessionid")
+    visitor.expected_status = {401}
+    page.get_by_role("radio", name="a system's responses in a whole dialogue").check()
+    expect(page.get_by_role("alert")).to_contain_text("You are logged out.")
+    expect(page.get_by_label("Name", exact=True)).to_have_value("Typed before the session ended")
+    visitor.complaints = [one for one in visitor.complaints if "Error Code 401" not in one]  # htmx's own

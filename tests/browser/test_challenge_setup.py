@@ -46,6 +46,7 @@ def test_from_the_plan_to_an_open_challenge(visit: Callable[..., Visit], script:
 
     page.get_by_role("link", name="Settings", exact=True).click()
     page.get_by_role("link", name="Change the rules").click()
+    page.wait_for_load_state("load")  # before its scripts have run, a page does not follow what is typed
     page.get_by_label("Text, in Markdown").fill("# Be kind\n\nOne account a person.")
     if script:
         expect(page.locator("#guidelines-preview").get_by_role("heading", name="Be kind")).to_be_visible()

@@ -8,7 +8,7 @@ import json
 from collections.abc import Callable
 
 import pytest
-from playwright.sync_api import Locator, Page
+from playwright.sync_api import Locator, Page, expect
 
 from leaderboard.figures import POINTS_DRAWN
 from tests.browser.visit import Visit
@@ -97,9 +97,7 @@ def test_charts_are_drawn_again_in_the_other_theme(visit: Callable[..., Visit]) 
     label = page.locator("#chart-human-means .ytick text").first
     light = label.evaluate("text => getComputedStyle(text).fill")
     page.get_by_label("Theme").select_option("dark")
-    page.locator("#chart-human-means .ytick text").first.wait_for()
-    page.wait_for_timeout(300)
-    assert label.evaluate("text => getComputedStyle(text).fill") != light
+    expect(label).not_to_have_css("fill", light)
 
 
 def test_whiskers_stand_at_both_sides_of_a_system(visit: Callable[..., Visit]) -> None:

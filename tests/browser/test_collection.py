@@ -6,11 +6,11 @@ import json
 from collections.abc import Callable
 
 import pytest
-from playwright.sync_api import Page, Route, expect
+from playwright.sync_api import expect
 
 from tests.browser.for_everybody import assert_everybody_can_use
 from tests.browser.stage import Stage
-from tests.browser.visit import Visit
+from tests.browser.visit import Held, Visit
 
 PASSWORD = "open the door please"
 UTTERANCES = 14
@@ -58,13 +58,12 @@ def meeting(stage: Stage, visit: Callable[..., Visit]) -> Callable[..., Pair]:
             one.go(f"/rate/{slug}/meet/")
             one.page.get_by_role("button", name="Meet a partner").click()
             visits.append(one)
+        for one in visits if window.get("script", True) else ():
+            expect(one.page.get_by_label("Your next utterance")).to_be_visible()  # the first one's page came anew
+            one.page.wait_for_load_state("load")  # before its script has run, a page hears no key
         return visits[0], visits[1]
 
     return meet
-
-
-def bubbles(page: Page) -> list[str]:
-    return [text.strip() for text in page.locator(".chat .bubble p").all_inner_texts()]
 
 
 @pytest.mark.slow
@@ -94,7 +93,7 @@ def test_two_raters_write_a_whole_dialogue_by_keyboard(stage: Stage, meeting: Ca
             expect(reader.locator("#room-status")).to_contain_text(f"{number + 1} of {UTTERANCES}")
     for page in pages:
         expect(page.get_by_role("heading", name="The dialogue is finished")).to_be_visible()
-        assert bubbles(page) == texts
+        expect(page.locator(".chat .bubble p")).to_have_text(texts)
         expect(page.get_by_role("button", name="Meet another partner")).to_be_visible()
     assert lines_of(stage, "whole-dialogue") == [["AB"[number % 2], text] for number, text in enumerate(texts)]
 
@@ -128,6 +127,34 @@ def test_without_a_connection_the_text_waits_and_is_sent_once(stage: Stage, meet
     expect(page.get_by_label("Your next utterance")).to_have_value("")
     assert lines_of(stage, "offline") == [["A", "Can you hear me?"]]
     first.complaints = [one for one in first.complaints if "ERR_INTERNET_DISCONNECTED" not in one and "htmx" not in one]
+
+
+def test_who_logged_in_again_elsewhere_sends_what_was_kept(stage: Stage, meeting: Callable[..., Pair]) -> None:
+    first, second = meeting("logged-out-room")
+    expect(first.page.get_by_text("You begin.")).to_be_visible()
+    first.expected_status = {401}  # the page asks every two seconds, between the two log-ins too
+    first.log_in_again("logged-out-room-amber", PASSWORD)
+    first.page.get_by_label("Your next utterance").fill("Here I am again.")
+    first.page.get_by_label("Your next utterance").press("Enter")
+    expect(second.page.locator(".bubble p")).to_have_text("Here I am again.")
+    first.complaints = [one for one in first.complaints if "Error Code 401" not in one]  # htmx's own
+
+
+def test_a_room_stays_as_it_is_while_its_rater_is_logged_out(stage: Stage, meeting: Callable[..., Pair]) -> None:
+    first, second = meeting("logged-out-while-waiting")
+    text = first.page.get_by_label("Your next utterance")
+    text.fill("Half of a sente")
+    first.expected_status = {401}
+    first.page.context.clear_cookies(name="sessionid")
+    said = first.page.get_by_role("alert").filter(has_text="You are logged out. What you typed is still here.")
+    expect(said).to_be_visible()
+    expect(text).to_have_value("Half of a sente")
+    expect(first.page.get_by_label("Password")).to_have_count(0)
+    first.log_in_again("logged-out-while-waiting-amber", PASSWORD)
+    expect(first.page.get_by_text("What you typed is still here.")).to_have_count(0)
+    text.press("Enter")
+    expect(second.page.locator(".bubble p")).to_have_text("Half of a sente")
+    first.complaints = [one for one in first.complaints if "Error Code 401" not in one]  # htmx's own
 
 
 @pytest.mark.slow
@@ -173,15 +200,10 @@ def test_what_is_typed_before_the_script_is_there_outlives_a_reload(meeting: Cal
     _, second = meeting("early")
     page = second.page
     expect(page.get_by_label("Your next utterance")).to_be_visible()
-    held: list[Route] = []
-
-    def hold(route: Route) -> None:
-        held.append(route)
-
-    page.route("**/room*.js", hold)
+    held = Held(page, "**/room*.js")
     page.reload(wait_until="commit")
     page.get_by_label("Your next utterance").fill("Typed early.")
-    held[0].continue_()
+    held.request(0).continue_()
     page.unroute("**/room*.js")
     page.wait_for_load_state("load")
     page.reload()

@@ -8,10 +8,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import pytest
-from playwright.sync_api import Browser, Locator, Page, Route, expect
+from playwright.sync_api import Browser, Locator, Page, expect
 
 from tests.browser.stage import write_hostile_corpus
-from tests.browser.visit import NARROW, WIDE, Visit, visitors
+from tests.browser.visit import NARROW, WIDE, Held, Visit, visitors
 from tests.conftest import made_site
 from tests.judges.loopback_server import KEY, Loopback, loopback_server
 from tests.site import Site
@@ -72,14 +72,13 @@ def test_while_an_estimate_is_awaited_nothing_else_of_the_form_can_be_changed(vi
     page = visit().go("/corpora/hostile/judges/")
     form = page.locator("#judge-start")
     form.get_by_label("Model", exact=True).select_option(MODEL)
-    late: list[Route] = []
-    page.route("**/estimate/*", lambda route: late.append(route))
+    late = Held(page, "**/estimate/*")
     with page.expect_request("**/estimate/*"):
         form.get_by_role("button", name="Estimate").click()
     model = form.get_by_label("Model", exact=True)
     model.focus()
     expect(model).not_to_be_focused()
-    late[0].continue_()
+    late.request(0).continue_()
     expect(form.locator(".estimate-sentence")).to_be_visible()
     expect(page.locator("[inert]")).to_have_count(0)
 

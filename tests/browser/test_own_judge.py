@@ -6,7 +6,7 @@ import secrets
 from collections.abc import Callable
 
 import pytest
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 
 from tests.browser.for_everybody import violations
 from tests.browser.stage import Stage
@@ -114,10 +114,10 @@ def test_without_script_a_judge_is_looked_at_stored_and_its_trial_stopped(
     page.get_by_label("Title").fill(title)
     page.get_by_role("button", name="Look at it first").click()
     assert page.get_by_label("Title").input_value() == title
-    assert page.get_by_text("Response 1 of").count() == 1
+    expect(page.get_by_text("Response 1 of")).to_have_count(1)
     page.get_by_role("button", name="Store", exact=True).click()
     pk = wait_for_a_trial(stage, title)
     visitor.go(f"{page.url}trials/{pk}/")
     assert page.get_by_role("link", name="Look again").count() == 1
     page.get_by_role("button", name="Stop").click()
-    assert page.get_by_text("Stopped by organiser").count() == 1
+    expect(page.get_by_text("Stopped by organiser")).to_have_count(1)

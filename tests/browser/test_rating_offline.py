@@ -145,3 +145,31 @@ def test_a_rating_that_comes_too_late_is_told(visit: Callable[..., Visit], stage
     expect(page.get_by_role("alert")).to_contain_text("Others have rated this item in the meantime")
     expect_nothing_waits(page)
     assert stored_ratings(stage, slug) == []
+
+
+def test_who_waits_for_an_item_of_a_deleted_campaign_is_told_that_it_is_gone(
+    visit: Callable[..., Visit], stage: Stage
+) -> None:
+    slug = campaign_for_rater(stage, slug="deleted", dialogues=1, turns=1, systems=["one"])
+    visitor = visit(role="rater")
+    page = visitor.go(f"/rate/{slug}/item/")
+    stage.python(f"from annotations.campaigns.models import Campaign as C; C.objects.get(slug='{slug}').delete()")
+    visitor.expected_status = {404}
+    rate_by_key(page, 2)
+    expect(page.get_by_role("heading", level=1)).to_have_text("No such page")
+    expect_nothing_waits(page)
+
+
+def test_a_practice_rating_that_is_refused_brings_its_item_again(visit: Callable[..., Visit], stage: Stage) -> None:
+    slug = campaign_for_rater(stage, slug="refused-practice", training=[[4, 5]])
+    visitor = visit(role="rater")
+    page = visitor.go(f"/rate/{slug}/item/")
+    first, visitor.expected_status = item_on(page), {422}
+    page.route(
+        "**/submit/",
+        lambda route: route.fulfill(status=422, json={"stored": False, "errors": {"score": ["Not on the scale."]}}),
+    )
+    page.keyboard.press("2")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("alert")).to_contain_text("This rating was not taken: Not on the scale.")
+    assert item_on(page) == first

@@ -166,6 +166,7 @@ def test_filtering_by_kind_leaves_only_that_kind(visit: Callable[..., Visit]) ->
     page = visit().go("/corpora/demo/systems/")
     page.get_by_role("checkbox", name="baseline").check()
     page.get_by_role("button", name="Show").first.click()
+    page.wait_for_load_state("load")
     assert set(column(page.locator("#table-system-leaderboard"), "kind")) == {"baseline"}
 
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cached_property
 from typing import Any
 
-from playwright.sync_api import Browser, CDPSession, ConsoleMessage, Page, Response
+from playwright.sync_api import Browser, CDPSession, ConsoleMessage, Error, Page, Response, Route
 
 from tests.site import wait_until
 
@@ -15,6 +15,8 @@ WIDE, NARROW, HEIGHT = 1440, 390, 900
 PHONE = 600
 """Windows below this width are touched."""
 LOG_IN = "/accounts/login/"
+COMPUTED_WITHIN = 90_000
+"""A worker may have just been started, or have other things to do."""
 PASSWORDS = {"organiser": "demo-organiser", "rater": "demo-rater", "participant": "demo-participant"}
 
 
@@ -34,6 +36,8 @@ class Visit:
             return
         if any(f"status of {status}" in message.text for status in self.expected_status):
             return
+        if "htmx:afterRequest" in message.text or "htmx:sendAbort" in message.text:
+            return  # a newer question took its place (hx-sync); of one that fails htmx says sendError or timeout, too
         self.complaints.append(f"{self.page.url}: {message.type}: {message.text}")
 
     def go(self, path: str, status: int = 200) -> Page:
@@ -44,7 +48,7 @@ class Visit:
         self.see_numbers()
         if self.script:
             for fragment in self.page.locator("[hx-trigger=load]").all():
-                fragment.locator("[data-chart], .empty").first.wait_for(state="attached")
+                fragment.locator("[data-chart], .empty").first.wait_for(state="attached", timeout=COMPUTED_WITHIN)
             self.see_numbers()  # of the parts that came
         return self.page
 
@@ -64,10 +68,12 @@ class Visit:
         """Statistics that nobody has looked at yet are computed by the worker; the page comes by itself, and once more
         when a part of it has come."""
         waiting = ".waiting.of-page, .analysis-state[hx-get]" if self.script else ".waiting.of-page"
-        for _ in range(60):
+        settled = "waiting => document.readyState === 'complete' && !document.querySelector(waiting)"
+        for _ in range(COMPUTED_WITHIN // 500):
             self.page.wait_for_load_state("load")  # of a page that is half there nobody knows what it waits for
-            if not self.page.locator(waiting).count():
-                break
+            with suppress(Error):  # the page that was asked has just given way to the next
+                if self.page.evaluate(settled, waiting):
+                    break
             self.page.wait_for_timeout(500)
             if not self.script:
                 self.page.reload(wait_until="load")
@@ -82,8 +88,14 @@ class Visit:
         answer = context.request.post(LOG_IN, form=given, max_redirects=0)
         assert answer.status == 302, f"{name} is not let in: {answer.status}"
 
+    def log_in_again(self, name: str, password: str) -> None:
+        """In another tab, after the session ended; the page that is open knows nothing of it."""
+        self.page.context.clear_cookies(name="sessionid")
+        self.log_in(name, password)
+
     def see_everything(self) -> None:
         """Scroll to the end once, so that every chart has come into view and is drawn."""
+        self.page.wait_for_load_state("load")
         for chart in self.page.locator("[data-chart]:has([data-chart-canvas])").all():
             chart.scroll_into_view_if_needed()
             chart.locator(".main-svg").first.wait_for(state="attached")
@@ -92,7 +104,25 @@ class Visit:
         self.page.evaluate("scrollTo(0, 0)")
 
     def scroll_width(self) -> int:
+        self.page.wait_for_load_state("load")
         return int(self.page.evaluate("document.documentElement.scrollWidth"))
+
+
+class Held:
+    """Requests that are kept from going on, until the test lets them: ``held.request(0).continue_()``."""
+
+    def __init__(self, page: Page, pattern: str) -> None:
+        self.page = page
+        self.routes: list[Route] = []
+        page.route(pattern, lambda route: self.routes.append(route))
+
+    def request(self, number: int) -> Route:
+        """The browser tells of it when it likes, and only while something waits for the browser."""
+        for _ in range(200):
+            if len(self.routes) > number:
+                break
+            self.page.wait_for_timeout(100)
+        return self.routes[number]
 
 
 def organise(page: Page, link: str) -> None:

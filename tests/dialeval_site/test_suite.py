@@ -66,6 +66,16 @@ def test_the_report_has_the_time_and_the_last_line_of_each() -> None:
     ]
 
 
+def test_the_report_names_what_failed_where_one_sees_the_end_alone(tmp_path: Path) -> None:
+    summary = "FAILED tests/a.py::test_b - assert 1 == 2\nERROR tests/c.py - OSError\n== 1 failed, 1 error ==\n"
+    program = module(tmp_path, "fails", f"print('no test is FAILED here'); print({summary!r}); raise SystemExit(1)")
+    (outcome,) = Suite([[Stage("SQLite", program)]]).run()
+    assert report([outcome]).splitlines()[:2] == [
+        "SQLite  FAILED tests/a.py::test_b - assert 1 == 2",
+        "SQLite  ERROR tests/c.py - OSError",
+    ]
+
+
 def test_a_stage_that_gives_way_is_nicer_by_five(tmp_path: Path) -> None:
     program = module(tmp_path, "nice_of", "import os; print(os.nice(0))")
     (first,), (second,) = (
