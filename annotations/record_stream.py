@@ -7,7 +7,7 @@ from heapq import merge
 from itertools import groupby
 from operator import attrgetter, itemgetter
 
-from annotations.models import CorpusVersion, Dialogue, Rating, Response, Turn
+from annotations.models import CorpusVersion, Dialogue, Rating, Response, Turn, pseudonym_of
 from annotations.queries import shown_raters, shown_systems
 from annotations.records import (
     CorpusRecord,
@@ -24,11 +24,13 @@ from annotations.records import (
 DIALOGUES_A_READ = 50
 
 
-def records_of(version: CorpusVersion, include_withheld: bool = False) -> Iterator[Record]:
+def records_of(version: CorpusVersion, include_withheld: bool = False, raters_named: bool = True) -> Iterator[Record]:
     """The records in the order of ``annotations.records``, read some dialogues at a time. Withheld systems, and what
-    was said of them, are left out unless asked for.
+    was said of them, are left out unless asked for. Without ``raters_named`` raters stand under the pseudonyms of the
+    pages, and their comments, in which they may name themselves, are left out.
 
-    Rows come in the order in which they were stored, which is the file's: so an export has the digest of the version.
+    Rows come in the order in which they were stored, which is the file's: so an export that names raters has the
+    digest of the version.
     """
     systems, raters = (
         (version.systems.all(), version.raters.all())
@@ -54,13 +56,16 @@ def records_of(version: CorpusVersion, include_withheld: bool = False) -> Iterat
     for system in announced:
         yield SystemRecord(system.name, system.kind, system.description)
     for rater in raters.order_by("position"):
-        yield RaterRecord(rater.name, rater.kind)
+        yield RaterRecord(rater.name if raters_named else rater.pseudonym, rater.kind)
     dialogues = list(version.dialogues.order_by("position").values_list("pk", flat=True))
     for start in range(0, len(dialogues), DIALOGUES_A_READ):
-        yield from _records_of_dialogues(dialogues[start : start + DIALOGUES_A_READ], shown, left_out)
+        some = dialogues[start : start + DIALOGUES_A_READ]
+        yield from _records_of_dialogues(some, shown, left_out, raters_named)
 
 
-def _records_of_dialogues(pks: Sequence[int], shown: Set[str], left_out: Set[int]) -> Iterator[Record]:
+def _records_of_dialogues(
+    pks: Sequence[int], shown: Set[str], left_out: Set[int], raters_named: bool
+) -> Iterator[Record]:
     """``left_out`` saves reading what will not be ``shown``. To ask for those that are would not do: SQLite then reads
     all responses of each system for every part."""
     turns = _by_dialogue(
@@ -85,9 +90,11 @@ def _records_of_dialogues(pks: Sequence[int], shown: Set[str], left_out: Set[int
         for _, turn, system, text in responses.get(dialogue.pk, ()):
             if system in shown:
                 yield ResponseRecord(name, turn, system, text)
-        for _, _, turn, system, rater, aspect, score, comment in ratings.get(dialogue.pk, ()):
-            if system in shown:
+        for _, _, turn, system, rater, position, aspect, score, comment in ratings.get(dialogue.pk, ()):
+            if system in shown and raters_named:
                 yield RatingRecord(name, turn, system, rater, aspect, score, comment)
+            elif system in shown:
+                yield RatingRecord(name, turn, system, pseudonym_of(position), aspect, score)
 
 
 def _by_dialogue(rows, dialogue_of) -> dict[int, list]:
@@ -100,8 +107,9 @@ def _turn_record(turn: Turn) -> TurnRecord:
 
 
 def _ratings_in(dialogues: Sequence[int], left_out: Set[int]) -> Iterator[tuple]:
-    """(dialogue pk, place, pk, turn number or None, system, rater, aspect, score, comment) as they were stored."""
-    said = ("rater__name", "aspect", "score", "comment")
+    """(dialogue pk, place, pk, turn number or None, system, rater, rater's position, aspect, score, comment) as
+    they were stored."""
+    said = ("rater__name", "rater__position", "aspect", "score", "comment")
     of_responses = (
         Rating.objects.filter(response__turn__dialogue__in=dialogues)
         .exclude(response__system__in=left_out)

@@ -6,38 +6,19 @@ from typing import Any
 
 from django.contrib.auth import get_user_model
 from django.contrib.auth.models import Group
-from django.db import IntegrityError, transaction
+from django.db import transaction
 
 from annotations import audit
-from annotations.roles import ORGANISER, PARTICIPANT
-
-
-class NameTaken(Exception):
-    pass
-
-
-def open_account(username: str, password: str, email: str = "") -> Any:
-    """A new user without a role: who makes or joins a team becomes a participant.
-
-    The form has checked name and password. Raises ``NameTaken`` where a user has this name in whatever case.
-    """
-    users = get_user_model().objects
-    with transaction.atomic():
-        # One account at a time: the database alone would let bob and Bob in at the same instant.
-        Group.objects.select_for_update(no_key=True).filter(name=PARTICIPANT).first()
-        if users.filter(username__iexact=username).exists():
-            raise NameTaken(username)
-        try:
-            with transaction.atomic():
-                return users.create_user(username=username, password=password, email=email)
-        except IntegrityError:
-            raise NameTaken(username) from None
+from annotations.roles import ORGANISER
+from dialeval_site import address_letter
 
 
 def change_email(user: Any, email: str) -> None:
-    """ "" takes the address away."""
+    """ "" takes the address away. The one that was there is told: its owner may not be who changed it."""
+    before, user.email = user.email, email
     get_user_model().objects.filter(pk=user.pk).update(email=email)
-    user.email = email
+    if before not in ("", email):
+        address_letter.ask_for(user, before)
 
 
 def make_organiser(user: Any, by: Any = None) -> bool:

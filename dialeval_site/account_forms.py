@@ -5,13 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from django import forms
-from django.contrib.auth.forms import PasswordChangeForm as DjangoPasswordChangeForm
-from django.contrib.auth.forms import SetPasswordForm
-from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from annotations.campaigns.forms.join import AccountForm
-from dialeval_site.demo import is_demo_password
+from dialeval_site.two_factor_forms import AsksWhoIsThere
 
 EMAIL_HELP = gettext_lazy("Told only to organisers. Without one you get no messages when a submission is scored.")
 
@@ -40,26 +37,8 @@ class SignUpForm(AccountForm):
             "leaderboards show the team's name alone."
         )
 
-    def clean_password(self) -> str:
-        return refuse_demo_password(self.cleaned_data["password"])
 
+class EmailForm(AsksWhoIsThere):
+    """Where the links to a new password go: with another's address in it a browser left open is an account lost."""
 
-class EmailForm(forms.Form):
     email = email_field()
-
-
-class PasswordChangeForm(DjangoPasswordChangeForm):
-    def clean_new_password1(self) -> str:
-        return refuse_demo_password(self.cleaned_data["new_password1"])
-
-
-class NewPasswordForm(SetPasswordForm):
-    def clean_new_password1(self) -> str:
-        return refuse_demo_password(self.cleaned_data["new_password1"])
-
-
-def refuse_demo_password(password: str) -> str:
-    """In production such a password opens nothing (``dialeval_site.backends``): its owner would be locked out."""
-    if is_demo_password(password):
-        raise forms.ValidationError(_("This password is printed in the project's pages. Choose another one."))
-    return password

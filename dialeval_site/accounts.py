@@ -6,7 +6,7 @@ from typing import Any
 
 from django.conf import settings
 from django.contrib import messages
-from django.contrib.auth import authenticate, login, views
+from django.contrib.auth import login, views
 from django.contrib.auth.decorators import login_required
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
@@ -18,12 +18,15 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods
 
+from annotations import rates
+from annotations.accounts import NameTaken, open_account
 from annotations.roles import is_organiser
-from dialeval_site import rates, two_factor
-from dialeval_site.account_actions import NameTaken, change_email, open_account
+from dialeval_site import two_factor
+from dialeval_site.account_actions import change_email
 from dialeval_site.account_forms import EmailForm, SignUpForm
 from dialeval_site.backends import GUESS_SECONDS
 from dialeval_site.demo import accounts_on_this_site, is_demo_account
+from dialeval_site.sure import is_sure, page_with
 from dialeval_site.two_factor_views import log_in_with_code
 from leaderboard.challenges.queries.challenges import memberships_of
 
@@ -65,8 +68,9 @@ def sign_up(request: HttpRequest) -> HttpResponse:
     if is_sound and rates.counted("sign-up", rates.address_of(request), AN_HOUR) > SIGN_UPS_AN_HOUR:
         form.add_error(None, _("Too many accounts were made from your network within an hour. Try again later."))
         return render(request, "registration/sign_up.html", {"form": form, "next": next_page}, status=429)
-    if is_sound and (user := _made(request, form)):
-        login(request, user)
+    if is_sound and (user := _made(form)):
+        # The password was chosen a moment ago: asked for it, the backend may refuse, after other people's guesses.
+        login(request, user, backend=settings.AUTHENTICATION_BACKENDS[0])
         messages.success(
             request, _("Your account is made, and you are logged in as %(name)s.") % {"name": user.get_username()}
         )
@@ -75,16 +79,14 @@ def sign_up(request: HttpRequest) -> HttpResponse:
     return render(request, "registration/sign_up.html", context, status=422 if form.is_bound else 200)
 
 
-def _made(request: HttpRequest, form: SignUpForm) -> Any:
-    """The new user as the site's own check of passwords knows it; None, with an error on the form, where the name was
-    taken in this moment."""
-    name, password = form.cleaned_data["username"], form.cleaned_data["password"]
+def _made(form: SignUpForm) -> Any:
+    """The new user; None, with an error on the form, where the name was taken in this moment."""
+    wish = form.cleaned_data
     try:
-        open_account(name, password, form.cleaned_data["email"])
+        return open_account(wish["username"], wish["password"], wish["email"])
     except NameTaken:
         form.add_error("username", _("This name is taken. If it is yours, log in instead."))
         return None
-    return authenticate(request, username=name, password=password)
 
 
 def _safe_next(request: HttpRequest) -> str:
@@ -94,6 +96,7 @@ def _safe_next(request: HttpRequest) -> str:
     return wish if url_has_allowed_host_and_scheme(wish, allowed, require_https=request.is_secure()) else ""
 
 
+@sensitive_post_parameters("password", "code")
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
 @login_required
@@ -101,12 +104,13 @@ def account(request: HttpRequest) -> HttpResponse:
     form = EmailForm(
         request.POST if request.method == "POST" else None,
         initial={"email": request.user.email},
+        user=request.user,
     )
     is_shared = is_demo_account(request.user)
     if request.method == "POST":
         if is_shared:
             raise PermissionDenied(_("this log-in is shared by all visitors of the demo and cannot be changed"))
-        if form.is_valid():
+        if is_sure(request, form):
             change_email(request.user, form.cleaned_data["email"])
             messages.success(request, _("The address is stored.") if request.user.email else _("No address is kept."))
             return redirect("account")
@@ -118,4 +122,4 @@ def account(request: HttpRequest) -> HttpResponse:
         "roles": [_("organiser")] if is_organiser(request.user) else [],
         "memberships": memberships_of(request.user),
     }
-    return render(request, "registration/account.html", context, status=422 if form.is_bound else 200)
+    return page_with(request, "registration/account.html", form, context)

@@ -18,7 +18,7 @@ from django.utils.encoding import force_bytes
 from django.utils.http import urlsafe_base64_encode
 from kombu.exceptions import ChannelError, KombuError
 
-from dialeval_site import rates
+from annotations import rates
 from dialeval_site.demo import is_demo_account
 
 log = logging.getLogger(__name__)

@@ -18,8 +18,8 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods
 
-from dialeval_site import password_reset, rates
-from dialeval_site.account_forms import NewPasswordForm, PasswordChangeForm
+from annotations import rates
+from dialeval_site import password_reset, tokens
 from dialeval_site.backends import GUESS_SECONDS, password_is
 from dialeval_site.demo import is_demo_account
 
@@ -32,7 +32,6 @@ ASKED_AN_HOUR = 20
 
 @method_decorator([READ_OR_SENT, sensitive_post_parameters(), never_cache], name="dispatch")
 class PasswordChangeView(views.PasswordChangeView):
-    form_class = PasswordChangeForm
     success_url = reverse_lazy("account")
     extra_context = {"section": "account"}
 
@@ -54,10 +53,19 @@ class PasswordChangeView(views.PasswordChangeView):
 
     def form_valid(self, form: Any) -> HttpResponse:
         messages.success(self.request, _("The password is changed. Other browsers are logged out."))
+        _tell_of_tokens(self.request, self.request.user)
         return super().form_valid(form)
 
     def form_invalid(self, form: Any) -> HttpResponse:
         return self.render_to_response(self.get_context_data(form=form), status=422)
+
+
+def _tell_of_tokens(request: HttpRequest, user: Any) -> None:
+    """Who changes a password because somebody else knew it thinks that it ends all that was opened with the old one."""
+    if tokens.living(user).exists():
+        messages.warning(
+            request, _("Your tokens go on working. Under Account, Tokens you revoke those that you do not know.")
+        )
 
 
 @never_cache
@@ -89,11 +97,11 @@ class NewPasswordView(views.PasswordResetConfirmView):
     """Where the link leads. Django takes the token out of the address before the page is shown, so that no Referer
     carries it; a new password ends all sessions, and logs nobody in: who has a second factor is asked for it."""
 
-    form_class = NewPasswordForm
     success_url = reverse_lazy("login")
 
     def form_valid(self, form: Any) -> HttpResponse:
         messages.success(self.request, _("The new password is stored. Log in with it."))
+        _tell_of_tokens(self.request, self.user)
         return super().form_valid(form)
 
     def form_invalid(self, form: Any) -> HttpResponse:

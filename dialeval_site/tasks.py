@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-from dialeval_site import password_reset
+from dialeval_site import address_letter, password_reset
 from workers.celery_rules import row_task
 
 
 @row_task
 def send_password_reset(email: str) -> None:
     password_reset.send(email)
+
+
+@row_task
+def tell_former_address(name: str, email: str) -> None:
+    address_letter.send(name, email)

@@ -10,6 +10,7 @@ from django.utils.translation import gettext_lazy
 
 from annotations.roles import is_organiser
 from dialeval_site.tokens import LONGEST_NAME, USUAL_DAYS
+from dialeval_site.two_factor_forms import AsksWhoIsThere
 
 DAYS = ((7, gettext_lazy("7 days")), (30, gettext_lazy("30 days")), (90, gettext_lazy("90 days")))
 LONGEST_DAYS = (365, gettext_lazy("365 days, the most"))
@@ -21,7 +22,9 @@ WORDS = {
 }
 
 
-class TokenForm(forms.Form):
+class TokenForm(AsksWhoIsThere):
+    """As the API does, it asks who is there: a token outlives the log-in that it was made from."""
+
     name = forms.CharField(
         max_length=LONGEST_NAME,
         label=gettext_lazy("Name"),
@@ -38,7 +41,7 @@ class TokenForm(forms.Form):
     )
 
     def __init__(self, *args: Any, user: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
+        super().__init__(*args, user=user, **kwargs)
         known = [name for name in WORDS if name != "organise" or is_organiser(user)]
         self.fields["scopes"].choices = [(name, WORDS[name]) for name in known]
         self.fields["scopes"].error_messages["required"] = _("Choose at least one.")

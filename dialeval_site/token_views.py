@@ -11,15 +11,17 @@ from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
-from django.views.decorators.debug import sensitive_variables
+from django.views.decorators.debug import sensitive_post_parameters, sensitive_variables
 from django.views.decorators.http import require_http_methods, require_safe
 
 from annotations.page import own_form
 from dialeval_site import tokens as token_rows
 from dialeval_site.api_pages import pages_of
+from dialeval_site.sure import is_sure, page_with
 from dialeval_site.token_forms import TokenForm
 
 
+@sensitive_post_parameters("password", "code")
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
 @login_required
@@ -29,17 +31,18 @@ def tokens(request: HttpRequest) -> HttpResponse:
     if request.method != "POST":
         return _page(request, TokenForm(user=request.user))
     form = TokenForm(request.POST, user=request.user)
-    if not form.is_valid():
-        return _page(request, form, status=422)
+    if not is_sure(request, form):
+        return _page(request, form)
+    wish = {name: form.cleaned_data[name] for name in ("name", "scopes", "days")}
     try:
-        row, token = token_rows.make(request.user, **form.cleaned_data)
+        row, token = token_rows.make(request.user, **wish)
     except token_rows.NotMade as refusal:
         form.add_error(refusal.field, refusal.message)
-        return _page(request, form, status=422)
+        return _page(request, form)
     return _page(request, TokenForm(user=request.user), made=row, token=token)
 
 
-def _page(request: HttpRequest, form: TokenForm, status: int = 200, **more: Any) -> HttpResponse:
+def _page(request: HttpRequest, form: TokenForm, **more: Any) -> HttpResponse:
     context = {
         "section": "account",
         "form": form,
@@ -47,7 +50,7 @@ def _page(request: HttpRequest, form: TokenForm, status: int = 200, **more: Any)
         "now": timezone.now(),
         **more,
     }
-    return render(request, "api/tokens.html", context, status=status)
+    return page_with(request, "api/tokens.html", form, context)
 
 
 @own_form("tokens")

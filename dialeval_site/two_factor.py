@@ -23,8 +23,7 @@ from django_otp.plugins.otp_static.models import StaticDevice
 from django_otp.plugins.otp_totp.models import TOTPDevice
 from django_otp.util import random_hex
 
-from annotations import audit
-from dialeval_site import rates
+from annotations import audit, rates
 
 CODES = 10
 GUESSES, GUESS_SECONDS = 10, 600

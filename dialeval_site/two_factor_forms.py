@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from django import forms
 from django.utils.translation import gettext_lazy
 
+from dialeval_site import two_factor
+
 LONGEST_CODE, LONGEST_PASSWORD = 40, 1000
+CODE_WORDS = (gettext_lazy("Code"), gettext_lazy("The six figures of your app, or a recovery code."))
 
 
 def code_field(label: str, help_text: str = "") -> forms.CharField:
@@ -21,21 +26,39 @@ def code_field(label: str, help_text: str = "") -> forms.CharField:
     )
 
 
+def password_field() -> forms.CharField:
+    return forms.CharField(
+        max_length=LONGEST_PASSWORD,
+        strip=False,
+        label=gettext_lazy("Your password"),
+        widget=forms.PasswordInput(attrs={"autocomplete": "current-password"}),
+    )
+
+
 class CodeForm(forms.Form):
-    code = code_field(gettext_lazy("Code"), gettext_lazy("The six figures of your app, or a recovery code."))
+    code = code_field(*CODE_WORDS)
     code.widget.attrs["autofocus"] = True
 
 
 class SureForm(forms.Form):
     """Who changes something must know the password and hold the phone: a browser left open is not enough."""
 
-    password = forms.CharField(
-        max_length=LONGEST_PASSWORD,
-        strip=False,
-        label=gettext_lazy("Your password"),
-        widget=forms.PasswordInput(attrs={"autocomplete": "current-password"}),
-    )
-    code = code_field(gettext_lazy("Code"), gettext_lazy("The six figures of your app, or a recovery code."))
+    password = password_field()
+    code = code_field(*CODE_WORDS)
+
+
+class AsksWhoIsThere(forms.Form):
+    """The same beside other fields, of anybody: a code is asked for only where two-factor log-in is on."""
+
+    def __init__(self, *args: Any, user: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["password"] = password_field()
+        if two_factor.is_on(user):
+            self.fields["code"] = code_field(*CODE_WORDS)
+
+    @property
+    def who_is_there(self) -> list[forms.BoundField]:
+        return [self[name] for name in ("password", "code") if name in self.fields]
 
 
 class SetUpForm(SureForm):

@@ -21,8 +21,8 @@ from django.views.decorators.http import require_http_methods
 
 from annotations.page import own_form
 from dialeval_site import second_step, two_factor
-from dialeval_site.backends import GUESS_SECONDS, password_is
 from dialeval_site.demo import is_demo_account
+from dialeval_site.sure import is_sure, page_with, password_fits
 from dialeval_site.two_factor_forms import CodeForm, SetUpForm, SureForm
 from dialeval_site.two_factor_rule import needs_two_factor
 
@@ -104,7 +104,7 @@ def own_two_factor(request: HttpRequest) -> HttpResponse:
     if request.method != "POST":
         return _set_up_page(request, SetUpForm())
     form = SetUpForm(request.POST)
-    if not form.is_valid() or not _password_fits(request, form):
+    if not form.is_valid() or not password_fits(request, form):
         return _set_up_page(request, form)
     try:
         codes = two_factor.turn_on(request.user, request.session[KEY], form.cleaned_data["code"])
@@ -124,7 +124,7 @@ def own_two_factor(request: HttpRequest) -> HttpResponse:
 @_not_of_the_demo
 def renew_recovery_codes(request: HttpRequest) -> HttpResponse:
     form = SureForm(request.POST, prefix="codes")
-    if not _is_sure(request, form):
+    if not is_sure(request, form):
         return _page(request, codes_form=form)
     return _page(request, codes=two_factor.renew_codes(request.user))
 
@@ -135,38 +135,11 @@ def renew_recovery_codes(request: HttpRequest) -> HttpResponse:
 @_not_of_the_demo
 def turn_two_factor_off(request: HttpRequest) -> HttpResponse:
     form = SureForm(request.POST, prefix="off")
-    if not _is_sure(request, form):
+    if not is_sure(request, form):
         return _page(request, off_form=form)
     two_factor.turn_off(request.user)
     messages.success(request, _("Two-factor log-in is off: the password alone logs you in."))
     return redirect("account")
-
-
-def _is_sure(request: HttpRequest, form: SureForm) -> bool:
-    """Whether password and code are right; else the form says what is wrong. The code is used up only where the
-    password was right."""
-    if not form.is_valid() or not _password_fits(request, form):
-        return False
-    try:
-        two_factor.verify(request.user, form.cleaned_data["code"])
-    except two_factor.TooManyCodes as refusal:
-        form.add_error("code", _("Too many wrong codes. Try again in %(n)d seconds.") % {"n": refusal.seconds})
-        form.wait_seconds = refusal.seconds
-    except two_factor.WrongCode:
-        form.add_error("code", _("This code does not fit. An app shows a new one every 30 seconds."))
-    return not form.errors
-
-
-def _password_fits(request: HttpRequest, form: SureForm) -> bool:
-    try:
-        if password_is(request, request.user, form.cleaned_data["password"]):
-            return True
-    except PermissionDenied:
-        form.add_error("password", _("Too many wrong passwords. Try again in ten minutes."))
-        form.wait_seconds = GUESS_SECONDS
-    else:
-        form.add_error("password", _("This is not your password."))
-    return False
 
 
 def _end_other_sessions(request: HttpRequest, password: str) -> None:
@@ -205,10 +178,5 @@ def _page(
 
 
 def _answer(request: HttpRequest, wrong: SureForm | None, **context: Any) -> HttpResponse:
-    seconds = getattr(wrong, "wait_seconds", 0)
-    status = 429 if seconds else 422 if wrong is not None and wrong.errors else 200
     context = {"section": "account", "address": request.build_absolute_uri(reverse("home")), **context}
-    response = render(request, "registration/two_factor.html", context, status=status)
-    if seconds:
-        response["Retry-After"] = str(seconds)
-    return response
+    return page_with(request, "registration/two_factor.html", wrong, context)

@@ -16,6 +16,7 @@ from django.utils.translation import gettext_lazy as _
 
 from annotations import page
 from annotations.campaigns.models import Campaign, Participation
+from annotations.campaigns.outbox import is_of_somebody_else
 
 View = Callable[..., HttpResponse]
 
@@ -57,6 +58,8 @@ def raters_page(view: View) -> View:
             )
             .first()
         )
+        if wants_json(request) and is_of_somebody_else(request, slug, participation):
+            return login_needed()  # not gone: it waits until its rater is here again
         if participation is None:
             if may_join(request.user, slug):
                 return redirect("rating-start", slug)

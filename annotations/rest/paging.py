@@ -34,7 +34,7 @@ class Page(Schema, Generic[T]):
 
 
 def page_of(
-    rows: QuerySet[Row], key: str, paging: Paging, document: Callable[[Row], dict[str, Any]], version: int | None = None
+    rows: QuerySet[Row], key: str, paging: Paging, document: Callable[[Row], Any], version: int | None = None
 ) -> dict[str, Any]:
     """A page of ``rows``, ordered by ``key``: a field that no two rows share, with a minus before it to go down.
     ``version``: of the corpus, where the rows are one's: no list begins in one version and goes on in another.

@@ -5,17 +5,13 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-from django.contrib.auth import get_user_model
-from django.db import IntegrityError, transaction
+from django.db import transaction
 from django.utils import timezone
 
 from annotations import audit
+from annotations.accounts import open_account
 from annotations.campaigns.actions.desk import join
 from annotations.campaigns.models import Campaign, Invitation, Participation
-
-
-class NameTaken(Exception):
-    pass
 
 
 def invite(
@@ -56,13 +52,5 @@ def join_with_new_account(invitation: Invitation, username: str, password: str) 
     ``join`` makes the new user a rater. The form has checked name and password.
     """
     with transaction.atomic():
-        user = _new_user(username, password)
+        user = open_account(username, password)
         return join(invitation.campaign, user, invitation)
-
-
-def _new_user(username: str, password: str) -> Any:
-    try:
-        with transaction.atomic():
-            return get_user_model().objects.create_user(username=username, password=password)
-    except IntegrityError:
-        raise NameTaken(username) from None

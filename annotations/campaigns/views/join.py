@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from django.contrib.auth import authenticate, login
+from django.conf import settings
+from django.contrib.auth import login
 from django.contrib.auth.views import redirect_to_login
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
@@ -10,6 +11,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
+from annotations.accounts import NameTaken
 from annotations.campaigns.actions import invitations
 from annotations.campaigns.actions.terms import CannotJoin
 from annotations.campaigns.forms.join import AccountForm
@@ -55,16 +57,14 @@ def _join_with_new_account(request: HttpRequest, invitation: Invitation) -> Http
         return _page(request, invitation, form)
     name, password = form.cleaned_data["username"], form.cleaned_data["password"]
     try:
-        invitations.join_with_new_account(invitation, name, password)
-    except invitations.NameTaken:
+        participation = invitations.join_with_new_account(invitation, name, password)
+    except NameTaken:
         form.add_error("username", _("This name is taken. If it is yours, log in instead."))
         return _page(request, invitation, form)
     except CannotJoin as refusal:
         return _refused(request, refusal)
-    user = authenticate(request, username=name, password=password)
-    if user is None:
-        return redirect("login")
-    login(request, user)
+    # The password was chosen a moment ago: asked for it, the backend may refuse, after other people's guesses.
+    login(request, participation.user, backend=settings.AUTHENTICATION_BACKENDS[0])
     return redirect("rating-start", invitation.campaign.slug)
 
 

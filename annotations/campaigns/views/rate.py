@@ -13,7 +13,6 @@ from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
 from django.template.loader import render_to_string
 from django.urls import reverse
-from django.utils.crypto import salted_hmac
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
@@ -24,6 +23,7 @@ from annotations.campaigns.actions.chat import conversation_of
 from annotations.campaigns.actions.desk import Desk, ItemTaken, NotHanded, RatingsClosed, Stored
 from annotations.campaigns.forms.rating import RatingForm, SkipForm, axes_are_asked
 from annotations.campaigns.models import Assignment, Campaign, Guidelines, Item, Participation
+from annotations.campaigns.outbox import outbox_name
 from annotations.campaigns.queries import desk as queries
 from annotations.campaigns.queries.desk import ItemView
 from annotations.campaigns.scale import SCORES
@@ -133,7 +133,7 @@ def _work_page(
         "guidelines": text,
         "guidelines_html": html_of(text),
         "guidelines_changed": text is not None and text.pk != participation.guidelines_read_id,
-        "outbox": _outbox_name(participation),
+        "outbox": outbox_name(participation),
         "heartbeat_seconds": max(1, settings.RATING_LEASE_SECONDS / 4),
         "minutes": lease_minutes(),
     }
@@ -144,11 +144,6 @@ def _edits_axes(campaign: Campaign, typed: Typed) -> bool:
     return typed.score is not None and axes_are_asked(campaign, typed.score)
 
 
-def _outbox_name(participation: Participation) -> str:
-    """Under which the browser keeps what waits to be sent: of this rater in this campaign, and telling neither."""
-    return salted_hmac("dialeval.rating.outbox", str(participation.pk)).hexdigest()[:20]
-
-
 def _end_page(request: HttpRequest, participation: Participation, desk: Desk) -> HttpResponse:
     context = {
         "section": "rate",
@@ -157,7 +152,7 @@ def _end_page(request: HttpRequest, participation: Participation, desk: Desk) ->
         "why": desk.why_empty or "wait",
         "progress": queries.progress_of(participation),
         "previous": queries.rated_before(participation),
-        "outbox": _outbox_name(participation),
+        "outbox": outbox_name(participation),
     }
     return render(request, "campaigns/rating/end.html", context)
 

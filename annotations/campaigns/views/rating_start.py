@@ -21,6 +21,7 @@ from annotations.campaigns.actions import desk as desk_actions
 from annotations.campaigns.actions.reading import accept_guidelines
 from annotations.campaigns.markdown import to_html
 from annotations.campaigns.models import Campaign, Guidelines, Participation
+from annotations.campaigns.outbox import outbox_name
 from annotations.campaigns.queries import desk as queries
 from annotations.campaigns.scale import SCORES
 from annotations.whole_numbers import whole_number
@@ -65,8 +66,16 @@ def start(request: HttpRequest, slug: str) -> HttpResponse:
         "guidelines_html": html_of(text),
         "scale": scale_of(campaign),
         "minutes": lease_minutes(),
+        "outbox": _outbox_of_a_rater(participation),
     }
     return render(request, "campaigns/rating/start.html", context)
+
+
+def _outbox_of_a_rater(participation: Participation | None) -> str:
+    """Who pauses, or comes back, finds what still waited sent by the start page. In a collection nothing is rated."""
+    if participation is None or participation.campaign.kind == Campaign.Kind.COLLECTION:
+        return ""
+    return outbox_name(participation)
 
 
 def _place_of_work(campaign: Campaign) -> str:

@@ -18,10 +18,10 @@
     } catch {
       return; // the link stays selected: Ctrl+C copies it
     }
-    const word = button.textContent;
+    button.dataset.word ??= button.textContent; // a second click finds what the first wrote
     button.textContent = button.dataset.copied;
     button.setAttribute("aria-live", "polite");
-    setTimeout(function () { button.textContent = word; }, 2000);
+    setTimeout(function () { button.textContent = button.dataset.word; }, 2000);
   }
 
   document.addEventListener("click", function (event) {

@@ -12,6 +12,7 @@
   const draft = "dialeval-chat-" + page.dataset.chat;
   const IDLE_MS = 10 * 60 * 1000;
   let lastTouched = Date.now();
+  let unsure = null; // what was sent and may have been stored: no answer came
 
   const turn = () => document.getElementById("chat-state").dataset.turn;
 
@@ -30,6 +31,10 @@
     } catch {
       return "";
     }
+  }
+
+  function newKey() {
+    return [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, "0")).join("");
   }
 
   // Two answers may bring the same utterance: the first one stays.
@@ -62,7 +67,12 @@
     event.preventDefault();
     if (!send.disabled && text.value.trim()) form.requestSubmit(send);
   });
-  text.addEventListener("input", () => keep(text.value));
+  text.addEventListener("input", () => {
+    keep(text.value);
+    if (unsure === null || text.value === unsure) return;
+    form.elements.key.value = newKey(); // another message: the same key would bring the first one's answer
+    unsure = null;
+  });
 
   // A refusal (409, 422) says why in the page; htmx would pass over it.
   document.body.addEventListener("htmx:beforeSwap", (event) => {
@@ -71,11 +81,19 @@
       event.detail.isError = false;
     }
   });
+  document.body.addEventListener("htmx:beforeRequest", (event) => {
+    if (event.detail.elt === form) text.readOnly = true; // what would be typed on is not part of what is sent
+  });
   document.body.addEventListener("htmx:afterRequest", (event) => {
     const status = event.detail.xhr ? event.detail.xhr.status : 0;
     const sent = event.detail.elt === form;
+    if (status === 404 && !text.value) location.reload(); // the chat is gone, or somebody else is here: its page says so
     login.hidden = status !== 401;
-    if (sent) connection.hidden = status !== 0 && status < 500;
+    if (sent) {
+      text.readOnly = false;
+      unsure = status === 0 || status >= 500 ? text.value : null;
+    }
+    if (sent || event.detail.elt.matches("[data-chat-again]")) connection.hidden = [200, 401, 409, 422].includes(status);
     else if (status && status < 500) connection.hidden = true;
     if (sent && status === 200) {
       text.value = "";
@@ -94,10 +112,9 @@
   }
   setInterval(() => {
     if (document.hidden || Date.now() - lastTouched > IDLE_MS) return;
-    const token = form.querySelector("[name=csrfmiddlewaretoken]").value;
     fetch(page.dataset.heartbeat, {
       method: "POST",
-      headers: { "X-CSRFToken": token, Accept: "application/json" },
+      headers: { "X-CSRFToken": window.dialevalToken(), Accept: "application/json" },
     }).catch(() => {});
   }, Number(page.dataset.heartbeatSeconds) * 1000);
 

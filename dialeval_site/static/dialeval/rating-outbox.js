@@ -7,8 +7,10 @@
   const TIME_OUT_MS = 20_000;
 
   class Outbox {
-    // heard: {changed(), answered(entry, body), refused(entry, body), faulty(entry, errors), gone(entry), extra(entry)}
+    // heard: {changed(), answered(entry, body), refused(entry, body), faulty(entry, errors), gone(entry)}, and, if it
+    // likes, {extra(entry), emptied()}: another tab has sent the last
     constructor(name, heard) {
+      this.name = name;
       this.prefix = `${PREFIX}:${name}:`;
       this.heard = heard;
       this.entries = this.stored();
@@ -41,10 +43,19 @@
     forgetSent(event) {
       if (!event.key || !event.key.startsWith(this.prefix) || event.newValue !== null) return;
       const kept = this.entries.filter((entry) => entry === this.sending || this.prefix + entry.key !== event.key);
-      if (kept.length !== this.entries.length) {
-        this.entries = kept;
-        this.heard.changed();
-      }
+      if (kept.length === this.entries.length) return;
+      this.entries = kept;
+      if (!kept.length) this.calmDown();
+      this.heard.changed();
+      if (!kept.length && this.heard.emptied) this.heard.emptied();
+    }
+
+    // Nothing waits any more, whatever stood in the way.
+    calmDown() {
+      clearTimeout(this.timer);
+      this.timer = 0;
+      this.failures = 0;
+      this.trouble = "";
     }
 
     add(entry) {
@@ -107,13 +118,14 @@
 
     async send(entry) {
       const body = new URLSearchParams(entry.fields);
+      body.append("outbox", this.name); // whose it is: somebody else may be logged in by now
       for (const [name, value] of this.heard.extra ? this.heard.extra(entry) : []) body.append(name, value);
       const stop = new AbortController();
       const alarm = setTimeout(() => stop.abort(), TIME_OUT_MS);
       try {
         const answer = await fetch(entry.address, {
           method: "POST",
-          headers: { Accept: "application/json", "X-CSRFToken": token() },
+          headers: { Accept: "application/json", "X-CSRFToken": window.dialevalToken() },
           body,
           signal: stop.signal,
         });
@@ -133,14 +145,5 @@
     }
   }
 
-  // Logging in again in another tab makes a new token: the cookie has the one that is true now.
-  function token() {
-    // Over HTTPS its name begins with __Host-.
-    const cookie = document.cookie.split("; ").find((one) => /^(__Host-)?csrftoken=/.test(one));
-    if (cookie) return cookie.slice(cookie.indexOf("=") + 1);
-    const field = document.querySelector("[name=csrfmiddlewaretoken]");
-    return field ? field.value : "";
-  }
-
-  Object.assign((window.dialevalRating = window.dialevalRating || {}), { Outbox, token });
+  Object.assign((window.dialevalRating = window.dialevalRating || {}), { Outbox });
 })();

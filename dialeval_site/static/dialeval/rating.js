@@ -1,7 +1,7 @@
 // The rating page: shows the next item the moment the last is sent, goes back, and lets what cannot be sent wait.
 (function () {
   "use strict";
-  const { Clock, Outbox, RatingForm, listen, token } = window.dialevalRating;
+  const { Clock, Drafts, Outbox, RatingForm, listen, news, recalled, remember, tell } = window.dialevalRating;
   const AWAY_AFTER_MS = 600_000;
 
   const root = document.getElementById("rating");
@@ -14,11 +14,12 @@
   const bar = document.getElementById("rating-form");
   const previousLink = document.getElementById("previous");
   const skipForm = document.getElementById("skip-form");
+  const leaveForm = document.getElementById("leave-form");
   const words = document.getElementById("rating-texts").dataset;
 
   const form = new RatingForm(bar, root.dataset.axesBelow ? Number(root.dataset.axesBelow) : null);
   const clock = new Clock();
-  const drafts = new Map(); // what was typed for an item that was left without sending
+  const drafts = new Drafts(root.dataset.outbox);
   let guidelines = root.dataset.guidelines;
   let done = Number(root.dataset.done);
   let total = Number(root.dataset.total);
@@ -27,23 +28,7 @@
   let at = -1; // place in past of the item on the page; -1: a new one
   let current = null;
   let feedback = null;
-
-  // For this tab only; where storage is switched off, not at all.
-  function recalled(key) {
-    try {
-      return sessionStorage.getItem(key) || "";
-    } catch {
-      return "";
-    }
-  }
-
-  function remember(key, value) {
-    try {
-      sessionStorage.setItem(key, value);
-    } catch {
-      // Then it is not remembered.
-    }
-  }
+  let isLeaving = false; // a pause was asked for while ratings waited
 
   function fill(text, values) {
     return text.replace(/\{(\w+)\}/g, (whole, name) => (name in values ? values[name] : whole));
@@ -138,13 +123,14 @@
   function showStatus() {
     waits.querySelector(".waits-for-next").hidden = Boolean(outbox.trouble);
     waits.querySelector(".waits-for-line").hidden = outbox.trouble !== "line";
-    if (!outbox.trouble) {
+    if (!outbox.size || (!outbox.trouble && !isLeaving)) {
       status.replaceChildren();
       return;
     }
-    const counted = outbox.size === 1 ? words.waitsOne : fill(words.waitsMany, { n: outbox.size });
-    if (outbox.trouble === "line") {
-      status.textContent = `${counted} ${words.again}`;
+    const waiting = outbox.size === 1 ? words.waitsOne : fill(words.waitsMany, { n: outbox.size });
+    const counted = isLeaving ? `${waiting} ${words.leaving}` : waiting;
+    if (outbox.trouble !== "login") {
+      status.textContent = outbox.trouble ? `${counted} ${words.again}` : counted;
       return;
     }
     const link = Object.assign(document.createElement("a"), {
@@ -167,6 +153,7 @@
 
   function send() {
     const item = current;
+    isLeaving = false; // who rates on does not pause
     const isNew = at < 0;
     item.values = form.values;
     drafts.delete(item.id);
@@ -228,12 +215,25 @@
     const earlier = at < 0 ? past.length - 1 : at - 1;
     if (earlier < 0) {
       if (!root.dataset.previous) announcer.textContent = words.noEarlier;
-      else if (!outbox.size) location.assign(`${root.dataset.work}?item=${root.dataset.previous}`);
+      else if (outbox.size) sayThatBackWaits();
+      else leaveFor(`${root.dataset.work}?item=${root.dataset.previous}`);
       return;
     }
     putAside();
     at = earlier;
     show(past[earlier], false);
+  }
+
+  // Earlier items come from the server, which does not know of the last one yet.
+  function sayThatBackWaits() {
+    if (current) form.say(words.backWaits);
+    else announcer.textContent = words.backWaits;
+  }
+
+  function leaveFor(address) {
+    if (current && at < 0) drafts.set(current.id, form.values);
+    drafts.keep();
+    location.assign(address);
   }
 
   function putAside() {
@@ -271,13 +271,6 @@
     }
   }
 
-  // What the next page says if this one is left before it could.
-  function tell(text) {
-    const before = recalled("dialeval-rating-news");
-    remember("dialeval-rating-news", text);
-    return before;
-  }
-
   async function freshGuidelines() {
     try {
       const answer = await fetch(root.dataset.guidelinesAddress, { headers: { Accept: "application/json" } });
@@ -295,19 +288,26 @@
     extra() {
       return [...ready, ...(current ? [current] : [])].map((item) => ["have", item.id]);
     },
-    changed: showStatus,
+    changed() {
+      showStatus();
+      if (isLeaving && !outbox.size) leaveForm.requestSubmit();
+    },
     answered(entry, body) {
       take(body);
     },
     refused(entry, body) {
       past = past.filter((item) => item.id !== entry.item || item === current);
       if (at >= 0) at = past.indexOf(current);
-      tell(body.reason); // for the page at the end, if that is where this leads
+      tell(root.dataset.outbox, body.reason); // for the page at the end, or the start, if that is where this leads
       take(body);
-      if (current) form.say(tell(""));
+      if (current && !isLeaving) form.say(news(root.dataset.outbox));
+    },
+    emptied() {
+      if (!current && !feedback) location.assign(root.dataset.work);
     },
     // Not stored: the rater gets it again, with what was typed.
     faulty(entry, body) {
+      isLeaving = false;
       const text = `${words.faulty} ${Object.values(body.errors || {}).flat().join(" ")}`;
       const item = past.find((one) => one.id === entry.item);
       if (item && entry.isNew) {
@@ -317,12 +317,20 @@
         putAside();
         show(item, true);
       }
-      form.say(text);
+      sayOrLeave(text);
     },
     gone() {
-      form.say(words.gone);
+      sayOrLeave(words.gone);
     },
   });
+
+  // Where no item is on the page nothing would follow: the server says what there is to do, or that there is nothing.
+  function sayOrLeave(text) {
+    if (current && !isLeaving) return form.say(text);
+    tell(root.dataset.outbox, text); // for that page
+    if (!outbox.size) location.assign(root.dataset.work);
+    return undefined;
+  }
 
   // --- keys, buttons, heartbeat -------------------------------------------------------------------------------
 
@@ -389,6 +397,7 @@
   });
   skipForm.addEventListener("submit", function (event) {
     event.preventDefault();
+    isLeaving = false;
     document.getElementById("skip").hidePopover();
     if (!current || at >= 0) return;
     const fields = [["item", current.id], ...["reason", "words"].map((name) => [name, skipForm.elements[name].value])];
@@ -399,11 +408,19 @@
     showNext();
   });
 
+  leaveForm.addEventListener("submit", function (event) {
+    isLeaving = outbox.size > 0;
+    if (!isLeaving) return;
+    event.preventDefault(); // the page that follows says that all is stored
+    showStatus();
+    outbox.hurry();
+  });
+
   async function beat() {
     if (document.hidden || clock.sinceInput() > AWAY_AFTER_MS || (!current && !ready.length)) return;
     try {
       await fetch(root.dataset.heartbeat, {
-        method: "POST", headers: { Accept: "application/json", "X-CSRFToken": token() },
+        method: "POST", headers: { Accept: "application/json", "X-CSRFToken": window.dialevalToken() },
       });
     } catch {
       // The next rating says what is lost, if anything is.
@@ -430,7 +447,7 @@
     if (typed.score !== null || typed.comment) drafts.set(first.id, typed);
     show(first, true);
   }
-  const news = tell("");
-  if (news) form.say(news);
+  const untold = news(root.dataset.outbox);
+  if (untold) form.say(untold);
   outbox.pump();
 })();

@@ -16,6 +16,13 @@
   const call = (text) => { document.title = document.hidden && text ? `● ${text} · ${title}` : title; };
   document.addEventListener("visibilitychange", () => { if (!document.hidden) call(""); });
 
+  // The campaign is gone, or somebody else is here: nothing would come any more, and the page of the room says so. Not
+  // while something is typed: it may be the rater's who comes back.
+  document.addEventListener("htmx:responseError", (event) => {
+    const typed = document.getElementById("room-text");
+    if (event.detail.xhr.status === 404 && !(typed && typed.value)) location.reload();
+  });
+
   if (words.state === "waiting") {
     // The page is loaded anew when somebody comes; the new page then calls in its title.
     store.write({ waited: true });
@@ -63,6 +70,7 @@
 
   async function send() {
     clearTimeout(timer);
+    form.elements.csrfmiddlewaretoken.value = window.dialevalToken();
     let answer;
     try {
       answer = await fetch(form.action, { method: "POST", body: new FormData(form), headers: { Accept: "application/json" } });
@@ -98,7 +106,7 @@
   form.addEventListener("submit", (event) => { event.preventDefault(); begin(); });
   text.addEventListener("input", () => { keep(); if (!pending) error.textContent = ""; });
   text.addEventListener("keydown", (event) => {
-    if (event.key === "Enter" && !event.shiftKey && !event.isComposing) { event.preventDefault(); begin(); }
+    if (event.key === "Enter" && !event.shiftKey && !event.isComposing && event.keyCode !== 229) { event.preventDefault(); begin(); }
   });
   addEventListener("online", () => { if (pending) send(); });
   addEventListener("beforeunload", (event) => { if (pending && !leaving) event.preventDefault(); });

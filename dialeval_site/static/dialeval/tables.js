@@ -172,6 +172,21 @@
     }
   }
 
+  // A part that renews itself brings its tables in the order, and with the columns, that were chosen since it came.
+  document.addEventListener("htmx:configRequest", function (event) {
+    const figures = event.target.querySelectorAll("[data-table]");
+    if (event.detail.verb !== "get" || !figures.length) return;
+    const address = new URL(event.detail.path, location.href);
+    const here = new URL(location.href).searchParams;
+    for (const figure of figures) {
+      for (const name of [figure.dataset.sortName, figure.dataset.columnsName, figure.dataset.rowsName]) {
+        address.searchParams.delete(name);
+        if (here.has(name)) address.searchParams.set(name, here.get(name));
+      }
+    }
+    event.detail.path = address.pathname + address.search;
+  });
+
   document.addEventListener("scroll", function (event) {
     if (event.target instanceof Element && event.target.matches(".table-scroll")) markEdges(event.target);
   }, { capture: true, passive: true });

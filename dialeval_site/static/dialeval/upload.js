@@ -18,6 +18,7 @@
   const bar = area.querySelector("progress");
   const status = area.querySelector("[data-upload-status]");
   const send = form.querySelector("[data-upload-send]");
+  const stop = form.querySelector("[data-upload-stop]");
   const words = form.dataset;
   let request = null;
   let namedByFile = "";
@@ -90,7 +91,7 @@
     begin(new FormData(form));
   });
 
-  form.querySelector("[data-upload-stop]").addEventListener("click", function () { if (request) request.abort(); });
+  stop.addEventListener("click", function () { if (request) request.abort(); });
 
   function begin(data) {
     let announced = -1;
@@ -105,11 +106,17 @@
       announced = Math.floor(share / 10);
       status.textContent = share < 100 ? share + " % " + words.sent + " (" + sized(event.loaded) + ")" : words.arrived;
     });
+    // From here on the site may store it, whatever becomes of the connection.
+    request.upload.addEventListener("load", function () { stop.hidden = true; });
     request.addEventListener("load", function () { arrived(request); });
-    request.addEventListener("error", function () { again(words.lost); });
+    request.addEventListener("error", function () { again(lost()); });
     request.addEventListener("abort", function () { again(words.stopped); });
     working(true);
     request.send(data);
+  }
+
+  function lost() {
+    return stop.hidden ? words.unsure : words.lost;
   }
 
   function arrived(answer) {
@@ -123,7 +130,7 @@
     if (answer.status === 401) { again(words.login); return; }
     if (answer.status === 413 && !document_) { again(words.tooLarge); return; }
     const told = document_ && document_.errors ? document_.errors.map(function (one) { return one.message; }).join(" ") : "";
-    again(told || words.lost);
+    again(told || (answer.status >= 400 && answer.status < 500 ? words.refused : words.unsure));
   }
 
   function again(text) {
@@ -138,7 +145,8 @@
     bar.value = 0;
     status.textContent = "";
     for (const one of form.querySelectorAll("input, textarea, [data-upload-send]")) one.disabled = is;
-    if (is) form.querySelector("[data-upload-stop]").focus();
+    stop.hidden = false;
+    if (is) stop.focus();
   }
 
   // Back from the submission's page: the browser may have kept this one as it was left.
