@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import logging
+from collections import Counter
 from functools import lru_cache
 from typing import Any
 
@@ -55,7 +57,7 @@ class StrictParser(Parser):
     def parse_body(self, request: HttpRequest) -> Any:
         if request.content_type != "application/json":
             raise Refused(415, _("Send the body as application/json."), code="media_type")
-        return super().parse_body(request)
+        return json.loads(request.body, object_pairs_hook=_each_once)
 
     def parse_querydict(self, data: Any, list_fields: list[str], request: HttpRequest) -> Any:
         is_body = request.method == "POST" and data is not request.GET
@@ -64,6 +66,14 @@ class StrictParser(Parser):
         if is_body:
             _refuse_what_nobody_hears("form", data, request)
         return super().parse_querydict(data, list_fields, request)
+
+
+def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Python keeps the last of several: what was sent may not be what is heard."""
+    counts = Counter(name for name, _value in pairs)
+    if twice := [name for name, count in counts.items() if count > 1]:
+        _refuse("body", [(name, _("Sent more than once.")) for name in twice])
+    return dict(pairs)
 
 
 def _refuse_what_nobody_hears(source: str, data: Any, request: HttpRequest) -> None:
@@ -75,8 +85,12 @@ def _refuse_what_nobody_hears(source: str, data: Any, request: HttpRequest) -> N
         *((name, _("Sent more than once.")) for name in data if len(data.getlist(name)) > 1),
     ]
     if errors:
-        said = [{"field": f"{source}.{name}"[:200], "message": message} for name, message in errors[:20]]
-        raise Refused(422, "; ".join(f"{one['field']}: {one['message']}" for one in said)[:1000], errors=said)
+        _refuse(source, errors)
+
+
+def _refuse(source: str, errors: list[tuple[str, str]]) -> None:
+    said = [{"field": f"{source}.{name}"[:200], "message": message} for name, message in errors[:20]]
+    raise Refused(422, "; ".join(f"{one['field']}: {one['message']}" for one in said)[:1000], errors=said)
 
 
 @lru_cache(maxsize=1)

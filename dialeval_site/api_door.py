@@ -12,8 +12,9 @@ from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.utils.translation import gettext as _
 
+from annotations import rates
 from annotations.rest.problems import MEDIA_TYPE, problem_response
-from dialeval_site import log_context, rates, tokens
+from dialeval_site import log_context, tokens
 
 log = logging.getLogger(__name__)
 

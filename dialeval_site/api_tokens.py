@@ -11,12 +11,13 @@ from django.utils.translation import gettext as _
 from ninja import Router, Schema, Status
 from pydantic import Field
 
+from annotations import rates
 from annotations.rest.access import Token, caller_of
 from annotations.rest.document import refusals
 from annotations.rest.problems import Refused
 from annotations.rest.texts import Given, Text
 from annotations.roles import ROLES
-from dialeval_site import rates, tokens, two_factor
+from dialeval_site import tokens, two_factor
 from dialeval_site.models import ApiToken
 
 router = Router(tags=["tokens"])

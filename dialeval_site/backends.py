@@ -16,8 +16,9 @@ from django.contrib.auth.backends import ModelBackend
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest
 
-from dialeval_site import rates, two_factor
-from dialeval_site.demo import DEMO_ACCOUNTS
+from annotations import rates
+from dialeval_site import two_factor
+from dialeval_site.demo import is_demo_password
 
 GUESS_SECONDS = 600
 GUESSES_OF_A_NAME, GUESSES_OF_AN_ADDRESS = 10, 300
@@ -32,8 +33,7 @@ class NoDemoLogInsInProduction(ModelBackend):
         """Raises ``PermissionDenied``, which Django takes for wrong, where there were too many guesses; then
         ``request.guessed_too_often`` is set. Where the password is right and a code is wanted beside it, nobody is let
         in either, and ``request.waits_for_code`` is the user."""
-        is_public = any(password == account.password for account in DEMO_ACCOUNTS)
-        if settings.PRODUCTION and is_public:
+        if _opens_nothing(password):
             return None
         if request is None or username is None:
             user = super().authenticate(request, username, password, **kwargs)
@@ -55,13 +55,17 @@ def password_is(request: HttpRequest, user: Any, password: str) -> bool:
     ``PermissionDenied`` as above."""
     _count_guess(request, user.get_username())
     stored = user.password
-    is_right = bool(user.check_password(password))
+    is_right = not _opens_nothing(password) and bool(user.check_password(password))
     if user.password != stored:
         # Stored anew under another hasher, which ends every session of the account: this one goes on.
         update_session_auth_hash(request, user)
     if is_right:
         rates.forget("log-in", _name_here(request, user.get_username()), GUESS_SECONDS)
     return is_right
+
+
+def _opens_nothing(password: str | None) -> bool:
+    return settings.PRODUCTION and password is not None and is_demo_password(password)
 
 
 def _count_guess(request: HttpRequest, username: str) -> None:

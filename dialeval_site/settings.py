@@ -15,7 +15,7 @@ from dialeval_site.storage import file_storage
 
 PROJECT = environment.PROJECT
 HOME = environment.home()
-HOME.mkdir(parents=True, exist_ok=True)
+HOME.mkdir(mode=0o700, parents=True, exist_ok=True)  # the database has hashes, keys and hidden references
 PRODUCTION = environment.production()
 DEBUG = False
 SECRET_KEY = environment.secret_key()
@@ -59,6 +59,7 @@ MIDDLEWARE = [
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "dialeval_site.part_of_a_page.NoLogInPageInsideAPage",
     "dialeval_site.two_factor_rule.LeadToSetUp",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
@@ -101,6 +102,8 @@ else:
         "max_size": environment.whole("DATABASE_POOL_SIZE"),
         "timeout": 10,
     }
+    # After PostgreSQL was started again the pool holds dead connections; each one handed out would be an answer 500.
+    DATABASES["default"]["CONN_HEALTH_CHECKS"] = True
     if environment.text("DATABASE_PREPARED_STATEMENTS").lower() != "false":
         # What comes for the fifth time on a connection is prepared: planning took PostgreSQL longer than running it.
         DATABASES["default"]["OPTIONS"] |= {"server_side_binding": True, "prepare_threshold": 5}
@@ -113,7 +116,7 @@ AUTHENTICATION_BACKENDS = ["dialeval_site.backends.NoDemoLogInsInProduction"]
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
     {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator", "OPTIONS": {"min_length": 10}},
-    {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
+    {"NAME": "dialeval_site.known_passwords.KnownPasswordValidator"},
     {"NAME": "django.contrib.auth.password_validation.NumericPasswordValidator"},
 ]
 PASSWORD_RESET_TIMEOUT = 3600

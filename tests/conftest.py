@@ -72,6 +72,10 @@ def pytest_collection() -> Iterator[None]:
         gc.enable()
 
 
+_SITES = {"site", "filled"}
+"""Fixtures that are a site of processes, in the services' database."""
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """On the services only what touches a database or a broker runs again; pure code has no second way to behave. Of
     cases that differ only in who asks, and expect the same, one runs again: see ``_asked_by_one``. What has the
@@ -84,7 +88,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         again = [
             item
             for item in items
-            if item.get_closest_marker("django_db") or "site" in getattr(item, "fixturenames", ())
+            if item.get_closest_marker("django_db") or not _SITES.isdisjoint(getattr(item, "fixturenames", ()))
         ]
         again = [item for item in _asked_by_one(again) if not _decided_without_the_database(item)]
         kept = set(again)

@@ -10,6 +10,7 @@ from pydantic import Field
 
 from annotations.api import CorpusPlace, VersionWish, version_of
 from annotations.rest.access import Token
+from annotations.roles import is_organiser
 from workers.exports import zipped_export
 from workers.metrics.base import Metric
 from workers.metrics.configuration import Configuration
@@ -101,9 +102,11 @@ class ExportWish(VersionWish):
 def export_corpus(request: HttpRequest, place: Path[CorpusPlace], wish: Query[ExportWish]) -> StreamingHttpResponse:
     """Dialogues, systems, responses, ratings and the scores of all finished metric runs (scores that were handed in are
     not among them), as `manage.py export_corpus` writes them. Systems of a round are not among them before its
-    organisers publish them."""
+    organisers publish them. Who is not an organiser gets raters as pages name them (rater 1, rater 2, …), without their
+    comments."""
     version = version_of(request, place.slug, wish)
-    response = StreamingHttpResponse(zipped_export(version, wish.format), content_type="application/zip")
+    archive = zipped_export(version, wish.format, raters_named=is_organiser(request.user))
+    response = StreamingHttpResponse(archive, content_type="application/zip")
     name = f"{version.corpus.slug}-{version.label}-{wish.format}.zip"
     response["Content-Disposition"] = f'attachment; filename="{name}"'
     return response

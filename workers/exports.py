@@ -24,15 +24,17 @@ AT_A_STRETCH = 0.01
 Item = TypeVar("Item")
 
 
-def zipped_export(version: CorpusVersion, format: str) -> Iterator[bytes]:
+def zipped_export(version: CorpusVersion, format: str, *, raters_named: bool) -> Iterator[bytes]:
     """The files of ``export_corpus`` in a zip archive. They are written to a folder first, whole, so that an export
-    that fails is an error and not half a file; the archive itself is never held."""
+    that fails is an error and not half a file; the archive itself is never held. The folder is of this call alone and
+    goes with it: what an organiser gets, raters' names and all, is kept for nobody else."""
     settings.HOME.joinpath("exports").mkdir(parents=True, exist_ok=True)
     folder = tempfile.TemporaryDirectory(dir=settings.HOME / "exports")
     try:
         target = Path(folder.name) / version.corpus.slug
         with one_moment():
-            exporters()[format].export(unhurried(records_of(version)), target, unhurried(score_records_of(version)))
+            records = records_of(version, raters_named=raters_named)
+            exporters()[format].export(unhurried(records), target, unhurried(score_records_of(version)))
     except BaseException:
         folder.cleanup()
         raise

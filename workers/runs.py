@@ -21,7 +21,7 @@ from django.utils import timezone
 
 from annotations.actions import scores_changed
 from annotations.models import CorpusVersion, System
-from workers import claims
+from workers import claims, new_runs
 from workers.claims import NO_OWNER, WAITS_ANEW, Claim, Swept
 from workers.hints import tell_workers
 from workers.judges.models import JudgeRun
@@ -30,9 +30,9 @@ from workers.models import MetricRun
 from workers.signals import run_ended
 
 COMPUTE_TASK = "workers.tasks.compute"
-HINTS_AT_ONCE = 50
-"""Of each queue, by who asks for runs: it takes half a millisecond a hint. Workers take more with the first, and their
-sweep, seconds later, tells them of the rest."""
+HINTS_AT_ONCE = 20
+"""Of each queue, by who asks for runs: it takes a millisecond a hint, and somebody waits for the answer. Workers take
+more with the first, and their sweep, seconds later, tells them of the rest."""
 State = MetricRun.State
 
 
@@ -60,20 +60,8 @@ def request(configurations: Sequence[Configuration], systems: Sequence[System], 
     ``hint=False`` is for a caller that computes the runs itself; should it die, the sweeper tells the workers.
     """
     with transaction.atomic():
-        MetricRun.objects.bulk_create(
-            (
-                MetricRun(
-                    system=system,
-                    metric=configuration.metric.name,
-                    metric_version=configuration.metric.version,
-                    configuration=configuration.text,
-                    queue=configuration.metric.queue,
-                )
-                for configuration in configurations
-                for system in systems
-            ),
-            ignore_conflicts=True,
-        )
+        for configuration in configurations:
+            new_runs.add_missing(configuration, systems)
         runs = MetricRun.objects.filter(_computes(configurations), system__in=systems)
         runs.filter(state=State.FAILED).update(
             state=State.PENDING, attempts=0, error="", hinted_at=None, hints=0, examples_done=0, finished_at=None

@@ -80,8 +80,10 @@ def account_of(scorer: Any) -> Account:
 
 
 def outcomes(configuration: Configuration, tasks: Sequence[Task], progress: Progress) -> list[Outcome]:
-    """One for each task, in order. Raises what the scorer raises over all of them together."""
+    """One for each task, in order. Raises what the scorer raises over all of them together, and ``ValueError`` where
+    the scorer has no method for the metric's levels."""
     scorer = scorer_of(configuration.text)
+    _check_methods(configuration, scorer)
     if "turn" not in configuration.levels and hasattr(scorer, "score_dialogues"):
         return _of_dialogues(configuration, scorer, tasks, progress)
     if "turn" not in configuration.levels and hasattr(scorer, "score_system"):
@@ -91,6 +93,14 @@ def outcomes(configuration: Configuration, tasks: Sequence[Task], progress: Prog
     no_response = Undefined(queries.NO_RESPONSE)
     places = [[no_response if one is None else one for one in task.by_turn] for task in tasks]
     return _scored_together(configuration, scorer, scorer.score, tasks, places, progress)
+
+
+def _check_methods(configuration: Configuration, scorer: Any) -> None:
+    """Scores of turns would otherwise be stored as those of dialogues, each at a place that is not its own."""
+    fitting = ("score",) if "turn" in configuration.levels else ("score_dialogues", "score_system")
+    if not any(hasattr(scorer, name) for name in fitting):
+        levels = ", ".join(level for level in ("turn", "dialogue", "system") if level in configuration.levels)
+        raise ValueError(f"{configuration.text} has the levels {levels}: its scorer needs {' or '.join(fitting)}")
 
 
 def _of_dialogues(
@@ -201,6 +211,8 @@ def _result(
     scored = [place for place, one in enumerate(places) if not isinstance(one, Undefined)]
     of_turns = "turn" in configuration.levels
     stored = [None if isinstance(score, Undefined) else score for score in by_place]
+    if not of_turns:
+        _check_length(configuration, task, stored)
     if account.traces:
         traces = {str(scored[place]): trace for place, trace in sorted(account.traces.items())}
         account = replace(account, details={**account.details, "traces": traces})
@@ -214,6 +226,13 @@ def _result(
         remarks={str(scored[place]): storable(remark) for place, remark in sorted(account.remarks.items())},
         **_provenance(configuration, account),
     )
+
+
+def _check_length(configuration: Configuration, task: Task, stored: Sequence[float | None]) -> None:
+    """A dialogue's score is found by its place alone."""
+    dialogues = len(queries.dialogue_ids_of(task.run.system.version_id))
+    if len(stored) != dialogues:
+        raise ValueError(f"{configuration.text} has {len(stored)} dialogue scores for {dialogues} dialogues")
 
 
 def _system_result(configuration: Configuration, scorer: Any, task: Task, progress: Progress) -> RunResult:

@@ -87,6 +87,10 @@ def _environment(home: Path, database: str, broker: str) -> None:
     lists = PROJECT / "var" / "nltk_data"
     if lists.exists() and not (home / "nltk_data").exists():
         (home / "nltk_data").symlink_to(lists.resolve())
+    from workers.metrics.configuration import parse
+
+    if reason := parse("meteor").missing():
+        raise SystemExit(f"The organiser of the load asks for METEOR, too. {reason}")
 
 
 def _note_slow_statements() -> None:

@@ -93,8 +93,12 @@ def give_next_id_after(model: type[Model], last: int) -> None:
     table = model._meta.db_table
     with connection.cursor() as cursor:
         if connection.vendor == "postgresql":
-            quoted = connection.ops.quote_name(table)
-            cursor.execute("SELECT setval(pg_get_serial_sequence(%s, %s), %s)", [quoted, field.column, last])
+            # What ``setval`` does stays when the transaction fails: it must never lower a sequence of rows that stay.
+            cursor.execute(
+                "SELECT setval(key, GREATEST(%s, COALESCE(pg_sequence_last_value(key), 1))) "
+                "FROM CAST(pg_get_serial_sequence(%s, %s) AS regclass) AS key",
+                [last, connection.ops.quote_name(table), field.column],
+            )
             return
         cursor.execute("UPDATE sqlite_sequence SET seq = %s WHERE name = %s AND seq < %s", [last, table, last])
         cursor.execute(

@@ -43,6 +43,8 @@ class Made:
     model_files: int = 0
     missing: list[str] = field(default_factory=list)
     """Files that a row names and that are not there: deleted meanwhile, or lost before."""
+    lost: int = 0
+    """Uploads among them whose rows were still there afterwards: nobody deleted those."""
 
 
 def make(to: Path, with_models: bool = False, told: Told = lambda *_: None) -> Made:
@@ -75,6 +77,8 @@ def make(to: Path, with_models: bool = False, told: Told = lambda *_: None) -> M
                 "digests": file.digests,
             },
         )
+    if made.missing:
+        made.lost = len({f"uploads/{name}" for name in _uploads()}.intersection(made.missing))
     return made
 
 

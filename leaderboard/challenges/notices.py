@@ -27,6 +27,8 @@ from workers.leases import lease_kept
 log = logging.getLogger(__name__)
 GONE = 410
 """A receiver that answers so wants nothing any more."""
+NEVER = 500
+"""From here on a mail server's codes say that trying again does not help."""
 
 
 def deliver(notice_id: int) -> bool:
@@ -183,14 +185,24 @@ def _mail(claim: Claim, notice: Notice) -> bool:
     )
     try:
         message.send()
-    except smtplib.SMTPRecipientsRefused:
-        notices.give_up(claim, "the mail server does not take this address")
-        return False
+    except smtplib.SMTPRecipientsRefused as refusal:
+        return _not_taken(claim, refusal)
     except (OSError, smtplib.SMTPException) as problem:
         code = getattr(problem, "smtp_code", "")
         notices.not_delivered(claim, f"the mail server did not take it: {code} {type(problem).__name__}")
         return False
     return notices.delivered(claim, "taken by the mail server")
+
+
+def _not_taken(claim: Claim, refusal: smtplib.SMTPRecipientsRefused) -> bool:
+    """A code of 400 and more means later: the mailbox is full, or a server that does not know the sender waits for the
+    second try (greylisting). 500 and more means never."""
+    codes = [code for code, _said in refusal.recipients.values()]
+    if all(code >= NEVER for code in codes):
+        notices.give_up(claim, "the mail server does not take this address")
+    else:
+        notices.not_delivered(claim, f"the mail server does not take this address now: {min(codes)}")
+    return False
 
 
 def letter_of(notice: Notice) -> tuple[str, str]:

@@ -21,6 +21,7 @@ _STATUS_OF = {
     "limit_total": 409,
     "disqualified": 403,
     "not_member": 403,
+    "rater": 403,
     "too_large": 413,
     "not_text": 415,
     "storage": 503,

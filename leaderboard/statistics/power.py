@@ -24,6 +24,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import stdtrit
 
+from annotations.correlation.alike import ALIKE_BY_CHANCE, alike_by_chance
 from leaderboard.statistics.placed_scores import FloatArray
 
 POWER, LEVEL = 0.80, 0.05
@@ -75,6 +76,8 @@ def needed_to_separate(
     mean, variance = float(difference.mean()), float(difference.var(ddof=1))
     if abs(mean) < 1e-12:
         return Needed(mean, count, ratings, None, None, "the two systems have the same mean")
+    if alike_by_chance(difference, count):
+        return Needed(mean, count, ratings, None, None, ALIKE_BY_CHANCE)
     dialogues_needed = dialogues_for(mean, variance, power, level)
     reasons = []
     if dialogues_needed is None:

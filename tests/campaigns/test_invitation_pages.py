@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from django.core.cache import cache
 from django.test import Client
 from django.urls import reverse
 
@@ -62,6 +63,17 @@ def test_who_has_no_account_makes_one_and_takes_part(client: Client) -> None:
     assert client.get(response.headers["Location"]).status_code == 200
 
 
+def test_who_makes_an_account_is_logged_in_whoever_guessed_before(client: Client) -> None:
+    cache.clear()
+    for number in range(12):
+        Client().post(reverse("login"), {"username": "ada", "password": f"guess {number}"})
+    campaign = made_campaign()
+    response = client.post(link_of(campaign), account())
+    cache.clear()
+    assert response.headers["Location"] == reverse("rating-start", args=[campaign.slug])
+    assert client.session["_auth_user_id"] == str(campaign.participations.get().user.pk)
+
+
 def test_who_is_logged_in_takes_part_with_one_button(client: Client) -> None:
     campaign = made_campaign()
     client.force_login(made_user("bob"))
@@ -82,6 +94,7 @@ def test_who_is_logged_in_takes_part_with_one_button(client: Client) -> None:
         ({"username": "OLGA"}, "username"),
         ({"password": "12345678", "again": "12345678"}, "password"),
         ({"password": "short", "again": "short"}, "password"),
+        ({"password": "demo-rater", "again": "demo-rater"}, "password"),  # opens nothing in production
         ({"password": "x" * 1001, "again": "x" * 1001}, "password"),
         ({"again": "something else"}, "again"),
     ],

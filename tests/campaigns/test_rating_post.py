@@ -5,13 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from django.contrib.auth.models import Group
 from django.test import Client
 from django.urls import reverse
 
 from annotations.campaigns.actions import desk
 from annotations.campaigns.models import Assignment, Campaign, Item, RatingRevision
-from tests.campaigns.rating_browser import a_rater, address, in_hand, send
-from tests.campaigns.sets import made_campaign, made_raters
+from annotations.campaigns.outbox import outbox_name
+from tests.campaigns.rating_browser import JSON, a_rater, address, browser_of, in_hand, send
+from tests.campaigns.sets import made_campaign, made_raters, made_user
 
 pytestmark = pytest.mark.django_db
 
@@ -230,3 +232,45 @@ def test_the_plain_form_says_what_is_wrong_and_keeps_what_was_typed() -> None:
     assert page.status_code == 422
     assert "Choose a score from 1 to 5." in page.content.decode()
     assert ">Typed</textarea>" in page.content.decode()
+
+
+# --- what another rater kept ------------------------------------------------------------------------------------------
+
+
+def test_what_a_rater_kept_is_not_stored_as_somebody_elses() -> None:
+    campaign = made_campaign()
+    (rater, browser), (other, others_browser) = a_rater(campaign), a_rater(campaign)
+    item = in_hand(rater)[0]
+    in_hand(other)
+    for name in ("rating-submit", "rating-skip"):
+        kept = {"item": item, "key": "kept", "score": 2, "reason": "other", "outbox": outbox_name(rater)}
+        answer = others_browser.post(address(name, campaign), kept, **JSON)
+        assert (answer.status_code, answer.json()["login"]) == (401, reverse("login"))
+    assert RatingRevision.objects.count() == 0
+    assert not Assignment.objects.filter(state="skipped").exists()
+    assert send(browser, campaign, item, 2, key="kept", outbox=outbox_name(rater)).status_code == 200
+    assert RatingRevision.objects.get().assignment.participation == rater
+
+
+def test_what_a_rater_kept_waits_while_somebody_is_logged_in_who_takes_no_part() -> None:
+    """Only who knows the name learns that there is such a campaign."""
+    campaign, stranger = made_campaign(), browser_of(made_user())
+    rater, _ = a_rater(campaign)
+    item = in_hand(rater)[0]
+    assert send(stranger, campaign, item, outbox=outbox_name(rater)).status_code == 401
+    assert send(stranger, campaign, item, outbox="of-nobody").status_code == 404
+    assert send(stranger, campaign, item).status_code == 404
+    assert send(stranger, campaign, item, accept={}, outbox=outbox_name(rater)).status_code == 404
+    Campaign.objects.filter(pk=campaign.pk).delete()
+    assert send(stranger, campaign, item, outbox=outbox_name(rater)).status_code == 404
+
+
+def test_what_a_rater_kept_waits_while_somebody_is_logged_in_who_may_join() -> None:
+    campaign, user = made_campaign(), made_user()
+    rater, _ = a_rater(campaign)
+    group = Group.objects.create(name="assistants")
+    campaign.groups.add(group)
+    user.groups.add(group)
+    item = in_hand(rater)[0]
+    assert send(browser_of(user), campaign, item, outbox=outbox_name(rater)).status_code == 401
+    assert send(browser_of(user), campaign, item).status_code == 302

@@ -11,6 +11,7 @@ import pytest
 from django.contrib.auth.models import Group
 from django.utils import timezone
 
+from annotations.accounts import NameTaken
 from annotations.actions import CorpusHasResults, delete_corpus
 from annotations.campaigns.actions import checks, desk, invitations, setup
 from annotations.campaigns.models import Campaign, ChatSystem, Item, Slot
@@ -321,10 +322,12 @@ def test_no_account_is_left_where_joining_fails() -> None:
     assert not overview.takes_part(made_user("ada"), invitation.campaign)
 
 
-def test_a_name_that_is_taken_is_refused() -> None:
+@pytest.mark.parametrize("name", ["ada", "Ada"])
+def test_a_name_that_is_taken_is_refused(name: str) -> None:
+    """In whatever case: the form looked a moment before, and another may have come in between."""
     made_user("ada")
-    with pytest.raises(invitations.NameTaken):
-        invitations.join_with_new_account(invitations.invite(made_campaign()), "ada", "long enough words")
+    with pytest.raises(NameTaken):
+        invitations.join_with_new_account(invitations.invite(made_campaign()), name, "long enough words")
 
 
 def test_a_link_is_revoked_once() -> None:

@@ -403,7 +403,8 @@ def test_metric_scores_are_handed_in_and_compared() -> None:
     assert made.status_code == 201, made.content
     assert (made.json()["kind"], made.json()["corpus"]) == ("scores", version.corpus.slug)
     taken_in(Submission.objects.get())
-    assert program.get(f"/submissions/{made.json()['id']}").json()["state"] == "scored"
+    scored = program.get(f"/submissions/{made.json()['id']}").json()
+    assert (scored["state"], scored["rank_reason"]) == ("scored", "a metric's scores have no rank")
     wrong = program.upload(path, data, "scores.jsonl", name="bleu_4", level="system")
     assert wrong.status_code == 422
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import html
 import io
 import re
 from datetime import timedelta
@@ -115,6 +116,23 @@ def test_before_the_unveiling_the_private_page_says_when() -> None:
     assert f"The private board is shown to everybody from {moment} on." in text_of(page)
     assert "Ours" not in text_of(page)
     assert client_of().get(f"{address(round, 'private')}&download=private-board.csv").status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("fields", "part", "words"),
+    [
+        ({}, "public", "its best submission, chosen by the public board's dialogues"),
+        ({"entry": "latest"}, "public", "its latest submission."),
+        ({"public_share": 0.0}, "public", "its latest submission: this board counts nothing"),
+        ({"public_share": 0.0}, "private", "its best submission, chosen by this board's dialogues"),
+        ({"public_share": 0.5}, "private", "its best submission, chosen by the public board's dialogues"),
+    ],
+)
+def test_the_note_says_which_submission_stands_there(fields: dict[str, Any], part: str, words: str) -> None:
+    round = board_round(**fields)
+    scored_with(round, team_of_one(round, "Ours"), around(0.5))
+    page = html.unescape(text_of(client_of(made_user("lead", "organiser")).get(address(round, part))))
+    assert f"Each team stands with {words}" in page
 
 
 def test_organisers_are_told_that_they_alone_see_the_private_board() -> None:

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 from functools import partial
 from typing import Any
 
 import pytest
+from django.test import Client
+from django.urls import reverse
 from django.utils import timezone
 
-from annotations.models import AuditEntry, CorpusVersion, System
+from annotations.models import AuditEntry, Corpus, CorpusVersion, System
 from leaderboard.challenges.actions import judging
 from leaderboard.challenges.actions.refusal import Refused
+from leaderboard.challenges.actions.rounds import edit_round
 from leaderboard.challenges.models import LogLine, Round, Submission, Team
 from tests.at_once import at_once
 from tests.campaigns.sets import made_user
-from tests.challenges.sets import open_round, scored, submit, team_with_member
+from tests.challenges.sets import as_asked, open_round, scored, submit, team_with_member
 from workers.models import MetricRun
 
 pytestmark = pytest.mark.django_db
@@ -175,6 +179,20 @@ def test_publishing_takes_what_is_scored_and_not_disqualified(round: Round, done
     assert len(AuditEntry.objects.get(action="round.published").details["systems"]) == 2
 
 
+def test_who_hands_in_is_told_that_the_description_becomes_public_with_the_system(round: Round, client: Client) -> None:
+    team, user = team_with_member(round.challenge)
+    scored(round, team, description="Trained on our own chats.")
+    Corpus.objects.filter(pk=round.version.corpus_id).update(is_public=True)
+    systems = reverse("corpus", args=[round.version.corpus.slug])
+    assert "Trained on our own chats." not in client.get(systems).content.decode()
+    judging.publish_systems(round)
+    assert "Trained on our own chats." in client.get(systems).content.decode()
+    client.force_login(user)
+    for page in ("round", "prompt-new"):
+        text = client.get(reverse(page, args=[round.challenge.slug, round.slug])).content.decode()
+        assert "everybody once they publish the system" in text
+
+
 def test_publishing_again_takes_what_came_since(round: Round, done: Submission) -> None:
     judging.publish_systems(round)
     with pytest.raises(Refused, match="nothing new"):
@@ -200,6 +218,25 @@ def test_systems_are_taken_back(round: Round, done: Submission) -> None:
     judging.publish_systems(round)
     assert judging.withhold_systems(round) == 1
     assert not is_published(done)
+
+
+def test_no_metric_becomes_private_while_systems_are_published(round: Round, done: Submission) -> None:
+    """Scored anew by it, their pages would show its scores turn by turn before the unveiling."""
+    wish = replace(as_asked(round), private_metrics=["rouge_l"])
+    judging.publish_systems(round)
+    with pytest.raises(Refused, match="Take the systems back first") as refusal:
+        edit_round(round, wish)
+    assert refusal.value.field == "private_metrics"
+    assert Round.objects.get(pk=round.pk).private_metrics == []
+    judging.withhold_systems(round)
+    assert edit_round(round, wish).private_metrics == ["rouge_l"]
+
+
+def test_after_the_unveiling_nothing_is_private(done: Submission, round: Round) -> None:
+    judging.unveil(round)
+    judging.publish_systems(round)
+    round = Round.objects.get(pk=round.pk)
+    assert edit_round(round, replace(as_asked(round), private_metrics=["rouge_l"])).private_metrics == ["rouge_l"]
 
 
 # --- scoring again ---------------------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ import pytest
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
-from leaderboard.challenges.actions import work
+from leaderboard.challenges.actions import receiving, work
 from leaderboard.challenges.actions.receiving import NotTaken, receive
 from leaderboard.challenges.models import Round, Submission, Team
 from leaderboard.challenges.queries import attempts
@@ -52,6 +52,19 @@ def test_attempts_are_counted_down_to_the_limit_of_the_day() -> None:
     submit(round, team)
     assert left(round, team) == (0, 8)
     assert code_of(round, team) == "limit_day"
+
+
+@pytest.mark.django_db
+def test_files_that_come_to_nothing_have_an_end_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One attempt a day: three files a day, were it not ten for each."""
+    monkeypatch.setattr(receiving, "FILES_FOR_AN_ATTEMPT", 3)
+    round, team = round_and_team(daily_limit=1, total_limit=10)
+    for state in ("failed", "cancelled", "invalid"):
+        assert left(round, team) == (1, 10)
+        end_without_score(submit(round, team), state)
+    with pytest.raises(NotTaken) as refused:
+        submit(round, team)
+    assert (refused.value.code, "3 files today" in str(refused.value)) == ("limit_day", True)
 
 
 @pytest.mark.django_db

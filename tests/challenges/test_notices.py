@@ -6,10 +6,12 @@ import hashlib
 import hmac
 import json
 import time
+from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.core.cache import cache
 from django.db import IntegrityError, connection, transaction
 from django.test import Client
 from django.urls import reverse
@@ -29,6 +31,13 @@ pytestmark = pytest.mark.django_db
 def _loopback_is_allowed(settings) -> None:
     settings.WEBHOOK_PRIVATE = True
     settings.SITE_URL = "https://dialeval.example.org"
+
+
+@pytest.fixture(autouse=True)
+def _nothing_counted() -> Iterator[None]:
+    cache.clear()
+    yield
+    cache.clear()
 
 
 @pytest.fixture
@@ -274,6 +283,17 @@ def test_an_address_that_is_refused_is_given_up(letter_to_ada: Notice, settings)
         assert delivery.deliver(letter_to_ada.pk) is False
     letter_to_ada.refresh_from_db()
     assert (letter_to_ada.state, letter_to_ada.attempts) == ("failed", 1)
+
+
+def test_an_address_that_is_refused_for_now_is_tried_again(letter_to_ada: Notice, settings) -> None:
+    """Greylisting: a server that does not know the sender takes the second try."""
+    with mail_receiver(refuses="450") as receiver:
+        settings.EMAIL_PORT = receiver.port
+        assert delivery.deliver(letter_to_ada.pk) is False
+    letter_to_ada.refresh_from_db()
+    assert (letter_to_ada.state, letter_to_ada.attempts) == ("pending", 1)
+    assert "450" in letter_to_ada.answer
+    assert letter_to_ada.due_at > timezone.now()
 
 
 # --- the page ---------------------------------------------------------------------------------------------------

@@ -9,15 +9,18 @@ from pathlib import Path
 import pytest
 from django.conf import settings
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+from django.urls import reverse
 from django.utils import timezone
 
 from annotations.models import AuditEntry
 from leaderboard.challenges import uploads
 from leaderboard.challenges.actions.receiving import NotTaken, receive
+from leaderboard.challenges.actions.teams import found, join
 from leaderboard.challenges.models import LogLine, Round, Submission, Team
 from leaderboard.challenges.prompts.spec import canonical, read_prompt
-from tests.campaigns.sets import made_user
-from tests.challenges.sets import good_file, open_round, submit, team_with_member, upload_of
+from tests.campaigns.sets import made_campaign, made_raters, made_user
+from tests.challenges.sets import good_file, open_challenge, open_round, submit, team_with_member, upload_of
 from tests.stored_uploads import files_below, stored_path
 
 pytestmark = pytest.mark.django_db
@@ -101,6 +104,26 @@ def test_a_round_takes_only_what_is_open(round: Round, team: Team, fields: dict,
     given = {name: now + value if isinstance(value, timedelta) else value for name, value in fields.items()}
     Round.objects.filter(pk=round.pk).update(**given)
     assert refusal(round, team) == code
+
+
+@pytest.mark.parametrize(("references", "may"), [("hidden", False), ("public", True)])
+def test_who_rates_a_corpus_that_a_later_round_hides_hands_in_no_more(
+    client: Client, references: str, may: bool
+) -> None:
+    campaign = made_campaign()
+    rater, colleague = made_raters(campaign, 1)[0].user, made_user()
+    challenge = open_challenge()
+    team = found(challenge, rater, "Lake")
+    join(team.invitation, colleague)
+    round = open_round(campaign.version, challenge, references=references)
+    if may:
+        assert submit(round, team, rater).pk
+        return
+    assert refusal(round, team, rater) == "rater"
+    client.force_login(rater)
+    text = client.get(reverse("round", args=[challenge.slug, round.slug])).content.decode()
+    assert "You have seen them, and cannot hand in." in text
+    assert submit(round, team, colleague).pk
 
 
 @pytest.mark.parametrize(("state", "code"), [("draft", "upcoming"), ("closed", "closed")])

@@ -212,6 +212,17 @@ def test_the_corpus_s_baselines_are_scored_by_what_the_round_asks_for() -> None:
     assert wanted.filter(system=baseline, configuration="rouge_1").count() == 1
 
 
+def test_baselines_that_are_not_shown_yet_name_no_private_metric() -> None:
+    """On a corpus that everybody sees; shown after the unveiling, they are scored by what is missing."""
+    version = small_version()
+    System.objects.create(version=version, position=0, name="echo", kind=System.Kind.BASELINE)
+    wish = asked(version, private_metrics=["rouge_l"], shows_corpus_baselines=False)
+    round = rounds.create_round(open_challenge(), wish)
+    assert not MetricRun.objects.filter(configuration="rouge_l").exists()
+    rounds.edit_round(round, replace(as_asked(round), shows_corpus_baselines=True))
+    assert MetricRun.objects.filter(configuration="rouge_l").count() == 1
+
+
 def test_a_round_is_not_called_as_its_form() -> None:
     assert rounds.create_round(open_challenge(), asked(name="New")).slug == "new-2"
 

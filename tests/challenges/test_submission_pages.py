@@ -17,6 +17,7 @@ from leaderboard.challenges.models import LogLine, Round, Submission, Team
 from leaderboard.challenges.queries import submissions
 from leaderboard.challenges.queries.submissions import metric_states, stages_of
 from tests.campaigns.sets import made_user
+from tests.challenges.boards import around, board_round, scored_with, team_of_one
 from tests.challenges.sets import (
     computed,
     good_file,
@@ -205,6 +206,21 @@ def test_the_second_best_of_a_team_points_to_its_best(member: Client, round: Rou
     page = text_of(page_of(member, worse))
     assert "Another submission of your team stands on the board" in page
     assert reverse("submission", args=[best.public_id]) in page
+
+
+@pytest.mark.parametrize(("share", "word"), [(1.0, "best"), (0.0, "latest")])
+def test_what_stands_for_the_team_is_called_what_it_is(client: Client, share: float, word: str) -> None:
+    """A board that counts nothing shows each team's latest; a baseline or a disqualified one stands for nobody."""
+    round = board_round(public_share=share)
+    team = team_of_one(round, "Lake")
+    baseline = scored_with(round, team, around(0.9), is_baseline=True)
+    cheated = scored_with(round, team, around(0.8), 1, disqualified_at=timezone.now(), disqualification="Copied.")
+    low, high = (scored_with(round, team, around(score), hours) for score, hours in ((0.3, 2), (0.5, 3)))
+    client.force_login(team.members.get().user)
+    page = text_of(page_of(client, low))
+    assert f"Another submission of your team stands on the board: its {word}." in page
+    linked = [reverse("submission", args=[one.public_id]) in page for one in (baseline, cheated, high)]
+    assert linked == [False, False, True]
 
 
 def test_before_the_unveiling_only_the_public_part_is_shown(client: Client) -> None:

@@ -6,9 +6,12 @@ from functools import partial
 
 import pytest
 from django.db import IntegrityError, transaction
+from django.test import Client
+from django.urls import reverse
 
 from annotations.campaigns.models import Conflict
 from annotations.models import AuditEntry
+from leaderboard.challenges.actions.judging import disqualify_team
 from leaderboard.challenges.actions.teams import CannotJoin, found, join, leave, renew_invitation
 from leaderboard.challenges.models import Challenge, Member, Submission, Team
 from tests.at_once import at_once
@@ -266,6 +269,22 @@ def test_another_member_may_leave_and_is_still_kept_from_rating() -> None:
     leave(team, other)  # a second click
     assert [member.user for member in team.members.all()] == [user]
     assert Conflict.objects.filter(user=other, system=system).exists()
+
+
+@pytest.mark.django_db
+def test_nobody_leaves_a_disqualified_team_to_take_part_anew(challenge: Challenge, client: Client) -> None:
+    user = made_user()
+    team = found(challenge, user, "Lake")
+    join(team.invitation, other := made_user())
+    disqualify_team(team, "Two accounts.")
+    for member in (user, other):
+        with pytest.raises(CannotJoin, match="disqualified"):
+            leave(team, member)  # the row in hand does not know yet
+    assert Team.objects.get().disqualification == "Two accounts."
+    client.force_login(user)
+    page = client.get(reverse("team", args=[challenge.slug])).content.decode()
+    assert "Its members stay as they are." in page
+    assert reverse("team-leave", args=[challenge.slug]) not in page
 
 
 @pytest.mark.django_db

@@ -5,14 +5,17 @@ from __future__ import annotations
 import ipaddress
 import socket
 import time
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from django.core.cache import cache
 
 from leaderboard.challenges import notices as delivery
 from leaderboard.challenges.actions import notices
 from leaderboard.challenges.models import Notice, Webhook
 from leaderboard.challenges.pinned_http import NotAllowed, NotReached, is_public, post
+from tests.campaigns.sets import made_user
 from tests.challenges.receivers import closed_port, http_receiver
 from tests.challenges.sets import open_round, scored, team_with_member
 
@@ -23,6 +26,13 @@ pytestmark = pytest.mark.django_db
 def _loopback_is_allowed(settings) -> None:
     settings.WEBHOOK_PRIVATE = True
     settings.SITE_URL = "https://dialeval.example.org"
+
+
+@pytest.fixture(autouse=True)
+def _nothing_counted() -> Iterator[None]:
+    cache.clear()
+    yield
+    cache.clear()
 
 
 @pytest.fixture
@@ -154,3 +164,7 @@ def test_tests_are_few(ada) -> None:
         notices.try_webhook(webhook)
     with pytest.raises(notices.NotAccepted):
         notices.try_webhook(webhook)
+    notices.delete_webhook(webhook)
+    with pytest.raises(notices.NotAccepted):
+        notices.try_webhook(hook(ada))
+    notices.try_webhook(hook(made_user("eve")))

@@ -10,7 +10,7 @@ from django.utils import timezone
 from annotations.importers.problems import Problem
 from annotations.models import AuditEntry, CorpusVersion, Response, System, Turn
 from leaderboard.challenges import execution, validation
-from leaderboard.challenges.actions import sweeping, work
+from leaderboard.challenges.actions import judging, sweeping, work
 from leaderboard.challenges.models import Round, Submission, Team
 from tests.campaigns.sets import made_user
 from tests.challenges.sets import computed, good_file, open_round, scored, submit, taken_in, team_with_member
@@ -232,6 +232,18 @@ def test_a_team_cancels_no_prompt_that_is_being_run(round: Round, team: Team, or
     work.sweep()  # received again: but a part of it has been run
     assert not work.may_cancel(now(submission), member)
     assert work.may_cancel(now(submission), organiser)
+
+
+def test_a_team_cancels_nothing_that_is_disqualified(round: Round, team: Team, organiser) -> None:
+    member = team.members.get().user
+    submission = submit(round, team)
+    judging.disqualify(submission, "Another team's file.", organiser)
+    assert not work.may_cancel(now(submission), member)
+    with pytest.raises(work.CannotDo, match="disqualified"):
+        work.cancel(submission, member)
+    assert (now(submission).state, now(submission).day_place) == ("received", 1)
+    work.cancel(submission, organiser)
+    assert now(submission).state == "cancelled"
 
 
 def test_nobody_cancels_for_another_team_or_what_has_ended(round: Round, team: Team, organiser) -> None:

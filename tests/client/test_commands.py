@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import os
+import re
 import subprocess
 import sys
 import time
@@ -19,6 +20,7 @@ from leaderboard.client import server as requests
 from tests.challenges.files.helpers import good_csv, good_lines, good_list, written
 from tests.client.stand_in import Answer, StandIn
 
+FIELDS_OF_METRIC_SCORES = {"file", "name", "level", "higher_is_better", "link"}
 Run = Callable[..., tuple[int, str, str]]
 TEMPLATE = "".join(json.dumps({**line, "response": None}) + "\n" for line in good_lines())
 
@@ -324,6 +326,15 @@ def test_metric_scores_go_to_their_corpus(dialeval: Run, server: StandIn, tmp_pa
     body = server.asked[0].body
     assert b'name="level"\r\n\r\nsystem\r\n' in body
     assert b'name="higher_is_better"\r\n\r\nfalse\r\n' in body
+    assert set(re.findall(rb' name="(\w+)"', body)) == {name.encode() for name in FIELDS_OF_METRIC_SCORES}
+
+
+def test_the_fields_of_metric_scores_are_those_that_the_api_knows() -> None:
+    """It refuses every other, and the server of these tests none."""
+    from dialeval_site.api import _fields_of
+
+    known = _fields_of()["api/v1/corpora/<slug:slug>/metric-scores", "POST"]["form"]
+    assert known == FIELDS_OF_METRIC_SCORES
 
 
 @pytest.mark.parametrize(
@@ -332,6 +343,8 @@ def test_metric_scores_go_to_their_corpus(dialeval: Run, server: StandIn, tmp_pa
         (["submit", "cup", "one", "nowhere.json", "--name", "x"], "nowhere.json is no file"),
         (["submit", "cup", "one", "--name", "x"], "name CHALLENGE, ROUND and FILE"),
         (["submit", "a", "b", "--name", "x", "--metric-scores", "demo"], "name one FILE"),
+        (["submit", "a", "--name", "x", "--metric-scores", "demo", "--track", "gpu"], "are of rounds"),
+        (["submit", "a", "--name", "x", "--metric-scores", "demo", "--description", "y"], "are of rounds"),
         (["status", "--watch"], "name the submission"),
         (["submit", "cup", "one", "EMPTY", "--name", "x"], "is empty"),
         (["submit", "cup", "one", "x"], "the following arguments are required: --name"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
 from typing import Any
@@ -14,13 +15,18 @@ from django.core.exceptions import ImproperlyConfigured
 from django.db import connection
 from django.test import Client
 from django.urls import reverse
+from django_otp.plugins.otp_totp.models import TOTPDevice
 
-from dialeval_site import accounts, backends, environment
+from annotations.accounts import NameTaken, open_account
+from dialeval_site import accounts, address_letter, backends, environment
 from dialeval_site import settings as site_settings
-from dialeval_site.account_actions import NameTaken, open_account
 from dialeval_site.demo import DEMO_ACCOUNTS
+from dialeval_site.tasks import tell_former_address
+from tests.challenges.receivers import mail_receiver
+from tests.dialeval_site.authenticator import code_of
 
 PASSWORD = "a door of seven colours"
+KEY = "3132333435363738393031323334353637383930"
 Users = get_user_model()
 
 
@@ -140,6 +146,10 @@ def test_who_is_logged_in_needs_no_second_account(client: Client, ada: Any) -> N
     assert Users.objects.count() == 1
 
 
+def change_email(client: Client, email: str, password: str = PASSWORD, **more: str) -> Any:
+    return client.post(reverse("account"), {"email": email, "password": password, **more})
+
+
 # --- one's own account ------------------------------------------------------------------------------------------
 
 
@@ -147,10 +157,100 @@ def test_who_is_logged_in_needs_no_second_account(client: Client, ada: Any) -> N
 def test_the_address_can_be_changed_and_taken_away(client: Client, ada: Any) -> None:
     client.force_login(ada)
     for email in ("ada@example.org", ""):
-        assert client.post(reverse("account"), {"email": email}).status_code == 302
+        assert change_email(client, email).status_code == 302
         ada.refresh_from_db()
         assert ada.email == email
-    assert client.post(reverse("account"), {"email": "no address"}).status_code == 422
+    assert change_email(client, "no address").status_code == 422
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("password", ["", "guess"])
+def test_the_address_is_not_changed_by_who_finds_the_browser_open(client: Client, ada: Any, password: str) -> None:
+    """A link to a new password would go there: the account would be taken over."""
+    client.force_login(ada)
+    assert change_email(client, "eve@example.org", password).status_code == 422
+    ada.refresh_from_db()
+    assert ada.email == ""
+
+
+@pytest.mark.django_db
+def test_where_two_factor_log_in_is_on_the_address_wants_a_code_too(client: Client, ada: Any) -> None:
+    TOTPDevice.objects.create(user=ada, key=KEY, name="app")
+    client.force_login(ada)
+    assert 'name="code"' in client.get(reverse("account")).content.decode()
+    assert change_email(client, "eve@example.org").status_code == 422
+    code = code_of(base64.b32encode(bytes.fromhex(KEY)).decode())
+    assert change_email(client, "ada@example.org", code=code).status_code == 302
+    ada.refresh_from_db()
+    assert ada.email == "ada@example.org"
+
+
+@pytest.mark.django_db
+def test_guessing_the_password_beside_the_address_ends(client: Client, ada: Any, nothing_counted: None) -> None:
+    client.force_login(ada)
+    for number in range(10):
+        change_email(client, "eve@example.org", f"guess {number}")
+    refused = change_email(client, "eve@example.org")
+    assert (refused.status_code, refused["Retry-After"]) == (429, "600")
+    ada.refresh_from_db()
+    assert ada.email == ""
+
+
+@pytest.fixture
+def letters_asked_for(settings: Any, monkeypatch: pytest.MonkeyPatch, nothing_counted: None) -> list[list[str]]:
+    """What is put before the workers. The task itself is called by the test of the letter."""
+    given: list[list[str]] = []
+    settings.SENDS_EMAIL = True
+    monkeypatch.setattr(address_letter.current_app, "send_task", lambda _task, args, **_: given.append(args))
+    return given
+
+
+@pytest.mark.django_db
+def test_the_former_address_is_told(client: Client, ada: Any, letters_asked_for: list[list[str]]) -> None:
+    client.force_login(ada)
+    for email in ("old@example.org", "old@example.org", "new@example.org"):
+        change_email(client, email)
+    assert letters_asked_for == [["ada", "old@example.org"]], "the first had no former one, the second changed nothing"
+    for number in range(5):
+        change_email(client, f"{number}@example.org")
+    assert len(letters_asked_for) == address_letter.LETTERS_AN_HOUR
+
+
+@pytest.mark.django_db
+def test_without_a_mail_server_nobody_is_asked_to_write(
+    client: Client, ada: Any, settings: Any, letters_asked_for: list[list[str]]
+) -> None:
+    settings.SENDS_EMAIL = False
+    client.force_login(ada)
+    for email in ("old@example.org", "new@example.org"):
+        change_email(client, email)
+    assert letters_asked_for == []
+
+
+@pytest.mark.django_db
+def test_a_broker_that_is_away_keeps_no_address_from_being_changed(
+    client: Client, ada: Any, settings: Any, monkeypatch: pytest.MonkeyPatch, letters_asked_for: list[list[str]]
+) -> None:
+    def away(*_: Any, **__: Any) -> None:
+        raise OSError("no broker")
+
+    monkeypatch.setattr(address_letter.current_app, "send_task", away)
+    client.force_login(ada)
+    for email in ("old@example.org", "new@example.org"):
+        assert change_email(client, email).status_code == 302
+    ada.refresh_from_db()
+    assert ada.email == "new@example.org"
+
+
+def test_the_letter_goes_to_the_former_address(settings: Any) -> None:
+    with mail_receiver() as receiver:
+        settings.EMAIL_HOST, settings.EMAIL_PORT = "127.0.0.1", receiver.port
+        settings.EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
+        tell_former_address("ada", "old@example.org")
+    (letter,) = receiver.letters
+    assert "To: old@example.org" in letter
+    assert "Another e-mail address for dialeval" in letter
+    assert "The account ada at" in letter
 
 
 @pytest.mark.django_db
@@ -192,7 +292,7 @@ def test_a_log_in_that_all_visitors_of_the_demo_share_stays_as_it_is(client: Cli
     shared = DEMO_ACCOUNTS[1]
     user = Users.objects.create_user(shared.username, password=shared.password)
     client.force_login(user)
-    assert client.post(reverse("account"), {"email": "eve@example.org"}).status_code == 403
+    assert change_email(client, "eve@example.org", shared.password).status_code == 403
     new = {"old_password": shared.password, "new_password1": PASSWORD, "new_password2": PASSWORD}
     assert client.post(reverse("password-change"), new).status_code == 403
     user.refresh_from_db()
@@ -246,6 +346,25 @@ def test_guessing_at_many_names_from_one_address_ends_too(
     for number in range(20):
         log_in(Client(), "letmein", f"u{number}")
     assert log_in(Client(), PASSWORD).status_code == 429
+
+
+@pytest.mark.django_db
+def test_who_signs_up_is_logged_in_whoever_guessed_before(client: Client, nothing_counted: None) -> None:
+    """At the name that is chosen now, or at any from this address."""
+    for number in range(12):
+        log_in(Client(), f"guess {number}", "ada")
+    assert sign_up(client)["Location"] == reverse("challenges")
+    assert client.session["_auth_user_id"] == str(Users.objects.get().pk)
+
+
+@pytest.mark.django_db
+def test_no_password_is_changed_to_a_demo_s(client: Client, ada: Any, nothing_counted: None) -> None:
+    client.force_login(ada)
+    wish = {"old_password": PASSWORD, "new_password1": "demo-rater", "new_password2": "demo-rater"}
+    answer = client.post(reverse("password-change"), wish)
+    assert (answer.status_code, "printed" in answer.content.decode()) == (422, True)
+    ada.refresh_from_db()
+    assert ada.check_password(PASSWORD)
 
 
 @pytest.mark.django_db

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import io
 import json
 import re
+import zipfile
 
 import pytest
 from django.contrib.auth import get_user_model
@@ -11,9 +13,9 @@ from django.core.cache import cache
 from django.test import Client
 from django.urls import reverse
 
+from annotations import rates
 from annotations.models import AuditEntry, CorpusVersion
 from dialeval_site import api as api_module
-from dialeval_site import rates
 from dialeval_site.api_pages import pages_of
 from tests.api_client import Program, all_items, program_of
 from tests.dialeval_site.small_corpora import PRIVATE, PUBLIC, person
@@ -180,6 +182,21 @@ def test_a_cursor_of_another_list_is_refused(organiser_program: Program) -> None
 # --- corpora ----------------------------------------------------------------------------------------------------
 
 
+def plant_a_rater() -> None:
+    """The public corpus's second rater has a name that nothing else holds, and said something."""
+    rater = CorpusVersion.objects.get(corpus__slug=PUBLIC).raters.get(name="bob")
+    rater.ratings.update(comment="as my sister cooks")
+    rater.name = "Zoe Quill"
+    rater.save()
+
+
+def exported(role: str, form: str) -> bytes:
+    """Names and contents of all files of the archive, one after the other."""
+    answer = program_of(person(role), "export").get(f"/corpora/{PUBLIC}/export", format=form)
+    archive = zipfile.ZipFile(io.BytesIO(b"".join(answer.streaming_content)))
+    return b"\n".join(name.encode() + b"\n" + archive.read(name) for name in archive.namelist())
+
+
 @pytest.mark.usefixtures("kitchens")
 class TestCorpora:
     def test_a_private_corpus_exists_for_organisers_only(self) -> None:
@@ -249,9 +266,6 @@ class TestCorpora:
         assert "overall" in answer.json()["detail"]
 
     def test_an_export_needs_its_scope_and_is_whole(self) -> None:
-        import io
-        import zipfile
-
         assert Program().get(f"/corpora/{PUBLIC}/export").status_code == 401
         user = person("participant")
         assert program_of(user, "read").get(f"/corpora/{PUBLIC}/export").status_code == 403
@@ -265,6 +279,26 @@ class TestCorpora:
         ]
         responses = archive.read(f"{PUBLIC}/responses.csv").decode()
         assert responses.count("\n") == 1 + 8
+
+    @pytest.mark.parametrize("form", ["jsonl", "csv", "mt-metrics-eval"])
+    def test_an_export_tells_a_participant_no_rater_s_name_and_no_comment(self, form: str) -> None:
+        plant_a_rater()
+        told = exported("participant", form)
+        assert (b"Zoe Quill" in told, b"as my sister cooks" in told) == (False, False)
+
+    @pytest.mark.parametrize("form", ["jsonl", "csv"])
+    def test_an_export_tells_an_organiser_both(self, form: str) -> None:
+        """After a participant's: what one gets is not kept for the other. Means (mt-metrics-eval) have neither."""
+        plant_a_rater()
+        exported("participant", form)
+        told = exported("organiser", form)
+        assert (b"Zoe Quill" in told, b"as my sister cooks" in told) == (True, True)
+
+    @pytest.mark.parametrize("form", ["jsonl", "csv"])
+    def test_an_export_has_the_pseudonyms_of_the_pages(self, form: str) -> None:
+        plant_a_rater()
+        told = exported("participant", form)
+        assert (b"rater 1" in told, b"rater 2" in told) == (True, True)
 
     def test_nothing_is_left_of_an_export(self, settings) -> None:
         program = program_of(person("participant"), "export")

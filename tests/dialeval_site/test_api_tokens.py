@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import threading
 from collections.abc import Callable
 from contextlib import suppress
@@ -15,14 +16,17 @@ from django.db import OperationalError
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
+from django_otp.plugins.otp_totp.models import TOTPDevice
 
 from annotations.models import AuditEntry
 from annotations.roles import ORGANISER
 from dialeval_site import tokens
+from dialeval_site.demo import DEMO_ACCOUNTS
 from dialeval_site.models import ApiToken
 from dialeval_site.request_ids import HEADER
 from tests.api_client import Program, program_of, token_of
 from tests.at_once import at_once
+from tests.dialeval_site.authenticator import code_of
 
 pytestmark = pytest.mark.django_db
 
@@ -209,8 +213,13 @@ def browser(ada) -> Client:
     return client
 
 
+def ask_for_token(browser: Client, **changes: object):
+    fields = {"name": "laptop", "scopes": ["read"], "days": "30", "password": "a long pass word", **changes}
+    return browser.post(reverse("tokens"), fields)
+
+
 def test_the_page_shows_a_new_token_once(ada, browser: Client) -> None:
-    made = browser.post(reverse("tokens"), {"name": "laptop", "scopes": ["read"], "days": "30"})
+    made = ask_for_token(browser)
     token = made.context["token"]
     assert token in made.content.decode()
     assert "no-store" in made["Cache-Control"]
@@ -220,9 +229,58 @@ def test_the_page_shows_a_new_token_once(ada, browser: Client) -> None:
 
 def test_the_page_offers_organise_to_organisers_only(ada, browser: Client) -> None:
     assert b'value="organise"' not in browser.get(reverse("tokens")).content
-    refused = browser.post(reverse("tokens"), {"name": "x", "scopes": ["organise"], "days": "30"})
+    refused = ask_for_token(browser, scopes=["organise"])
     assert refused.status_code == 422
+    assert refused.context["form"].errors.keys() == {"scopes"}
     assert not ApiToken.objects.exists()
+
+
+@pytest.mark.parametrize("password", ["", "guess"])
+def test_who_finds_the_browser_open_makes_no_token(ada, browser: Client, password: str) -> None:
+    """It would open the account for a year after its owner has come back."""
+    assert ask_for_token(browser, password=password).status_code == 422
+    assert not ApiToken.objects.exists()
+
+
+def test_where_two_factor_log_in_is_on_the_page_wants_a_code_too(ada, browser: Client) -> None:
+    assert b'name="code"' not in browser.get(reverse("tokens")).content
+    device = TOTPDevice.objects.create(user=ada, key="31" * 20, name="app")
+    assert b'name="code"' in browser.get(reverse("tokens")).content
+    assert ask_for_token(browser).status_code == 422
+    code = code_of(base64.b32encode(device.bin_key).decode())
+    assert ask_for_token(browser, password="guess", code=code).status_code == 422
+    assert not ApiToken.objects.exists()
+    assert ask_for_token(browser, code=code).status_code == 200, "a wrong password uses no code up"
+    assert ApiToken.objects.exists()
+
+
+def test_guessing_the_password_on_the_page_ends(ada, browser: Client) -> None:
+    for number in range(10):
+        ask_for_token(browser, password=f"guess {number}")
+    refused = ask_for_token(browser)
+    assert (refused.status_code, refused["Retry-After"]) == (429, "600")
+    assert not ApiToken.objects.exists()
+
+
+@pytest.mark.parametrize(("is_production", "status"), [(False, 200), (True, 422)])
+def test_a_demo_s_password_makes_tokens_of_a_demo_alone(settings, is_production: bool, status: int) -> None:
+    """A session that began in the demo may still be open in production."""
+    shared = DEMO_ACCOUNTS[1]
+    browser = Client()
+    browser.force_login(get_user_model().objects.create_user(shared.username, password=shared.password))
+    settings.PRODUCTION = is_production
+    assert ask_for_token(browser, password=shared.password).status_code == status
+
+
+def test_a_new_password_says_that_tokens_go_on_working(ada, browser: Client) -> None:
+    def said_after(old: str, new: str) -> str:
+        fields = {"old_password": old, "new_password1": new, "new_password2": new}
+        return browser.post(reverse("password-change"), fields, follow=True).content.decode()
+
+    revoked(ApiToken.objects.get(digest=tokens.digest_of(token_of(ada))))
+    assert "tokens go on working" not in said_after("a long pass word", "a longer pass word")
+    token_of(ada)
+    assert "tokens go on working" in said_after("a longer pass word", "the longest pass word")
 
 
 def test_one_revokes_ones_own_tokens_only(ada, browser: Client) -> None:
@@ -241,6 +299,16 @@ def test_one_revokes_ones_own_tokens_only(ada, browser: Client) -> None:
 def test_a_name_is_text_on_the_page(ada, browser: Client) -> None:
     tokens.make(ada, "<script>alert(1)</script>", ["read"], 1)
     assert b"<script>alert" not in browser.get(reverse("tokens")).content
+
+
+def test_a_wish_that_is_sent_twice_in_one_body_is_refused(ada) -> None:
+    body = (
+        '{"username": "ada", "password": "a long pass word", "name": "laptop", "days": 7, '
+        '"scopes": ["read"], "scopes": ["read", "submit"]}'
+    )
+    answer = Client().post("/api/v1/tokens", body, content_type="application/json")
+    assert (answer.status_code, answer.json()["errors"][0]["field"]) == (422, "body.scopes")
+    assert not ApiToken.objects.exists()
 
 
 def test_nobody_has_endless_tokens(ada) -> None:

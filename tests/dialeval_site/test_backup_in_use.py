@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from django.apps import apps
+from django.core.management import CommandError, call_command
 from django.db import connection
 from django.db.models import Model
 from django.utils import timezone
@@ -127,18 +128,34 @@ def test_a_submission_that_comes_meanwhile_is_left_to_the_next_backup_with_its_f
     assert files == {first.stored_as: b"dialog_id,turn\n"}
 
 
-def test_a_file_whose_row_was_deleted_meanwhile_is_told_and_no_reason_to_stop(
+def test_a_file_that_was_deleted_meanwhile_with_its_row_is_told_and_not_lost(
     version: CorpusVersion, tmp_path: Path
 ) -> None:
     gone, stays = hand_in(version, b"gone\n"), hand_in(version, b"stays\n")
 
     def told(table: str, done: int, total: int) -> None:
         if done == total:
+            in_another_connection(lambda: Submission.objects.filter(pk=gone.pk).delete())
             stored_path(gone).unlink(missing_ok=True)
 
     made = making.make(tmp_path / "b", told=told)
     manifest, rows, files = read(tmp_path / "b")
     assert made.missing == manifest["missing"] == [f"uploads/{gone.stored_as}"]
+    assert made.lost == 0
+    assert len(rows["challenges_submission"]) == 2
+    assert files == {stays.stored_as: b"stays\n"}
+
+
+def test_a_backup_without_a_file_whose_row_is_still_there_is_kept_and_ends_with_a_fault(
+    version: CorpusVersion, tmp_path: Path
+) -> None:
+    """A folder that is not mounted must not pass for a whole backup, night after night."""
+    lost, stays = hand_in(version, b"lost\n"), hand_in(version, b"stays\n")
+    stored_path(lost).unlink()
+    with pytest.raises(CommandError, match=r"^1 upload of this site is not there, and not in "):
+        call_command("backup", to=tmp_path / "b")
+    manifest, rows, files = read(tmp_path / "b")
+    assert manifest["missing"] == [f"uploads/{lost.stored_as}"]
     assert len(rows["challenges_submission"]) == 2
     assert files == {stays.stored_as: b"stays\n"}
 

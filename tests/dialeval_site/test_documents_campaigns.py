@@ -191,5 +191,5 @@ def test_every_field_of_a_rating_s_form_is_documented() -> None:
     from annotations.campaigns.forms.rating import RatingForm, SkipForm
 
     rows = [word for row in table_rows(PROTOCOL) for word in code_words(row[0])]
-    assert set(RatingForm.base_fields) | {"have"} == set(rows)
+    assert set(RatingForm.base_fields) | {"have", "outbox"} == set(rows)
     assert set(SkipForm.base_fields) <= set(code_words(PROTOCOL))

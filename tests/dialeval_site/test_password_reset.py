@@ -14,7 +14,7 @@ from django.test import Client
 from django.urls import reverse
 from django_otp.plugins.otp_totp.models import TOTPDevice
 
-from dialeval_site import password_reset, password_views
+from dialeval_site import password_reset, password_views, tokens
 from dialeval_site.demo import DEMO_ACCOUNTS
 from tests.challenges.receivers import MailReceiver, mail_receiver
 
@@ -80,6 +80,14 @@ def test_the_link_in_the_letter_sets_a_new_password(ada: Any, post_office: MailR
     assert choose(client, link_in(letter))["Location"] == reverse("login")
     ada.refresh_from_db()
     assert ada.check_password(NEW)
+
+
+def test_who_forgot_the_password_is_told_of_tokens_that_go_on_working(
+    ada: Any, post_office: MailReceiver, client: Client
+) -> None:
+    tokens.make(ada, "laptop", ["read"], 30)
+    choose(client, link_in(letter_to(post_office, "ada@example.org")))
+    assert "tokens go on working" in client.get(reverse("login")).content.decode()
 
 
 def test_a_link_is_good_once(ada: Any, post_office: MailReceiver) -> None:

@@ -13,6 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+import psycopg
 import pytest
 from django.core.exceptions import ImproperlyConfigured
 from django.db import connection
@@ -140,6 +141,16 @@ def test_a_relative_home_starts_at_the_project(tmp_path: Path) -> None:
     assert environment.home({}) == PROJECT / "var"
 
 
+def test_a_new_home_is_its_owner_s_alone(settings_with, tmp_path: Path) -> None:
+    """Its database has hashes of passwords, keys of second factors and hidden references."""
+    before = os.umask(0o022)
+    try:
+        settings_with(DIALEVAL_HOME=str(tmp_path / "new"))
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE((tmp_path / "new").stat().st_mode) == 0o700
+
+
 def test_hosts_are_separated_by_commas() -> None:
     hosts = environment.allowed_hosts({"ALLOWED_HOSTS": " a.example , .b.example,"})
     assert hosts == ["a.example", ".b.example"]
@@ -222,6 +233,36 @@ def test_the_database_in_use_is_set_up_so() -> None:
         assert options["transaction_mode"] == "IMMEDIATE"
     else:
         assert connection.pool.max_size == 8
+
+
+def test_a_connection_of_the_pool_is_tried_before_a_request_has_it(settings_with) -> None:
+    database = settings_with(DATABASE_URL="postgres://ann:pass@db.example/dialeval")["DATABASES"]
+    assert database["default"]["CONN_HEALTH_CHECKS"] is True
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.skipif(connection.vendor != "postgresql", reason="SQLite has no server that could end")
+def test_a_connection_that_the_server_ended_in_the_pool_is_not_handed_out() -> None:
+    """As after PostgreSQL was started again: each dead one was an answer 500."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT 1")
+    connection.close()  # back into the pool
+    settings = connection.settings_dict
+    with psycopg.connect(
+        dbname=settings["NAME"],
+        user=settings["USER"],
+        password=settings["PASSWORD"],
+        host=settings["HOST"] or settings["OPTIONS"].get("host"),
+        port=settings["PORT"] or None,
+        autocommit=True,
+    ) as other:
+        other.execute(
+            "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity "
+            "WHERE datname = current_database() AND backend_type = 'client backend' AND pid <> pg_backend_pid()"
+        )
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT 1")
+        assert cursor.fetchone() == (1,)
 
 
 # --- brokers ----------------------------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ from django.core.cache import cache
 from django.test import Client, RequestFactory
 from django.urls import reverse
 
-from dialeval_site import rates
+from annotations import rates
 
 pytestmark = pytest.mark.django_db
 PASSWORD = "a door of seven colours"

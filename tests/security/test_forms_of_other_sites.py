@@ -13,6 +13,7 @@ from tests.challenges.test_hidden_references import patterns
 from tests.dialeval_site.small_corpora import make_people, person
 
 pytestmark = pytest.mark.django_db
+PASSWORD = "a door of seven colours"
 
 
 def examples() -> list[tuple[str, str]]:
@@ -44,10 +45,13 @@ def test_the_token_of_another_site_s_page_is_none() -> None:
     """Over HTTPS Django also asks where the form came from."""
     make_people()
     client = Client(enforce_csrf_checks=True)
-    client.force_login(person("superuser"))
+    user = person("superuser")
+    user.set_password(PASSWORD)
+    user.save()
+    client.force_login(user)
     token = re.search(r'name="csrfmiddlewaretoken" value="(\w+)"', client.get("/accounts/").content.decode())
     assert token is not None
-    form = {"email": "eve@example.org", "csrfmiddlewaretoken": token[1]}
+    form = {"email": "eve@example.org", "password": PASSWORD, "csrfmiddlewaretoken": token[1]}
     assert client.post("/accounts/", form, secure=True, headers={"origin": "https://evil.example"}).status_code == 403
     assert client.post("/accounts/", form, secure=True, headers={"referer": "https://evil.example/"}).status_code == 403
     assert client.post("/accounts/", form).status_code == 302

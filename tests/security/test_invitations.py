@@ -31,9 +31,10 @@ def test_no_invitation_and_no_form_makes_an_organiser() -> None:
     invited.post(reverse("campaign-join", args=[invitation.token]), {**account, "username": "bob", **wish})
     team, _founder = team_with_member(open_round().challenge, "mira")
     signed_up.post(reverse("team-join", args=[team.invitation]), wish)
-    signed_up.post(reverse("account"), {"email": "", **wish})
+    signed_up.post(reverse("account"), {"email": "ada@example.org", "password": PASSWORD, **wish})
     users = {user.username: user for user in get_user_model().objects.all()}
     assert {"ada", "bob"} <= set(users)
+    assert users["ada"].email == "ada@example.org", "the form of the account was taken"
     for user in users.values():
         assert (user.is_staff, user.is_superuser, is_organiser(user)) == (False, False, False), user
         assert not user.groups.filter(name=ORGANISER).exists()

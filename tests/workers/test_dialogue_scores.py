@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,10 +21,11 @@ from leaderboard.queries.finished_runs import metric_scores
 from leaderboard.queries.score_spread import score_spread
 from tests.annotations.stored import dialogue, rated_corpus, stored
 from tests.workers.conftest import forget
-from workers import execution, runs
+from tests.workers.lengths import Scorer, lengths, metric
+from workers import execution, runs, scoring
 from workers.management.commands.score import _all_but_judges
 from workers.metrics import registry
-from workers.metrics.base import Account, Example, Metric, Score
+from workers.metrics.base import Account, Example, Level, Metric, Score
 from workers.metrics.configuration import parse
 from workers.models import MetricRun
 from workers.queries import dialogue_scores_at, turn_scores_at
@@ -96,6 +98,45 @@ def done(version: CorpusVersion) -> dict[str, MetricRun]:
     for run in MetricRun.objects.order_by("pk"):
         execution.compute(run.pk)
     return {run.system.name: run for run in MetricRun.objects.filter(metric="words").select_related("system")}
+
+
+@pytest.mark.parametrize(
+    ("levels", "made", "error"),
+    [
+        (
+            {"dialogue", "system"},
+            Scorer(lengths),
+            "misfit has the levels dialogue, system: its scorer needs score_dialogues or score_system",
+        ),
+        (
+            {"turn", "dialogue", "system"},
+            Words(),
+            "misfit has the levels turn, dialogue, system: its scorer needs score",
+        ),
+    ],
+)
+def test_a_metric_whose_methods_do_not_fit_its_levels_fails_its_run_and_says_so(
+    version: CorpusVersion, monkeypatch: pytest.MonkeyPatch, levels: set[Level], made: Any, error: str
+) -> None:
+    misfit = replace(metric("misfit", lengths), levels=frozenset(levels), build=lambda options: made)
+    monkeypatch.setattr(registry, "_catalogue", lambda: registry.assemble([misfit], []))
+    runs.request([parse("misfit")], select_systems(version, ["curt"]), hint=False)
+    execution.compute(MetricRun.objects.get().pk)
+    run = MetricRun.objects.get()
+    assert (run.state, run.error) == ("failed", f"ValueError: {error}")
+    assert run.dialogue_scores == []
+
+
+def test_dialogue_scores_that_are_not_one_a_dialogue_fail_their_run(
+    version: CorpusVersion, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is to be scored has an entry too many: a score a turn, say."""
+    whole = scoring._whole_dialogues
+    monkeypatch.setattr(scoring, "_whole_dialogues", lambda task: [*whole(task), Undefined("no dialogue")])
+    runs.request([parse("words")], select_systems(version, ["curt"]), hint=False)
+    execution.compute(MetricRun.objects.get().pk)
+    run = MetricRun.objects.get()
+    assert (run.state, run.error) == ("failed", "ValueError: words has 4 dialogue scores for 3 dialogues")
 
 
 def test_a_run_keeps_a_score_a_dialogue_and_their_mean(done: dict[str, MetricRun]) -> None:

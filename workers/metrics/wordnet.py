@@ -280,7 +280,10 @@ def _expect(file: str, what: str, found: int, expected: int) -> None:
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m workers.metrics.wordnet", description="Provide WordNet 3.0.")
     parser.add_argument("--to", type=Path, default=None, help="an NLTK data folder (default: DIALEVAL_HOME/nltk_data)")
-    folder = parser.parse_args(arguments).to or default_folder()
+    folder = parser.parse_args(arguments).to
+    if folder is None:
+        folder = default_folder()
+        folder.parent.mkdir(mode=0o700, parents=True, exist_ok=True)  # as the site makes it, which comes later
     try:
         print(provide(folder))
     except (NotWordNetError, OSError) as problem:

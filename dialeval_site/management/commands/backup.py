@@ -47,3 +47,6 @@ class Command(ConsoleCommand):
             f"{to}: {made.rows:,} rows of {made.tables} tables, {made.files:,} uploads{models}, "
             f"{to.stat().st_size / 1e6:,.1f} MB"
         )
+        if made.lost:
+            what = "1 upload of this site is" if made.lost == 1 else f"{made.lost:,} uploads of this site are"
+            raise CommandError(f"{what} not there, and not in {to}; everything else is in it")

@@ -9,9 +9,9 @@ from django.contrib.auth.password_validation import validate_password
 from django.core.exceptions import ValidationError
 from django.core.management.base import CommandError, CommandParser
 
+from annotations.accounts import NameTaken, open_account
 from annotations.console import ConsoleCommand
-from dialeval_site.account_actions import NameTaken, make_organiser, open_account
-from dialeval_site.account_forms import refuse_demo_password
+from dialeval_site.account_actions import make_organiser
 
 
 class Command(ConsoleCommand):
@@ -38,7 +38,7 @@ def _new_account(name: str) -> Any:
         user.clean_fields(exclude=["password"])
         password = _password(name)
         validate_password(password, user)
-        return open_account(name, refuse_demo_password(password))
+        return open_account(name, password)
     except ValidationError as wrong:
         raise CommandError(" ".join(wrong.messages)) from None
     except NameTaken:

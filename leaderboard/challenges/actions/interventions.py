@@ -45,7 +45,8 @@ class CannotDo(Exception):
 
 def may_cancel(submission: Submission, user: Any) -> bool:
     """Organisers may while it is at work. Its team may until anything could be learned from it: a prompt until it is
-    run, a file until the first of its scores is there; and what has been scored before is no longer theirs to cancel.
+    run, a file until the first of its scores is there; and what has been scored before is no longer theirs to cancel,
+    nor what is disqualified: it keeps its attempt.
     """
     if submission.state not in AT_WORK or not user.is_authenticated:
         return False
@@ -55,7 +56,7 @@ def may_cancel(submission: Submission, user: Any) -> bool:
         of_ours = submission.user_id == user.pk
     else:
         of_ours = submission.team.members.filter(user=user).exists()
-    return of_ours and _is_unknown_yet(submission)
+    return of_ours and submission.disqualified_at is None and _is_unknown_yet(submission)
 
 
 def _is_unknown_yet(submission: Submission) -> bool:
@@ -74,7 +75,7 @@ def cancel(submission: Submission, by: Any) -> None:
         if present.state not in AT_WORK:
             raise CannotDo(_("It has ended already."))
         if not may_cancel(present, by):
-            raise CannotDo(_("It can no longer be cancelled: it is being run, or a score of it is there."))
+            raise CannotDo(_why_not_cancelled(present))
         at_work = Submission.objects.filter(pk=present.pk, state__in=AT_WORK)
         if not end(at_work, State.CANCELLED, f"Cancelled by {by.get_username()}. It is not counted as an attempt."):
             raise CannotDo(_("It has ended already."))
@@ -83,6 +84,12 @@ def cancel(submission: Submission, by: Any) -> None:
             _withhold(present)
             drop([present.version_id], kind=BOARD)  # evaluated anew, it stood on it
         _record(by, "submission.cancelled", present)
+
+
+def _why_not_cancelled(submission: Submission) -> str:
+    if submission.disqualified_at is not None:
+        return _("It is disqualified and keeps its attempt. Organisers alone may cancel it.")
+    return _("It can no longer be cancelled: it is being run, or a score of it is there.")
 
 
 def _withhold(submission: Submission) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 from typing import Any
 
 from django.conf import settings
@@ -23,9 +23,12 @@ from leaderboard.challenges.models import COUNTED, Member, Round, Submission, Te
 from leaderboard.challenges.phase import phase_of
 from leaderboard.challenges.prompts.spec import LARGEST_FILE, canonical, read_prompt
 from leaderboard.challenges.queries.attempts import day_of
+from leaderboard.challenges.queries.challenges import rates_hidden_corpus_of
 from leaderboard.challenges.uploads import Upload
 
 LONGEST_NAME, LONGEST_DESCRIPTION = 80, 2_000
+FILES_FOR_AN_ATTEMPT = 10
+"""So many files a day for each attempt a day, whatever becomes of them. Who looks for a fault in a file needs a few."""
 KIND_OF_TRACK = {Track.GPU: Submission.Kind.RESPONSES, Track.PROMPT: Submission.Kind.PROMPT}
 
 
@@ -38,8 +41,8 @@ class Received:
 
 
 class NotTaken(Exception):
-    """``code``: closed, upcoming, track, limit_day, limit_total, disqualified, not_member, round, too_large, empty,
-    not_text, name, description or storage. ``message`` is for the person who sent it."""
+    """``code``: closed, upcoming, track, limit_day, limit_total, disqualified, not_member, rater, round, too_large,
+    empty, not_text, name, description or storage. ``message`` is for the person who sent it."""
 
     def __init__(self, code: str, message: str) -> None:
         self.code, self.message = code, message
@@ -98,10 +101,12 @@ def _receive(round: Round, team: Team, user: Any, track: str, name: str, descrip
     if known is not None:
         return Received(known, is_new=False)
     _refuse_unless_open(round, team, track, now)
+    _refuse_raters(round, user)
     try:
         places = free_places(round, team, day_of(now))
     except NoPlaceLeft as full:
         raise _limit_reached(round, full.of) from None
+    _refuse_a_flood(round, team, places.day)
     submission = store(
         upload,
         kind=KIND_OF_TRACK[Track(track)],
@@ -200,6 +205,32 @@ def _refuse_unless_open(round: Round, team: Team, track: str, now: datetime) -> 
         raise NotTaken("closed", _("This round is closed."))
     if track not in round.tracks:
         raise NotTaken("track", _("This track is not open in this round."))
+
+
+def _refuse_raters(round: Round, user: Any) -> None:
+    """Nobody who rates joins a team of such a challenge; but a round may come later, and so may the rating."""
+    if rates_hidden_corpus_of(round.challenge, user):
+        raise NotTaken(
+            "rater",
+            _(
+                "You rate in a campaign on a corpus whose references this challenge hides. You have seen them, and "
+                "cannot hand in. Your team's other members can."
+            ),
+        )
+
+
+def _refuse_a_flood(round: Round, team: Team, day: date) -> None:
+    """What ends without a score gives its attempt back, but it was kept, looked through and told of by a letter."""
+    most = FILES_FOR_AN_ATTEMPT * round.daily_limit
+    if Submission.objects.filter(round=round, team=team, day=day).count() >= most:
+        raise NotTaken(
+            "limit_day",
+            _(
+                "Your team has handed in %(most)s files today, with those that were invalid or cancelled. Check the "
+                "next one before you send it; the count begins anew at midnight UTC."
+            )
+            % {"most": most},
+        )
 
 
 def _limit_reached(round: Round, of: str) -> NotTaken:

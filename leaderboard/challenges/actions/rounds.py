@@ -99,6 +99,7 @@ def edit_round(round: Round, asked: RoundAsked, by: Any = None) -> Round:
         for name, why in what_is_settled(stored).items():
             if not _may_become(stored, name, values[name]):
                 raise Refused(why, name)
+        _refuse_to_show_what_is_private(stored, values["private_metrics"])
         for name, value in values.items():
             setattr(stored, name, value)
         if what := audit.changes(before, audit.noted(stored, NOTED)):
@@ -156,6 +157,21 @@ def _may_become(round: Round, name: str, value: Any) -> bool:
     if name == "unveil_at" and value is not None and round.unveil_at is not None:
         return value.replace(second=0, microsecond=0) == round.unveil_at.replace(second=0, microsecond=0)
     return value == getattr(round, name)
+
+
+def _refuse_to_show_what_is_private(round: Round, private_metrics: Sequence[str]) -> None:
+    """A published system's pages show every metric's score at every turn, so a metric that is private from now on would
+    be everybody's. Publishing holds the round's row, as ``edit_round`` does: one of the two is first."""
+    if is_unveiled(round.unveil_at, timezone.now()) or not set(private_metrics) - set(round.private_metrics):
+        return
+    if System.objects.filter(submission__round=round, withheld=False).exists():
+        raise Refused(
+            _(
+                "Systems of this round are published, and the corpus's pages show every score of theirs. Take the "
+                "systems back first."
+            ),
+            "private_metrics",
+        )
 
 
 def _held(round: Round) -> Round:

@@ -89,18 +89,21 @@ def leave(team: Team, user: Any) -> None:
     """The person is no member any more; a team without members that handed in nothing is gone, and its name free.
 
     Who has handed something in stays, and so does the last member of a team that has: a result needs somebody to
-    answer for it, and a person who could go and found another team would have its attempts, too. What kept this person
+    answer for it, and a person who could go and found another team would have its attempts, too. Nobody leaves a
+    disqualified team: its reason would be gone with the last member, who would take part anew. What kept this person
     from rating the team's systems stays. Raises ``CannotJoin`` with the reason.
     """
     with transaction.atomic():
         challenge = _held(team.challenge)
         # Held as in ``places.lock_team``: a submission that is coming in is there before, or finds no member.
-        Team.objects.select_for_update(no_key=True).filter(pk=team.pk).first()
+        present = Team.objects.select_for_update(no_key=True).filter(pk=team.pk).first()
         members = Member.objects.filter(team=team)
-        if not members.filter(user=user).exists():
+        if present is None or not members.filter(user=user).exists():
             return
         if challenge.state == Challenge.State.CLOSED:
             raise CannotJoin(_("This challenge is closed. Its teams stay as they are."))
+        if present.disqualified_at is not None:
+            raise CannotJoin(_("This team is disqualified. Its members stay as they are."))
         if Submission.objects.filter(team=team, user=user).exists():
             raise CannotJoin(_("You have handed in a submission for this team and stay its member."))
         has_handed_in = Submission.objects.filter(team=team).exists()

@@ -6,10 +6,12 @@ from datetime import datetime
 from typing import Any
 
 from django.conf import settings
+from django.db.models import QuerySet
 from django.urls import reverse
 from django.utils import timezone
 
 from annotations.queries import visible_corpora
+from annotations.rest.paging import Paging, page_of
 from leaderboard.challenges.access import team_of
 from leaderboard.challenges.actions.work import may_cancel
 from leaderboard.challenges.models import Challenge, LogLine, Round, Submission, Team, Track
@@ -110,9 +112,18 @@ def attempts_document(round: Round | None, team: Team | None) -> dict[str, Any] 
 # --- submissions ------------------------------------------------------------------------------------------------
 
 
-def submission_line(submission: Submission) -> dict[str, Any]:
+def submission_page(rows: QuerySet[Submission], paging: Paging) -> dict[str, Any]:
+    """Newest first. What the runs of those at scoring are at is read for the whole page, not for each."""
+    page = page_of(rows, "-pk", paging, lambda submission: submission)
+    submissions: list[Submission] = page["items"]
+    at_scoring = (one for one in submissions if one.state == Submission.State.SCORING)
+    runs = submission_queries.run_states(at_scoring)
+    lines = [submission_line(one, submission_queries.progress_of(one, runs)) for one in submissions]
+    return {**page, "items": lines}
+
+
+def submission_line(submission: Submission, progress: submission_queries.Progress | None) -> dict[str, Any]:
     round, team = submission.round, submission.team
-    progress = submission_queries.progress_of(submission)
     return {
         "id": submission.public_id,
         "kind": submission.kind,
@@ -147,7 +158,7 @@ def submission_document(submission: Submission, user: Any) -> dict[str, Any]:
     standing = submission_queries.standing_of(submission, user)
     is_prompt = submission.kind == Submission.Kind.PROMPT
     return {
-        **submission_line(submission),
+        **submission_line(submission, submission_queries.progress_of(submission)),
         "description": submission.description,
         "file": {"name": submission.file_name, "size": submission.size, "sha256": submission.sha256},
         "problems": [
@@ -157,7 +168,7 @@ def submission_document(submission: Submission, user: Any) -> dict[str, Any]:
         "more_problems": submission.more_problems,
         "scores": own_scores(submission, user),
         "rank": standing.rank if standing else None,
-        "rank_reason": _why_no_rank(standing),
+        "rank_reason": _why_no_rank(standing) if submission.round_id else METRIC_SCORES,
         "is_settling": standing is not None and standing.is_settling,
         "attempts": attempts_document(submission.round, submission.team),
         "usage": _usage(submission) if is_prompt else None,
@@ -189,6 +200,9 @@ def _higher_is_better(metric: str) -> bool:
         return parse(metric).metric.higher_is_better
     except ConfigurationError:  # no longer installed: its column says so, too
         return True
+
+
+METRIC_SCORES = "a metric's scores have no rank"
 
 
 def _why_no_rank(standing: submission_queries.Standing | None) -> str | None:

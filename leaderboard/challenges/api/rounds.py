@@ -14,7 +14,7 @@ from pydantic import Field
 
 from annotations.rest.access import Token
 from annotations.rest.document import refusals
-from annotations.rest.paging import Page, Paging, page_of
+from annotations.rest.paging import Page, Paging
 from annotations.rest.problems import Refused
 from annotations.rest.texts import Text
 from leaderboard.analyses.rest import NotYet, not_yet
@@ -171,12 +171,16 @@ def list_round_submissions(request: HttpRequest, place: Path[RoundPlace], paging
     """Newest first. Organisers get those of all teams."""
     round = round_at(request, place.slug, place.round)
     rows = submissions_seen_by(request.user).filter(round=round)
-    return page_of(rows, "-pk", paging, documents.submission_line)
+    return documents.submission_page(rows, paging)
 
 
 class HandIn(Schema):
     name: Text = Field(min_length=1, max_length=80, description="The system's name, as boards will show it.")
-    description: Text = Field("", max_length=2000, description="What it is; for organisers and your team.")
+    description: Text = Field(
+        "",
+        max_length=2000,
+        description="What it is; for organisers and your team, and for everybody once organisers publish the system.",
+    )
     track: TrackName = Field("gpu", description="gpu: a file of responses. prompt: a prompt that is run here.")
 
 

@@ -42,7 +42,7 @@ def list_submissions(request: HttpRequest, wish: Query[ListWish], paging: Query[
     rows = submissions_seen_by(request.user)
     if wish.state is not None:
         rows = rows.filter(state=wish.state)
-    return page_of(rows, "-pk", paging, documents.submission_line)
+    return documents.submission_page(rows, paging)
 
 
 @router.get(

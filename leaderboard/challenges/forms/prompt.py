@@ -73,7 +73,10 @@ class NameFields(forms.Form):
         max_length=LONGEST_DESCRIPTION,
         required=False,
         label=gettext_lazy("Description"),
-        help_text=gettext_lazy("What is new in this prompt. Organisers read it; up to 2,000 characters."),
+        help_text=gettext_lazy(
+            "What is new in this prompt; up to 2,000 characters. Organisers read it, and everybody once they publish "
+            "the system."
+        ),
         widget=forms.Textarea(attrs={"rows": 2}),
     )
 

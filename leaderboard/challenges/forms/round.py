@@ -10,6 +10,7 @@ from typing import Any
 
 from django import forms
 from django.core.validators import validate_slug
+from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
@@ -28,6 +29,7 @@ from leaderboard.challenges.models.challenge import (
     OUTPUT_TOKENS_PER_DIALOGUE,
     random_seed,
 )
+from leaderboard.challenges.phase import is_unveiled
 from leaderboard.challenges.queries import organising
 from workers.metric_list import Kind, by_kind
 from workers.metrics.configuration import ConfigurationError, parse
@@ -157,7 +159,9 @@ class RoundForm(forms.Form):
     )
     unveil_at = _date(
         gettext_lazy("Unveiling"),
-        gettext_lazy("When everybody sees the private board. Empty: when you press the button for it."),
+        gettext_lazy(
+            "When everybody sees the private board, at the closing or later. Empty: when you press the button for it."
+        ),
     )
     shows_corpus_baselines = forms.BooleanField(
         required=False,
@@ -301,7 +305,25 @@ class RoundForm(forms.Form):
         opens, closes = cleaned.get("opens_at"), cleaned.get("closes_at")
         if opens and closes and closes <= opens:
             self.add_error("closes_at", _("It must close after it opens."))
+        if why := self._why_not_unveiled_then(cleaned.get("unveil_at"), closes):
+            self.add_error("unveil_at", why)
         return cleaned
+
+    def _why_not_unveiled_then(self, unveils: datetime | None, closes: datetime | None) -> str:
+        """What was seen is never veiled again, so a slip would be for good. What the round has already may stay."""
+        if unveils is None or "unveil_at" in self.settled:
+            return ""
+        stays = self._stays("unveil_at", unveils)
+        if is_unveiled(unveils, timezone.now()):
+            return "" if stays else _("This moment has passed. To unveil it now, press the button for it.")
+        if closes and unveils < closes and not (stays and self._stays("closes_at", closes)):
+            return _("The round is still open then: teams could tune on the private board. Unveil it when it closes.")
+        return ""
+
+    def _stays(self, name: str, moment: datetime) -> bool:
+        """As the round has it; forms know no seconds."""
+        stored = None if self.round is None else getattr(self.round, name)
+        return stored is not None and stored.replace(second=0, microsecond=0) == moment.replace(second=0, microsecond=0)
 
     def _in_utc(self, name: str, moment: datetime, zone: str) -> datetime | None:
         try:

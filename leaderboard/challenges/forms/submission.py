@@ -28,6 +28,9 @@ class SubmissionForm(forms.Form):
         max_length=LONGEST_DESCRIPTION,
         required=False,
         label=gettext_lazy("Description"),
-        help_text=gettext_lazy("Model, data, what is new. Organisers read it; up to 2,000 characters."),
+        help_text=gettext_lazy(
+            "Model, data, what is new; up to 2,000 characters. Organisers read it, and everybody once they publish the "
+            "system."
+        ),
         widget=forms.Textarea(attrs={"rows": 3}),
     )

@@ -115,11 +115,13 @@ def submitters_of(team: Team) -> set[int]:
     return set(Submission.objects.filter(team=team, user__isnull=False).values_list("user_id", flat=True))
 
 
-def why_not_leave(challenge: Challenge, members: Sequence[Member], submitters: set[int], user: Any) -> str:
-    """ "closed", "submitted", "last" or, where the person may leave, "". ``actions.teams.leave`` holds the same rules
-    under its lock."""
+def why_not_leave(challenge: Challenge, team: Team, members: Sequence[Member], submitters: set[int], user: Any) -> str:
+    """ "closed", "disqualified", "submitted", "last" or, where the person may leave, "". ``actions.teams.leave`` holds
+    the same rules under its lock."""
     if challenge.state == Challenge.State.CLOSED:
         return "closed"
+    if team.disqualified_at is not None:
+        return "disqualified"
     if user.pk in submitters:
         return "submitted"
     return "last" if len(members) == 1 and submitters else ""

@@ -61,6 +61,8 @@ def standing_in(user: Any, at: RoundAt, team: Team | None, attempts: Attempts | 
         return "rater" if rates_hidden_corpus_of(at.round.challenge, user) else "no_team"
     if team.disqualified_at is not None:
         return "disqualified"
+    if rates_hidden_corpus_of(at.round.challenge, user):
+        return "rater"
     if attempts is not None and attempts.total_left == 0:
         return "limit_total"
     if attempts is not None and attempts.day_left == 0:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal
@@ -17,7 +18,7 @@ from leaderboard.challenges.models.challenge import BOARD
 from leaderboard.challenges.queries.board import has_private_board, round_board, sees_private_board
 from leaderboard.challenges.queries.board_entries import scores_of_system
 from leaderboard.challenges.queries.listing import is_own
-from workers.metrics.configuration import ConfigurationError, parse
+from workers.metrics.configuration import Configuration, ConfigurationError, parse
 from workers.models import MetricRun
 from workers.queries import runs_for
 
@@ -122,10 +123,14 @@ class Progress:
     of: Literal["rows", "turns", "metrics"]
 
 
-def progress_of(submission: Submission) -> Progress | None:
-    """None where nothing can be counted: before a worker has it, and after its end."""
+RunStates = dict[tuple[int, str], str]
+"""State by system and configuration."""
+
+
+def progress_of(submission: Submission, runs: RunStates | None = None) -> Progress | None:
+    """None where nothing can be counted: before a worker has it, and after its end. ``runs`` where they are read."""
     if submission.state == State.SCORING and submission.system_id is not None:
-        states = [state for _, state in metric_states(submission)]
+        states = [state for _, state in metric_states(submission, runs)]
         return Progress(states.count(MetricRun.State.DONE), len(states), "metrics")
     if submission.state in (State.VALIDATING, State.GENERATING) and submission.progress_total:
         of = "turns" if submission.state == State.GENERATING else "rows"
@@ -133,19 +138,34 @@ def progress_of(submission: Submission) -> Progress | None:
     return None
 
 
-def metric_states(submission: Submission) -> list[tuple[str, str]]:
+def metric_states(submission: Submission, runs: RunStates | None = None) -> list[tuple[str, str]]:
     """(metric, state of its run) for the metrics that the round asks for and everybody sees, in its order."""
     if submission.system is None or submission.round is None:
         return []
-    configurations = []
-    for text in submission.round.metrics:
+    texts = [one.text for one in _configurations_of(submission.round)]
+    states = run_states([submission]) if runs is None else runs
+    return [(text, states.get((submission.system.pk, text), MetricRun.State.PENDING)) for text in texts]
+
+
+def run_states(submissions: Iterable[Submission]) -> RunStates:
+    """Of the systems of these, by what their rounds ask for and everybody sees: read at once, for a list of them."""
+    found = [one for one in submissions if one.system is not None and one.round is not None]
+    if not found:
+        return {}
+    rounds = {one.round_id: one.round for one in found}
+    configurations = [one for round in rounds.values() for one in _configurations_of(round)]
+    runs = runs_for(configurations, [one.system for one in found])
+    return {(system, text): state for system, text, state in runs.values_list("system", "configuration", "state")}
+
+
+def _configurations_of(round: Round) -> list[Configuration]:
+    found = []
+    for text in round.metrics:
         try:
-            configurations.append(parse(text))
+            found.append(parse(text))
         except ConfigurationError:  # no longer installed
             continue
-    runs = runs_for(configurations, [submission.system]).values_list("configuration", "state")
-    states = dict(runs)
-    return [(one.text, states.get(one.text, MetricRun.State.PENDING)) for one in configurations]
+    return found
 
 
 def log_of(submission: Submission, viewer: Any) -> list[LogLine]:
@@ -215,8 +235,8 @@ def _line(metric: dict[str, Any], score: dict[str, Any]) -> ScoreLine:
 @dataclass(frozen=True, slots=True)
 class Standing:
     """Where it stands on the public board. ``rank`` is None with a ``reason`` where it has none; ``entries`` are those
-    that have one. ``other`` is the public id of the team's submission that stands there in its place. ``is_settling``:
-    the board is still being computed."""
+    that have one. ``other`` is the public id of the team's submission that stands there in its place, as its best or as
+    its latest. ``is_settling``: the board is still being computed."""
 
     rank: int | None
     worst_rank: int | None
@@ -224,6 +244,7 @@ class Standing:
     entries: int
     other: str = ""
     is_settling: bool = False
+    other_is_best: bool = False
 
 
 def standing_of(submission: Submission, viewer: Any) -> Standing | None:
@@ -238,10 +259,16 @@ def standing_of(submission: Submission, viewer: Any) -> Standing | None:
     entry = next((one for one in board["entries"] if one["submission"] == submission.public_id), None)
     if entry is not None:
         return Standing(entry["rank"], entry["worst_rank"], entry["reason"], ranked, is_settling=settles)
-    of_team = [one for one in board["entries"] if one["team_id"] == submission.team.public_id]
     # An older board may hold the team's other submission where this one is the better.
-    other = of_team[0]["submission"] if of_team and not settles else ""
-    return Standing(None, None, "", ranked, other, settles)
+    other = "" if settles else _competing_of(submission.team, board)
+    by_score = submission.round.entry == Round.Entry.BEST and not board["reason"]  # with a reason it counts nothing
+    return Standing(None, None, "", ranked, other, settles, other_is_best=by_score)
+
+
+def _competing_of(team: Team, board: dict[str, Any]) -> str:
+    """The submission that stands for the team; what is a baseline or disqualified stands beside it."""
+    of_team = (one for one in board["entries"] if one["team_id"] == team.public_id)
+    return next((one["submission"] for one in of_team if not one["is_baseline"] and not one["disqualified"]), "")
 
 
 def is_at_work(submission: Submission) -> bool:

@@ -163,20 +163,28 @@ def _address_of(entry: dict[str, Any]) -> str:
 
 
 def _notes(document: dict[str, Any]) -> tuple[str, ...]:
-    shown = (
-        _("Each team stands with its best submission, chosen by the public board's dialogues; of equal ones the first.")
-        if document["entry"] == "best"
-        else _("Each team stands with its latest submission.")
-    )
     return (
         _(
             "Rank: 1 + the number of entries whose interval lies wholly on the better side of this one's; then the "
             "worst place that the intervals allow. Entries in one group cannot be told apart. Baselines, disqualified "
             "entries and those without a score are not ranked."
         ),
-        shown,
+        _what_stands_for_a_team(document),
         _("Intervals: 95 %, one dialogue left out at a time, Student's t. Undefined values say why."),
     )
+
+
+def _what_stands_for_a_team(document: dict[str, Any]) -> str:
+    if document["entry"] != "best":
+        return _("Each team stands with its latest submission.")
+    if document["split"]["public_dialogues"]:
+        return _(
+            "Each team stands with its best submission, chosen by the public board's dialogues; of equal ones the "
+            "first."
+        )
+    if document["part"] == "public":
+        return _("Each team stands with its latest submission: this board counts nothing by which one is the best.")
+    return _("Each team stands with its best submission, chosen by this board's dialogues; of equal ones the first.")
 
 
 def _signature(document: dict[str, Any]) -> str:

@@ -42,7 +42,7 @@ def team(request: HttpRequest, slug: str) -> HttpResponse:
         "members": [(member, member.user_id in submitters) for member in members],
         "is_full": len(members) >= challenge.largest_team,
         "link": request.build_absolute_uri(link),
-        "why_not_leave": queries.why_not_leave(challenge, members, submitters, request.user),
+        "why_not_leave": queries.why_not_leave(challenge, own, members, submitters, request.user),
         "would_be_gone": len(members) == 1,
         "submissions": handed_in,
         "table": submissions_table(handed_in, _("Submissions of your team"), with_round=True),

@@ -43,7 +43,7 @@ def add(parsers: Subparsers) -> None:
     submit.add_argument("target", metavar="CHALLENGE ROUND FILE", nargs="+", help="only FILE with --metric-scores")
     submit.add_argument("--name", required=True, help="what the system (or the metric) is called")
     submit.add_argument("--description", default="", help="a sentence or two about it")
-    submit.add_argument("--track", choices=("gpu", "prompt"), default="gpu", help="default: gpu, a file of responses")
+    submit.add_argument("--track", choices=("gpu", "prompt"), help="default: gpu, a file of responses")
     submit.add_argument("--watch", action="store_true", help="wait until it is scored; exit 1 if it is not")
     submit.add_argument("--metric-scores", metavar="CORPUS", help="hand in a metric's scores for this corpus")
     submit.add_argument("--level", choices=("turn", "dialogue", "system"), default="turn", help="of metric scores")
@@ -140,11 +140,13 @@ def _submit(options: argparse.Namespace) -> int:
 
 def _parcel(options: argparse.Namespace) -> tuple[str, dict[str, str], Path]:
     """Where to, with which fields, which file."""
-    fields = {"name": options.name, "description": options.description}
     if options.metric_scores:
         if len(options.target) != 1:
             raise ClientError("with --metric-scores name one FILE")
-        fields |= {
+        if options.description or options.track:
+            raise ClientError("--description and --track are of rounds; say with --link where the metric is described")
+        fields = {
+            "name": options.name,
             "level": options.level,
             "higher_is_better": "false" if options.lower_is_better else "true",
             "link": options.link,
@@ -153,7 +155,7 @@ def _parcel(options: argparse.Namespace) -> tuple[str, dict[str, str], Path]:
     if len(options.target) != 3:
         raise ClientError("name CHALLENGE, ROUND and FILE")
     challenge, round, file = options.target
-    fields["track"] = options.track
+    fields = {"name": options.name, "description": options.description, "track": options.track or "gpu"}
     return f"challenges/{part(challenge)}/rounds/{part(round)}/submissions", fields, Path(file)
 
 

@@ -117,6 +117,19 @@ def test_missing_names_what_to_do(only_source: Path, tmp_path: Path, monkeypatch
     assert wordnet.missing() == ""
 
 
+def test_a_home_that_it_makes_is_its_owner_s_alone(
+    only_source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """``make setup`` comes before the site, whose database is to lie there."""
+    monkeypatch.setenv("DIALEVAL_HOME", str(tmp_path / "home"))
+    before = os.umask(0o022)
+    try:
+        assert wordnet.main([]) == 0
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE((tmp_path / "home").stat().st_mode) == 0o700
+
+
 def test_a_relative_home_starts_at_the_project(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DIALEVAL_HOME", "elsewhere")
     assert wordnet.default_folder() == wordnet.PROJECT / "elsewhere" / "nltk_data"
