@@ -7,6 +7,7 @@ from pathlib import Path
 import dj_database_url
 import plotly
 from csp.constants import NONE, SELF
+from django.core.exceptions import ImproperlyConfigured
 
 from annotations.version import VERSION as VERSION
 from dialeval_site import environment, logs
@@ -96,14 +97,18 @@ if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
     }
     # A connection takes 2 ms to open, and the last one to close writes the whole log back: each thread keeps its own.
     DATABASES["default"]["CONN_MAX_AGE"] = 60
+elif DATABASES["default"]["ENGINE"] != "django.db.backends.postgresql":
+    raise ImproperlyConfigured(
+        "DATABASE_URL: must begin with sqlite:/// or postgres://, "
+        f"not {environment.text('DATABASE_URL').partition('//')[0]}//"
+    )
 else:
     DATABASES["default"].setdefault("OPTIONS", {})["pool"] = {
         "min_size": 1,
         "max_size": environment.whole("DATABASE_POOL_SIZE"),
         "timeout": 10,
     }
-    # After PostgreSQL was started again the pool holds dead connections; each one handed out would be an answer 500.
-    DATABASES["default"]["CONN_HEALTH_CHECKS"] = True
+    DATABASES["default"]["ENGINE"] = "dialeval_site.postgresql"  # whose pool hands out no dead connection
     if environment.text("DATABASE_PREPARED_STATEMENTS").lower() != "false":
         # What comes for the fifth time on a connection is prepared: planning took PostgreSQL longer than running it.
         DATABASES["default"]["OPTIONS"] |= {"server_side_binding": True, "prepare_threshold": 5}
