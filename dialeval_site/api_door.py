@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 from django.conf import settings
 from django.db import DatabaseError
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from django.utils.translation import gettext as _
 
@@ -57,7 +57,7 @@ class ApiDoor:
             response["Retry-After"] = str(_seconds_left())
         else:
             request.api_caller = caller  # type: ignore[attr-defined]
-            response = _in_one_form(self.get_response(request))
+            response = _in_one_form(self._answer(request))
         response["RateLimit-Limit"] = str(settings.API_RATE)
         response["RateLimit-Remaining"] = str(max(0, settings.API_RATE - count))
         response["RateLimit-Reset"] = str(_seconds_left())
@@ -65,6 +65,20 @@ class ApiDoor:
             response["WWW-Authenticate"] = 'Bearer realm="dialeval"'
         if "Cache-Control" not in response:
             response["Cache-Control"] = "private, no-store"
+        return response
+
+    def _answer(self, request: HttpRequest) -> HttpResponseBase:
+        """HEAD is answered as GET is, which every address that can be read must (RFC 9110, 9.1); operations know GET
+        alone. The server sends no body; one that would be made while it is sent, such as a corpus, is not begun."""
+        if request.method != "HEAD":
+            return self.get_response(request)
+        request.method = "GET"
+        try:
+            response = self.get_response(request)
+        finally:
+            request.method = "HEAD"
+        if isinstance(response, StreamingHttpResponse):
+            response.streaming_content = ()
         return response
 
 

@@ -312,6 +312,26 @@ class TestCorpora:
         assert list((settings.HOME / "exports").iterdir()) == []
 
 
+    def test_an_export_s_head_has_its_headers_and_leaves_nothing(self, settings) -> None:
+        program = program_of(person("participant"), "export")
+        answer = program.client.head(f"/api/v1/corpora/{PUBLIC}/export", headers=program.headers)
+        assert (answer.status_code, answer["Content-Type"]) == (200, "application/zip")
+        assert b"".join(answer.streaming_content) == b""
+        answer.close()
+        assert list((settings.HOME / "exports").iterdir()) == []
+
+
+@pytest.mark.parametrize("path", ["/corpora", "/me", "/corpora/no-such", "/openapi.json"])
+def test_head_is_answered_as_get_is_without_the_body(path: str) -> None:
+    asked, read = Client().head(f"/api/v1{path}"), Client().get(f"/api/v1{path}")
+    assert (asked.status_code, asked.content) == (read.status_code, b"")
+    assert asked["Content-Type"] == read["Content-Type"]
+
+
+def test_what_cannot_be_read_has_no_head() -> None:
+    assert Client().head("/api/v1/tokens").status_code == 405
+
+
 # --- the document -----------------------------------------------------------------------------------------------
 
 
