@@ -311,7 +311,6 @@ class TestCorpora:
         gc.collect()
         assert list((settings.HOME / "exports").iterdir()) == []
 
-
     def test_an_export_s_head_has_its_headers_and_leaves_nothing(self, settings) -> None:
         program = program_of(person("participant"), "export")
         answer = program.client.head(f"/api/v1/corpora/{PUBLIC}/export", headers=program.headers)
