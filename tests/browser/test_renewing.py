@@ -55,3 +55,29 @@ def test_a_page_renews_itself_while_nobody_leaves(visit: Callable[..., Visit]) -
     page.on("request", lambda request: asked.append(request.url) if request.is_navigation_request() else None)
     page.route("**/analyses/**", lambda route: route.fulfill(status=200, headers={"HX-Refresh": "true"}))
     wait_for(asked, page)
+
+
+PART = """() => {
+  const part = document.createElement("section");
+  part.id = "part";
+  part.innerHTML = "<details><summary>One</summary>…</details><details open><summary>Two</summary>…</details>";
+  document.querySelector("main").append(part);
+}"""
+FRESH = """<section id="part"><details><summary>One</summary><p>new</p></details>
+  <details open><summary>Two</summary>…</details></section>"""
+RENEW = "verb => htmx.ajax(verb, '/part-anew/', {target: '#part', swap: 'outerHTML'})"
+
+
+@pytest.mark.parametrize(("verb", "unfolded"), [("get", ["One"]), ("post", ["Two"])])
+def test_a_part_that_comes_anew_keeps_what_is_unfolded_and_an_answer_does_not(
+    visit: Callable[..., Visit], verb: str, unfolded: list[str]
+) -> None:
+    page = visit().go("/corpora/demo/")
+    page.route("**/part-anew/", lambda route: route.fulfill(status=200, content_type="text/html", body=FRESH))
+    page.evaluate(PART)
+    part = page.locator("#part")
+    part.get_by_text("One").click()
+    part.get_by_text("Two").click()
+    page.evaluate(RENEW, verb)
+    expect(part.get_by_text("new", exact=True)).to_be_attached()
+    assert part.locator("details[open] summary").all_inner_texts() == unfolded

@@ -32,16 +32,6 @@
   document.addEventListener("htmx:beforeRequest", function (event) {
     if (document.hidden && event.target.id === "progress") event.preventDefault();
   });
-  // What is unfolded in the part that comes anew stays so.
-  const unfolded = new Map();
-  document.addEventListener("htmx:beforeSwap", function () {
-    for (const part of document.querySelectorAll("#progress details")) unfolded.set(part.className, part.open);
-  });
-  document.addEventListener("htmx:afterSwap", function () {
-    for (const part of document.querySelectorAll("#progress details")) {
-      if (unfolded.has(part.className)) part.open = unfolded.get(part.className);
-    }
-    offer(document);
-  });
+  document.addEventListener("htmx:afterSwap", function () { offer(document); });
   offer(document);
 })();
