@@ -182,7 +182,9 @@ SETTINGS: tuple[Setting, ...] = (
         "DIALEVAL_SENTRY_DSN", "", "Where reports of errors are sent, as Sentry names it. Empty: they stay in the log."
     ),
     Setting("DIALEVAL_SENTRY_ENVIRONMENT", "production", "What reports of errors call this site."),
-    Setting("DIALEVAL_SECURE", "", "`false` lets production run without HTTPS (behind nothing, on a private network)."),
+    Setting(
+        "DIALEVAL_SECURE", "true", "`false` lets production run without HTTPS (behind nothing, on a private network)."
+    ),
 )
 
 _DECLARED = {setting.name: setting for setting in SETTINGS}
@@ -212,6 +214,17 @@ def count(name: str, environ: Mapping[str, str] = os.environ) -> int:
     if value < 0:
         raise ImproperlyConfigured(f"{name} must be at least 0, not {value}")
     return value
+
+
+TRUE, FALSE = ("true", "yes", "on", "1"), ("false", "no", "off", "0")
+
+
+def truth(name: str, environ: Mapping[str, str] = os.environ) -> bool:
+    """Whether a thing is to be so. Never a guess: a word that nobody here knows would be taken as its opposite."""
+    given = text(name, environ)
+    if given.lower() not in (*TRUE, *FALSE):
+        raise ImproperlyConfigured(f"{name} must be {', '.join(TRUE)} or {', '.join(FALSE)}, not {given!r}")
+    return given.lower() in TRUE
 
 
 def seconds(name: str, environ: Mapping[str, str] = os.environ) -> float:

@@ -109,7 +109,7 @@ else:
         "timeout": 10,
     }
     DATABASES["default"]["ENGINE"] = "dialeval_site.postgresql"  # whose pool hands out no dead connection
-    if environment.text("DATABASE_PREPARED_STATEMENTS").lower() != "false":
+    if environment.truth("DATABASE_PREPARED_STATEMENTS"):
         # What comes for the fifth time on a connection is prepared: planning took PostgreSQL longer than running it.
         DATABASES["default"]["OPTIONS"] |= {"server_side_binding": True, "prepare_threshold": 5}
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
@@ -153,7 +153,7 @@ STORAGES = {
 WHITENOISE_USE_FINDERS = not PRODUCTION  # development serves assets where they lie; production collects them
 
 # --- security -------------------------------------------------------------------------------------------------
-SECURE = PRODUCTION and environment.text("DIALEVAL_SECURE").lower() != "false"
+SECURE = environment.truth("DIALEVAL_SECURE") and PRODUCTION
 # Nothing but what is named. Trusted types are not asked for: htmx writes fragments of this site's own into the page.
 CONTENT_SECURITY_POLICY = {
     "DIRECTIVES": {
@@ -250,7 +250,7 @@ MAIL = mail_settings(environment.text("DIALEVAL_EMAIL_URL"))
 SENDS_EMAIL = MAIL["SENDS_EMAIL"]
 globals().update(MAIL)
 DEFAULT_FROM_EMAIL = environment.text("DIALEVAL_EMAIL_FROM")
-WEBHOOK_PRIVATE = environment.text("DIALEVAL_WEBHOOK_PRIVATE").lower() == "true"
+WEBHOOK_PRIVATE = environment.truth("DIALEVAL_WEBHOOK_PRIVATE")
 
 LOG_FORMAT = environment.log_format()
 LOGGING = logs.configuration(LOG_FORMAT, environment.text("DIALEVAL_LOG_LEVEL").upper())

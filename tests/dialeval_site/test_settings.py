@@ -127,6 +127,39 @@ def test_a_value_that_makes_no_sense_is_refused(name: str, value: str, message: 
         settings_with(**{name: value})
 
 
+SETTINGS_OF_TRUTH = [setting.name for setting in environment.SETTINGS if setting.default in ("true", "false")]
+
+
+def test_these_are_so_or_not() -> None:
+    """One that comes is read by ``environment.truth`` and tried below."""
+    assert SETTINGS_OF_TRUTH == ["DATABASE_PREPARED_STATEMENTS", "DIALEVAL_WEBHOOK_PRIVATE", "DIALEVAL_SECURE"]
+
+
+@pytest.mark.parametrize(
+    ("words", "truth"), [(("true", "Yes", "ON", "1"), True), (("False", "no", "OFF", "0"), False)], ids=["so", "not"]
+)
+def test_every_word_of_truth_is_taken_at_its_word(words: tuple[str, ...], truth: bool, settings_with) -> None:
+    """``DIALEVAL_SECURE=0`` left HTTPS on, and ``DIALEVAL_WEBHOOK_PRIVATE=yes`` private addresses forbidden."""
+    for word in words:
+        settings = settings_with(
+            **PRODUCTION, DATABASE_URL="postgres://db.example/dialeval", **dict.fromkeys(SETTINGS_OF_TRUTH, word)
+        )
+        prepares = "prepare_threshold" in settings["DATABASES"]["default"]["OPTIONS"]
+        assert (settings["SECURE"], settings["WEBHOOK_PRIVATE"], prepares) == (truth, truth, truth), word
+
+
+@pytest.mark.parametrize("name", SETTINGS_OF_TRUTH)
+def test_a_word_that_is_neither_true_nor_false_is_refused(name: str, settings_with) -> None:
+    refusal = f"^{name} must be true, yes, on, 1 or false, no, off, 0, not 'Flase'$"
+    with pytest.raises(ImproperlyConfigured, match=refusal):
+        settings_with(DATABASE_URL="postgres://db.example/dialeval", **{name: "Flase"})
+
+
+def test_the_page_names_every_word_of_truth() -> None:
+    page = (PROJECT / "docs" / "settings.md").read_text(encoding="utf-8")
+    assert [word for word in (*environment.TRUE, *environment.FALSE) if f"`{word}`" not in page.split("|")[0]] == []
+
+
 def test_a_blank_variable_counts_as_unset(settings_with) -> None:
     assert settings_with(DIALEVAL_LEASE_SECONDS=" ")["LEASE_SECONDS"] == 60
 
