@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import fcntl
+import logging
 import os
 import re
 from collections.abc import Mapping
@@ -167,7 +168,11 @@ SETTINGS: tuple[Setting, ...] = (
         "false",
         "`true` lets webhooks lead to loopback and private addresses, and to http://. For tests and closed networks.",
     ),
-    Setting("DIALEVAL_LOG_LEVEL", "INFO", "Least level that is logged, to standard error."),
+    Setting(
+        "DIALEVAL_LOG_LEVEL",
+        "INFO",
+        "Least level that is logged, to standard error: `DEBUG`, `INFO`, `WARNING`, `ERROR` or `CRITICAL`.",
+    ),
     Setting(
         "DIALEVAL_LOG_FORMAT",
         "line",
@@ -274,6 +279,13 @@ def log_format(environ: Mapping[str, str] = os.environ) -> str:
     if wish not in ("line", "json"):
         raise ImproperlyConfigured(f"DIALEVAL_LOG_FORMAT must be line or json, not {wish!r}")
     return wish
+
+
+def log_level(environ: Mapping[str, str] = os.environ) -> str:
+    wish = text("DIALEVAL_LOG_LEVEL", environ)
+    if wish.upper() not in logging.getLevelNamesMapping():
+        raise ImproperlyConfigured(f"DIALEVAL_LOG_LEVEL must be DEBUG, INFO, WARNING, ERROR or CRITICAL, not {wish!r}")
+    return wish.upper()
 
 
 _NAMES_OF_SECRETS = re.compile(r"(?:.*_)?(?:KEY|SECRET|TOKEN|PASSWORD|DSN)|DIALEVAL_CHAT_KEY_.*")

@@ -5,16 +5,21 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.core.exceptions import ImproperlyConfigured
+
 from dialeval_site import environment, log_context
 from dialeval_site.scrubbing import Scrubber
 
+NAME = "DIALEVAL_SENTRY_DSN"
 _OF_A_REQUEST = ("url", "method")
 
 
 def begin(dsn: str, site: str, release: str) -> None:
-    """From now on every line of the log from ERROR up, and every exception that nobody caught, is sent, once."""
+    """From now on every line of the log from ERROR up, and every exception that nobody caught, is sent, once. Raises
+    ``ImproperlyConfigured``, which does not repeat the address: it holds a key."""
     import sentry_sdk
 
+    _refuse_what_is_no_address(dsn)
     sentry_sdk.init(
         dsn=dsn,
         environment=site,
@@ -27,6 +32,15 @@ def begin(dsn: str, site: str, release: str) -> None:
         before_send=Scrubbed(environment.secrets()),
         shutdown_timeout=2,
     )
+
+
+def _refuse_what_is_no_address(dsn: str) -> None:
+    from sentry_sdk.utils import Dsn
+
+    try:
+        Dsn(dsn)
+    except ValueError:
+        raise ImproperlyConfigured(f"{NAME} must be an address such as https://key@sentry.example.org/1") from None
 
 
 class Scrubbed:

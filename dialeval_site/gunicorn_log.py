@@ -15,9 +15,7 @@ class Log(Logger):
 
     def setup(self, cfg: object) -> None:
         super().setup(cfg)
-        logging.config.dictConfig(
-            logs.configuration(environment.log_format(), environment.text("DIALEVAL_LOG_LEVEL").upper())
-        )
+        logging.config.dictConfig(logs.configuration(environment.log_format(), environment.log_level()))
         logs.take_warnings(environment.log_format())
         self.error_log.handlers.clear()
         self.error_log.propagate = True

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import dj_database_url
 import plotly
 from csp.constants import NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
 
 from annotations.version import VERSION as VERSION
 from dialeval_site import environment, logs
+from dialeval_site.database_address import database_at
 from dialeval_site.mail_settings import mail_settings
 from dialeval_site.storage import file_storage
 
@@ -84,9 +84,7 @@ TEMPLATES = [
     }
 ]
 
-DATABASES = {
-    "default": dj_database_url.parse(environment.text("DATABASE_URL") or f"sqlite:///{HOME / 'dialeval.sqlite3'}")
-}
+DATABASES = {"default": database_at(environment.text("DATABASE_URL") or f"sqlite:///{HOME / 'dialeval.sqlite3'}")}
 if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
     # WAL lets pages read while a worker writes. IMMEDIATE takes the write lock at BEGIN, where it can wait, instead
     # of in the middle of a transaction, where SQLite can only refuse.
@@ -253,7 +251,7 @@ DEFAULT_FROM_EMAIL = environment.text("DIALEVAL_EMAIL_FROM")
 WEBHOOK_PRIVATE = environment.truth("DIALEVAL_WEBHOOK_PRIVATE")
 
 LOG_FORMAT = environment.log_format()
-LOGGING = logs.configuration(LOG_FORMAT, environment.text("DIALEVAL_LOG_LEVEL").upper())
+LOGGING = logs.configuration(LOG_FORMAT, environment.log_level())
 logs.take_warnings(LOG_FORMAT)
 
 # --- watching over it -----------------------------------------------------------------------------------------

@@ -120,11 +120,42 @@ def test_development_never_asks_for_https_and_never_shows_tracebacks(settings_wi
         ("DIALEVAL_MAX_ATTEMPTS", "2.5", "DIALEVAL_MAX_ATTEMPTS must be a whole number, not '2.5'"),
         ("DIALEVAL_MAX_ATTEMPTS", "0", "DIALEVAL_MAX_ATTEMPTS must be at least 1, not 0"),
         ("DIALEVAL_MAX_IMPORT_MB", "many", "DIALEVAL_MAX_IMPORT_MB must be a whole number, not 'many'"),
+        (
+            "DIALEVAL_LOG_LEVEL",
+            "loud",
+            "DIALEVAL_LOG_LEVEL must be DEBUG, INFO, WARNING, ERROR or CRITICAL, not 'loud'",
+        ),
     ],
 )
 def test_a_value_that_makes_no_sense_is_refused(name: str, value: str, message: str, settings_with) -> None:
     with pytest.raises(ImproperlyConfigured, match=f"^{message}$"):
         settings_with(**{name: value})
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("DATABASE_URL", "hush"),
+        ("DATABASE_URL", "hush://ann:hush@db.example/dialeval"),
+        ("DATABASE_URL", "postgres://ann:hush#hush@db.example/dialeval"),
+        ("DATABASE_URL", "postgres://ann:hush@db.example:hush/dialeval"),
+        ("DATABASE_URL", "postgres://ann:hush@[db.example/dialeval"),
+        ("DIALEVAL_SENTRY_DSN", "hush"),
+        ("DIALEVAL_SENTRY_DSN", "https://sentry.example.org/hush"),
+        ("DIALEVAL_SENTRY_DSN", "https://hush@sentry.example.org/hush"),
+        ("DIALEVAL_SENTRY_DSN", "https://hush@sentry.example.org:hush/1"),
+    ],
+)
+def test_an_address_that_makes_no_sense_is_refused_and_not_repeated(name: str, value: str, settings_with) -> None:
+    """A password or a key is in it."""
+    with pytest.raises(ImproperlyConfigured, match=f"^{name} must be an address such as ") as told:
+        settings_with(**{name: value})
+    assert "hush" not in str(told.value)
+
+
+@pytest.mark.parametrize("level", ["DEBUG", "warning"])
+def test_a_level_of_the_log_is_taken_in_small_letters_too(level: str, settings_with) -> None:
+    assert settings_with(DIALEVAL_LOG_LEVEL=level)["LOGGING"]["root"]["level"] == level.upper()
 
 
 SETTINGS_OF_TRUTH = [setting.name for setting in environment.SETTINGS if setting.default in ("true", "false")]

@@ -1,0 +1,22 @@
+"""Django's settings of the database, read from one address: ``postgres://user:password@host:port/name``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import dj_database_url
+from django.core.exceptions import ImproperlyConfigured
+
+NAME = "DATABASE_URL"
+
+
+def database_at(address: str) -> dict[str, Any]:
+    """The entry of ``DATABASES``. Errors never repeat the address: it holds a password, and where that has a ``#`` or a
+    ``/`` in it, part of the password is read as a port, which is what is mostly wrong."""
+    try:
+        return dict(dj_database_url.parse(address))
+    except ValueError:
+        raise ImproperlyConfigured(
+            f"{NAME} must be an address such as postgres://user:password@host/name or sqlite:///path; "
+            "in a password # is written as %23, and the like"
+        ) from None
