@@ -158,6 +158,16 @@ def test_help_names_every_argument(name: str, capsys: pytest.CaptureFixture[str]
     assert load_command_class(get_commands()[name], name).help.split(":")[0].split(".")[0][:40] in shown
 
 
+@pytest.mark.parametrize("name", commands())
+def test_wrong_arguments_end_a_command_with_1(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """As the page says of all of them; argparse alone would end with 2."""
+    with pytest.raises(SystemExit) as ending:
+        load_command_class(get_commands()[name], name).run_from_argv(["manage.py", name, "--no-such-argument"])
+    shown = capsys.readouterr()
+    assert (ending.value.code, shown.out) == (1, "")
+    assert "Traceback" not in shown.err
+
+
 # --- examples -------------------------------------------------------------------------------------------------
 
 

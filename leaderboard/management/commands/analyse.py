@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 
 from annotations import queries
+from annotations.console import ConsoleCommand
 from leaderboard.analyses import computing, upkeep
 from leaderboard.models import Analysis
 
 
-class Command(BaseCommand):
+class Command(ConsoleCommand):
     help = "Compute in this process the statistics that pages wait for, and those whose data have changed."
 
     def add_arguments(self, parser: CommandParser) -> None:
