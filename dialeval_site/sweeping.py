@@ -1,4 +1,5 @@
-"""Every worker looks after lost work: its main process asks, each few seconds, for one sweep of each kind of row.
+"""Every worker looks after lost work: its main process asks, each few seconds, for one sweep of each kind of row, and
+each hour for one of what nobody needs any more.
 
 This takes the place of a beat process: a worker is the only thing that can use a sweep, so a site with a worker has
 a sweeper, and two workers' sweeps do no harm (each step is one conditional update).
@@ -8,6 +9,8 @@ from __future__ import annotations
 
 import logging
 import threading
+import time
+from collections.abc import Iterable
 from typing import Any
 
 from celery import bootsteps
@@ -17,6 +20,9 @@ from kombu.exceptions import ChannelError, KombuError
 log = logging.getLogger(__name__)
 
 SWEEPS = ("workers.tasks.sweep", "leaderboard.challenges.tasks.sweep", "leaderboard.tasks.sweep")
+UPKEEP = "dialeval_site.tasks.sweep"
+UPKEEP_SECONDS = 3600
+"""Nobody waits for it: a worker that is busy now may take it up until the next one is asked for."""
 
 
 class SweepTimer(bootsteps.StartStopStep):
@@ -37,15 +43,21 @@ class SweepTimer(bootsteps.StartStopStep):
     terminate = stop
 
     def _ask_until_stopped(self, app: Any) -> None:
+        upkeep_is_due = time.monotonic()
         while not self.stopping.is_set():
-            _ask_for_sweep(app)
+            asked = _ask_for(app, SWEEPS, settings.SWEEP_SECONDS)
+            if asked and time.monotonic() >= upkeep_is_due and _ask_for(app, (UPKEEP,), UPKEEP_SECONDS):
+                upkeep_is_due = time.monotonic() + UPKEEP_SECONDS
             self.stopping.wait(settings.SWEEP_SECONDS)
 
 
-def _ask_for_sweep(app: Any) -> None:
+def _ask_for(app: Any, tasks: Iterable[str], within_seconds: float) -> bool:
+    """False where the broker cannot be reached."""
     own_queue = next(iter(app.amqp.queues.consume_from), app.conf.task_default_queue)
     try:
-        for task in SWEEPS:
-            app.send_task(task, queue=own_queue, retry=False, expires=settings.SWEEP_SECONDS)
+        for task in tasks:
+            app.send_task(task, queue=own_queue, retry=False, expires=within_seconds)
     except (KombuError, ChannelError, OSError) as problem:
         log.warning("no sweep: the broker cannot be reached (%s)", problem)
+        return False
+    return True

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dialeval_site import address_letter, password_reset
+from dialeval_site import address_letter, expired_sessions, password_reset
 from workers.celery_rules import row_task
 
 
@@ -14,3 +14,8 @@ def send_password_reset(email: str) -> None:
 @row_task
 def tell_former_address(name: str, email: str) -> None:
     address_letter.send(name, email)
+
+
+@row_task
+def sweep() -> None:
+    expired_sessions.remove()

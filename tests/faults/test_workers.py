@@ -103,6 +103,21 @@ def test_a_run_whose_worker_is_killed_is_completed_once_by_the_next_worker(slow_
     assert run["system_score"] == pytest.approx(10.5)  # (1 + 2 + … + 20) / 20
 
 
+OLD_SESSION = """
+from datetime import timedelta
+from django.contrib.sessions.models import Session
+from django.utils import timezone
+Session.objects.create(session_key="old", expire_date=timezone.now() - timedelta(minutes=1))
+"""
+
+
+def test_a_worker_removes_sessions_that_have_run_out(site: Site) -> None:
+    site.python(OLD_SESSION)
+    site.start_worker()
+    left = "from django.contrib.sessions.models import Session; print(Session.objects.count())"
+    wait_until(lambda: site.python(left) == "0", 60, "the worker removed it")
+
+
 def test_a_run_that_kills_every_worker_is_given_up_with_a_reason(slow_site: Site) -> None:
     slow_site.settings["DIALEVAL_MAX_ATTEMPTS"] = "2"
     request(slow_site)

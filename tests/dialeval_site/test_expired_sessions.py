@@ -1,0 +1,42 @@
+"""Sessions that have run out do not gather for ever. That a worker asks: ``tests/faults/test_workers.py``."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from django.contrib.sessions.models import Session
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+from dialeval_site import expired_sessions, sweeping, tasks
+
+pytestmark = pytest.mark.django_db
+
+
+def sessions(name: str, count: int, *, run_out: timedelta) -> None:
+    """So many, which ran out so long ago."""
+    expire_date = timezone.now() - run_out
+    Session.objects.bulk_create(
+        Session(session_key=f"{name} {number}", expire_date=expire_date) for number in range(count)
+    )
+
+
+def test_sessions_that_have_run_out_are_removed_and_no_others() -> None:
+    sessions("old", 3, run_out=timedelta(seconds=1))
+    sessions("good", 2, run_out=timedelta(minutes=-1))
+    tasks.sweep()
+    assert set(Session.objects.values_list("pk", flat=True)) == {"good 0", "good 1"}
+
+
+def test_many_are_removed_a_batch_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(expired_sessions, "BATCH", 2)
+    sessions("old", 5, run_out=timedelta(days=30))
+    with CaptureQueriesContext(connection) as asked:
+        assert expired_sessions.remove() == 5
+    assert sum(query["sql"].startswith("DELETE") for query in asked) == 3
+
+
+def test_workers_ask_for_it() -> None:
+    assert tasks.sweep.name == sweeping.UPKEEP
