@@ -8,6 +8,7 @@ import re
 import runpy
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -132,6 +133,19 @@ def test_neither_state_nor_secrets_come_into_the_image() -> None:
     assert "deploy/environment" in ignored
     for kept in (one[1:] for one in ignored if one.startswith("!") and one != "!LICENSE"):
         assert (PROJECT / kept).exists(), kept
+
+
+def lines_of(path: Path) -> list[str]:
+    return [line for line in path.read_text(encoding="utf-8").splitlines() if line and not line.startswith("#")]
+
+
+def test_what_git_ignores_stays_out_of_the_image_and_nothing_else_of_what_is_wanted() -> None:
+    """State, secrets and what is made anew, also below a folder that the image needs. Git finds a name without a slash
+    in any folder; Docker wants ``**/`` before it, and heeds the last line that fits."""
+    ignored = [line.rstrip("/") for line in lines_of(PROJECT / ".gitignore")]
+    kept_out = lines_of(DEPLOY / "Dockerfile.dockerignore")
+    after_what_is_wanted = kept_out[max(place for place, line in enumerate(kept_out) if line.startswith("!")) + 1 :]
+    assert after_what_is_wanted == [line if "/" in line else f"**/{line}" for line in ignored]
 
 
 # --- systemd ------------------------------------------------------------------------------------------------------
