@@ -17,6 +17,7 @@ import pytest
 
 from tests.migrated import fresh_database, migrated_database, migrated_file
 from tests.own_home import HOME
+from tests.suite import FAULTS_ON_SQLITE
 
 if TYPE_CHECKING:
     from tests.site import Site
@@ -79,23 +80,29 @@ _SITES = {"site", "filled"}
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """On the services only what touches a database or a broker runs again; pure code has no second way to behave. Of
     cases that differ only in who asks, and expect the same, one runs again: see ``_asked_by_one``. What has the
-    database only for its stage is in ``DECIDED_WITHOUT_THE_DATABASE``.
+    database only for its stage is in ``DECIDED_WITHOUT_THE_DATABASE``. What runs nowhere else stays, whatever it is.
 
     Files with slow tests begin first: of processes that share the work, the one that begins such a file last would
     end alone.
     """
     if ON_SERVICES:
-        again = [
-            item
-            for item in items
-            if item.get_closest_marker("django_db") or not _SITES.isdisjoint(getattr(item, "fixturenames", ()))
-        ]
+        again = [item for item in items if _touches_the_services(item)]
         again = [item for item in _asked_by_one(again) if not _decided_without_the_database(item)]
-        kept = set(again)
+        kept = {*again, *filter(_runs_nowhere_else, items)}
         config.hook.pytest_deselected(items=[item for item in items if item not in kept])
-        items[:] = again
+        items[:] = [item for item in items if item in kept]
     slow = {item.path for item in items if item.get_closest_marker("slow")}
     items.sort(key=lambda item: item.path not in slow)
+
+
+def _touches_the_services(item: pytest.Item) -> bool:
+    return bool(item.get_closest_marker("django_db")) or not _SITES.isdisjoint(getattr(item, "fixturenames", ()))
+
+
+def _runs_nowhere_else(item: pytest.Item) -> bool:
+    """Most faults have no stage on SQLite: one without a site, too, has the services' alone."""
+    file = item.nodeid.partition("::")[0]
+    return file.startswith("tests/faults/") and file not in FAULTS_ON_SQLITE
 
 
 DECIDED_WITHOUT_THE_DATABASE = {

@@ -15,6 +15,7 @@ from tests.site import PROJECT, wait_until
 from tests.suite import (
     EVERYDAY,
     FAULTS_ON_SQLITE,
+    IN_PROCESS,
     LEFT_OUT,
     WHOLE,
     WITHOUT_SERVICES,
@@ -150,6 +151,35 @@ def test_every_path_of_a_stage_is_there() -> None:
     paths = [path for lane in (*WHOLE, *EVERYDAY) for stage in lane for path in paths_of(stage)]
     assert [path for path in paths if not (PROJECT / path).exists()] == []
     assert {*WITHOUT_SERVICES} <= {*FAULTS_ON_SQLITE}
+
+
+def collected(*arguments: str, on_services: bool = False) -> set[str]:
+    """What pytest would run; for the services' stage nothing is asked of the services, so they need not be there."""
+    inherited = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
+    services = {"DIALEVAL_TEST_SERVICES": str(int(on_services)), "CELERY_BROKER_URL": "redis://127.0.0.1:1/0"}
+    finished = subprocess.run(
+        [sys.executable, "-m", "pytest", *arguments, "-n", "0", "--collect-only", "-q"],
+        cwd=PROJECT, env={**inherited, **services, "DATABASE_URL": ""}, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    return {line for line in finished.stdout.splitlines() if "::" in line}
+
+
+def collected_by(stage: Stage) -> set[str]:
+    arguments = stage.arguments[stage.arguments.index("pytest") + 1 :]
+    return collected(*arguments, on_services=stage.arguments[0] == "tests.services")
+
+
+@pytest.mark.slow
+def test_every_test_runs_in_a_stage_of_the_whole_suite() -> None:
+    """The first stage leaves nothing out but two folders, of which others have each test. Four faults ran nowhere: on
+    SQLite their files have no stage, and on the services they were taken for pure code."""
+    (first, *_), others = WHOLE
+    assert first.arguments == IN_PROCESS
+    left_out = {"tests/browser", "tests/faults"}
+    assert set(paths_of(first)) == left_out
+    there = collected(*left_out)
+    assert len(there) > 200
+    assert there - set().union(*(collected_by(stage) for stage in others)) == set()
 
 
 def test_the_time_of_a_stage_is_its_own(tmp_path: Path) -> None:
