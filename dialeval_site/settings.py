@@ -6,7 +6,6 @@ from pathlib import Path
 
 import plotly
 from csp.constants import NONE, SELF
-from django.core.exceptions import ImproperlyConfigured
 
 from annotations.version import VERSION as VERSION
 from dialeval_site import environment, logs
@@ -54,6 +53,7 @@ MIDDLEWARE = [
     "csp.middleware.CSPMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "dialeval_site.compression.QuickGZip",
+    "dialeval_site.unread_bodies.ReadToTheEnd",
     "dialeval_site.api_door.ApiDoor",
     "dialeval_site.body_limit.BodyLimit",
     "django.contrib.sessions.middleware.SessionMiddleware",
@@ -95,18 +95,12 @@ if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
     }
     # A connection takes 2 ms to open, and the last one to close writes the whole log back: each thread keeps its own.
     DATABASES["default"]["CONN_MAX_AGE"] = 60
-elif DATABASES["default"]["ENGINE"] != "django.db.backends.postgresql":
-    raise ImproperlyConfigured(
-        "DATABASE_URL: must begin with sqlite:/// or postgres://, "
-        f"not {environment.text('DATABASE_URL').partition('//')[0]}//"
-    )
 else:
     DATABASES["default"].setdefault("OPTIONS", {})["pool"] = {
         "min_size": 1,
         "max_size": environment.whole("DATABASE_POOL_SIZE"),
         "timeout": 10,
     }
-    DATABASES["default"]["ENGINE"] = "dialeval_site.postgresql"  # whose pool hands out no dead connection
     if environment.truth("DATABASE_PREPARED_STATEMENTS"):
         # What comes for the fifth time on a connection is prepared: planning took PostgreSQL longer than running it.
         DATABASES["default"]["OPTIONS"] |= {"server_side_binding": True, "prepare_threshold": 5}

@@ -302,7 +302,7 @@ def test_the_database_in_use_is_set_up_so() -> None:
 
 def test_a_database_that_is_neither_sqlite_nor_postgresql_is_refused(settings_with) -> None:
     with pytest.raises(
-        ImproperlyConfigured, match=r"DATABASE_URL: must begin with sqlite:/// or postgres://, not mysql://$"
+        ImproperlyConfigured, match=r"^DATABASE_URL must begin with postgres:// or sqlite:///, not mysql://$"
     ):
         settings_with(DATABASE_URL="mysql://ann:pass@db.example/dialeval")
 
