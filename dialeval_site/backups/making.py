@@ -1,4 +1,5 @@
-"""Writing a backup while the site is in use: rows as they were in one moment, then the files that those rows name."""
+"""Writing a backup while the site is in use: rows as they were in one moment, then the files that those rows name. No
+restore runs meanwhile."""
 
 from __future__ import annotations
 
@@ -18,7 +19,7 @@ from django.db.models import Model
 from annotations import stored_files
 from annotations.one_moment import one_moment
 from annotations.version import VERSION
-from dialeval_site.backups import archive, portable
+from dialeval_site.backups import apart, archive, portable
 from leaderboard.challenges.models import Submission
 from leaderboard.challenges.uploads import stored_name
 from workers.model_files import ModelError
@@ -50,16 +51,17 @@ class Made:
 def make(to: Path, with_models: bool = False, told: Told = lambda *_: None) -> Made:
     """Writes the backup ``to`` and says what it holds. Raises ``OSError``, and leaves nothing then."""
     made = Made()
-    with archive.written(to) as file:
-        about = {
-            "kind": archive.KIND,
-            "format": archive.FORMAT,
-            "dialeval": VERSION,
-            "made_at": datetime.now(UTC).isoformat(),
-            "database": connection.vendor,
-        }
-        file.add_document(archive.ABOUT, about)
+    with apart.nobody_restores(), archive.written(to) as file:
         with one_moment():
+            apart.wait_for_a_restore()
+            about = {
+                "kind": archive.KIND,
+                "format": archive.FORMAT,
+                "dialeval": VERSION,
+                "made_at": datetime.now(UTC).isoformat(),
+                "database": connection.vendor,
+            }
+            file.add_document(archive.ABOUT, about)
             tables, migrations, uploads = _rows(file, made, told), _migrations(), _uploads()
         _add_uploads(file, uploads, made, told)
         if with_models:

@@ -26,7 +26,7 @@ from django.db.migrations.executor import MigrationExecutor
 
 from annotations import audit, stored_files
 from annotations.console import one_migrates
-from dialeval_site.backups import archive, loading, portable
+from dialeval_site.backups import apart, archive, loading, portable
 from dialeval_site.backups.archive import ArchiveError, Member
 from leaderboard.challenges.uploads import incoming_folder, stored_name
 from workers.trainings import elsewhere
@@ -61,7 +61,7 @@ def restore(path: Path, replace: bool = False, told: Told = lambda *_: None) -> 
     with path.open("rb") as file:
         size = os.fstat(file.fileno()).st_size
         manifest = archive.checked(file, lambda done: told("", done, size))
-        with one_migrates():
+        with apart.nobody_backs_up(), one_migrates():
             state = _State(manifest["migrations"], str(manifest["dialeval"]))
             _make_tables()
             _refuse_unfit(manifest, state)
