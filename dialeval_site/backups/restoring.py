@@ -1,7 +1,8 @@
 """Reading a backup: first all of it is checked, then its rows are loaded in one transaction, with the files that they
 name. Where anything is wrong, the site is as it was; what was restored halfway is restored again.
 
-A backup of an older dialeval is loaded into tables as they were then, and migrated from there, in the same transaction.
+A backup of an older dialeval is loaded into tables as they were then, and migrated from there, in the same transaction;
+so is a database of an older dialeval migrated before: one that is refused, or whose restore fails, stays as it was.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import json
 import os
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -63,7 +64,6 @@ def restore(path: Path, replace: bool = False, told: Told = lambda *_: None) -> 
         manifest = archive.checked(file, lambda done: told("", done, size))
         with apart.nobody_backs_up(), one_migrates():
             state = _State(manifest["migrations"], str(manifest["dialeval"]))
-            _make_tables()
             _refuse_unfit(manifest, state)
             if not replace:
                 _refuse_unless_empty()
@@ -77,11 +77,14 @@ def _restored(
     with _models_aside() as aside:
         try:
             with loading.one_transaction():
-                loading.empty(portable.all_tables())
-                state.go_back()
-                _load(file, manifest, state, aside, done, told)
-                loading.check_keys()
-                state.go_on()
+                state.make_tables()
+                with loading.without_triggers():
+                    loading.empty(portable.all_tables())
+                    state.go_back()
+                    _load(file, manifest, state, aside, done, told)
+                    loading.check_keys()
+                    state.go_on()
+                call_command("migrate", interactive=False, verbosity=0)  # kinds and permissions that came after it
                 words = {"made_at": done.made_at, "dialeval": done.dialeval, "rows": done.rows, "replaced": replace}
                 audit.record(None, RESTORED, name, **words)
         except DatabaseError as fault:
@@ -90,7 +93,6 @@ def _restored(
         _place_models(aside, replace, done)
     if manifest["with_models"]:
         elsewhere.send_all()
-    call_command("migrate", interactive=False, verbosity=0)  # kinds and permissions that came after the backup
     return done
 
 
@@ -117,19 +119,27 @@ class _State:
         children = {child.key for child in graph.node_map[node].children}
         return not any(child in self._then and child[0] == node[0] for child in children)
 
+    def make_tables(self) -> None:
+        """An empty database gets its tables; one whose migrations are incomplete gets the rest."""
+        if MigrationExecutor(connection).migration_plan(self._now):
+            self._migrate(self._now)
+
     def go_back(self) -> None:
         """Empty tables of today become empty tables of then."""
         if not self.is_older:
             return
         try:
-            MigrationExecutor(connection, loading.settle_keys).migrate([*self._targets, *self._gone])
+            self._migrate([*self._targets, *self._gone])
         except IrreversibleError as fault:
             raise Refused("the backup is too old: restore it with its own dialeval, then update that") from fault
         loading.empty(portable.all_tables(self.registry))  # of what migrations write
 
     def go_on(self) -> None:
         if self.is_older:
-            MigrationExecutor(connection, loading.settle_keys).migrate(self._now)
+            self._migrate(self._now)
+
+    def _migrate(self, targets: Sequence[tuple[str, str | None]]) -> None:
+        MigrationExecutor(connection, loading.settle_keys).migrate(targets)
 
 
 def _refuse_gaps(graph: Any, then: set[tuple[str, str]], dialeval: str) -> None:
@@ -147,13 +157,6 @@ def _refuse_gaps(graph: Any, then: set[tuple[str, str]], dialeval: str) -> None:
         )
 
 
-def _make_tables() -> None:
-    """An empty database gets its tables; one whose migrations are incomplete gets the rest."""
-    executor = MigrationExecutor(connection)
-    if executor.migration_plan(executor.loader.graph.leaf_nodes()):
-        call_command("migrate", interactive=False, verbosity=0)
-
-
 def _refuse_unfit(manifest: dict[str, Any], state: _State) -> None:
     ours = {model._meta.db_table: set(portable.columns(model)) for model in portable.tables(state.registry)}
     theirs = {table: set(said["columns"]) for table, said in manifest["tables"].items()}
@@ -163,9 +166,9 @@ def _refuse_unfit(manifest: dict[str, Any], state: _State) -> None:
 
 
 def _refuse_unless_empty() -> None:
-    used = [
-        table for table in portable.all_tables() if table not in portable.MADE_BY_MIGRATIONS and loading.rows_in(table)
-    ]
+    """Also of one of an older dialeval, which lacks tables of today."""
+    there = set(connection.introspection.table_names()).difference(portable.MADE_BY_MIGRATIONS)
+    used = [table for table in portable.all_tables() if table in there and loading.rows_in(table)]
     if used:
         names = ", ".join(used[:3]) + (", …" if len(used) > 3 else "")
         raise Refused(f"the database is not empty ({names}): --replace takes away all that it holds")
