@@ -3,6 +3,7 @@ name. Where anything is wrong, the site is as it was; what was restored halfway 
 
 A backup of an older dialeval is loaded into tables as they were then, and migrated from there, in the same transaction;
 so is a database of an older dialeval migrated before: one that is refused, or whose restore fails, stays as it was.
+Models take their places after that transaction; where one cannot, the rows stay, and it is said.
 """
 
 from __future__ import annotations
@@ -34,6 +35,8 @@ from workers.trainings import elsewhere
 
 RESTORED = "site.restored"
 _ASIDE = ".restoring-"
+_BEFORE = ".before-restore-"
+"""Begins the name of a model's folder for the moment in which that of the backup takes its place."""
 Told = Callable[[str, int, int], None]
 """Hears a table's or a folder's name, how many rows were loaded, and how many there are. While the file is checked: "",
 and bytes."""
@@ -55,10 +58,12 @@ class Restored:
     """Models that were here already under such a name, and stayed."""
     missing: list[str] = field(default_factory=list)
     """Files that were not there when the backup was made."""
+    undone: list[str] = field(default_factory=list)
+    """What failed when the rows were already there to stay, in words for people: models are not where they belong."""
 
 
 def restore(path: Path, replace: bool = False, told: Told = lambda *_: None) -> Restored:
-    """Raises ``Refused`` and ``ArchiveError`` with nothing changed, and ``OSError``."""
+    """Raises ``Refused``, ``ArchiveError`` and ``OSError``, and then the database is as it was."""
     with path.open("rb") as file:
         size = os.fstat(file.fileno()).st_size
         manifest = archive.checked(file, lambda done: told("", done, size))
@@ -92,7 +97,7 @@ def _restored(
             raise Refused(f"the database does not take these rows: {why}") from fault
         _place_models(aside, replace, done)
     if manifest["with_models"]:
-        elsewhere.send_all()
+        _send_models(done)
     return done
 
 
@@ -241,6 +246,7 @@ def _models_aside() -> Iterator[Path]:
     """A folder beside those of the models, gone in the end. That of a restore which was killed goes now: only one
     restores at a time (``one_migrates``)."""
     home = Path(settings.HOME)
+    _put_back(home)
     for left in home.glob(f"{_ASIDE}*"):
         shutil.rmtree(left, ignore_errors=True)
     aside = Path(tempfile.mkdtemp(prefix=_ASIDE, dir=home))
@@ -251,13 +257,55 @@ def _models_aside() -> Iterator[Path]:
 
 
 def _place_models(aside: Path, replace: bool, done: Restored) -> None:
+    """Each that can be: the rows are there to stay, whatever fails here."""
     for folder in sorted(aside.glob("*/*")):
-        place = Path(settings.HOME) / folder.parent.name / folder.name
-        place.parent.mkdir(parents=True, exist_ok=True)
-        if place.exists() and not replace:
-            done.kept.append(f"{folder.parent.name}/{folder.name}")
-            continue
-        if place.exists():
-            shutil.rmtree(place)
+        name = f"{folder.parent.name}/{folder.name}"
+        place = Path(settings.HOME) / name
+        try:
+            if place.exists() and not replace:
+                done.kept.append(name)
+                continue
+            place.parent.mkdir(parents=True, exist_ok=True)
+            _take_the_place(place, folder)
+            done.models += 1
+        except OSError as fault:
+            done.undone.append(f"the model {name} is not in its place: {fault}")
+
+
+def _take_the_place(place: Path, folder: Path) -> None:
+    """What is at ``place`` is removed when ``folder`` is there, and comes back where that fails."""
+    before = place.with_name(f"{_BEFORE}{place.name}")
+    if place.exists() or place.is_symlink():
+        place.rename(before)
+    try:
         folder.rename(place)
-        done.models += 1
+    except BaseException:
+        if before.exists() or before.is_symlink():
+            before.rename(place)
+        raise
+    _remove(before)
+
+
+def _put_back(home: Path) -> None:
+    """What had given way when a restore was killed."""
+    for before in (left for kind in ("trained", "training") for left in (home / kind).glob(f"{_BEFORE}*")):
+        place = before.with_name(before.name.removeprefix(_BEFORE))
+        if place.exists():
+            _remove(before)
+        else:
+            before.rename(place)
+
+
+def _remove(folder: Path) -> None:
+    """A link is taken away, not what it leads to."""
+    if folder.is_symlink() or folder.is_file():
+        folder.unlink()
+    else:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _send_models(done: Restored) -> None:
+    try:
+        elsewhere.send_all()
+    except (OSError, DatabaseError) as fault:
+        done.undone.append(f"the storage of files, where other machines fetch models, does not have them all: {fault}")

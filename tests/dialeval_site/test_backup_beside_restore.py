@@ -79,7 +79,7 @@ def test_a_backup_that_is_begun_while_a_restore_runs_is_of_the_restored_site_wit
     def told(table: str, done: int, total: int) -> None:
         if table == "auth_user" and not backups:
             backups.append(Beside(lambda: making.make(tmp_path / "meanwhile", with_models=True)))
-            backups[0].join(0.5)  # who waits for nobody has ended by then
+            backups[0].join(0.3)  # who waits for nobody has ended by then
 
     restoring.restore(tmp_path / "then", replace=True, told=told)
     assert backups[0].has_ended_well()
@@ -96,7 +96,7 @@ def test_a_restore_that_is_begun_while_a_backup_is_written_leaves_it_as_the_site
     def told(table: str, done: int, total: int) -> None:
         if not restores:
             restores.append(Beside(lambda: restoring.restore(tmp_path / "then", replace=True)))
-            restores[0].join(0.5)
+            restores[0].join(0.3)
 
     making.make(tmp_path / "meanwhile", told=told)
     assert restores[0].has_ended_well()

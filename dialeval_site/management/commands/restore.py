@@ -36,7 +36,8 @@ class Command(ConsoleCommand):
             except (restoring.Refused, ArchiveError) as fault:
                 raise CommandError(f"{file}: {fault}") from None
             except OSError as fault:
-                raise CommandError(f"{file}: {fault.strerror or fault}") from None
+                at = f"{fault.filename}: " if str(fault.filename or file) != str(file) else ""
+                raise CommandError(f"{file}: {at}{fault.strerror or fault}; the database is as it was") from None
         for name in done.kept:
             self.say(f"was here already and stayed: {name}")
         for name in done.missing:
@@ -45,3 +46,10 @@ class Command(ConsoleCommand):
         self.stdout.write(
             f"{file}: {done.rows:,} rows of {done.tables} tables, {done.files:,} uploads{models}, as of {done.made_at}"
         )
+        for fault in done.undone:
+            self.say(fault)
+        if done.undone:
+            raise CommandError(
+                f"{file}: its rows and uploads are restored, its models not all, as said above. Mend that and restore "
+                "the file again, with --replace, before the site starts"
+            )
