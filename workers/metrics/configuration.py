@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import difflib
 import json
+import logging
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -22,6 +23,8 @@ LONGEST = 300
 """Characters of a configuration's text: a database keeps no more."""
 _UNSTORABLE = re.compile("[\0\ud800-\udfff]")
 _NEEDS_QUOTES = re.compile(r'[,\[\]"=]|^\s|\s$|^$')
+
+logger = logging.getLogger(__name__)
 
 
 class ConfigurationError(ValueError):
@@ -41,7 +44,7 @@ class Configuration:
     """Every option's value, defaults too, in the order in which the metric declares them."""
 
     @classmethod
-    def of(cls, metric: Metric, **chosen: OptionValue) -> Configuration:
+    def of(cls, metric: Metric, /, **chosen: OptionValue) -> Configuration:
         """With ``chosen`` values, defaults elsewhere. Raises ``ConfigurationError`` for an unknown option or value, and
         for more text than ``LONGEST``."""
         for name in chosen:
@@ -95,12 +98,23 @@ class Configuration:
         return written_signature(parts, facts)
 
     def missing(self) -> str:
-        """Why these options cannot be computed on this machine, or "" where they can."""
-        return self.metric.missing(self.options) if self.metric.missing is not None else ""
+        """Why these options cannot be computed on this machine, or "" where they can.
+
+        For lists and forms: one metric whose own look fails must not take those of all metrics down.
+        """
+        try:
+            return self._missing()
+        except Exception as problem:  # it may be somebody else's code
+            logger.warning("whether %s can run here cannot be told", self.text, exc_info=True)
+            return f"whether it can run here cannot be told ({type(problem).__name__}): the log says more"
+
+    def _missing(self) -> str:
+        return str(self.metric.missing(self.options) or "") if self.metric.missing is not None else ""
 
     def scorer(self) -> Any:
-        """A ``TurnScorer`` or ``SystemScorer`` for these options. Raises ``MetricUnavailableError``."""
-        if reason := self.missing():
+        """A ``TurnScorer`` or ``SystemScorer`` for these options. Raises ``MetricUnavailableError``, and what the
+        metric's own look raises: a run waits again where that was the database's absence."""
+        if reason := self._missing():
             raise MetricUnavailableError(f"{self.metric.name}: {reason}")
         return self.metric.build(self.options)
 

@@ -1,14 +1,14 @@
 """All metrics there are: the built-in ones, and those that installed packages add. Listing them loads nothing heavy.
 
 A package adds metrics through the entry-point group ``dialeval.metrics``; an entry point loads to a ``Metric`` or a
-list of them. A plug-in that fails, or that wants a name that is taken, is left out and reported, and stops nothing.
+list of them. A plug-in that fails, declares what cannot be, or wants a name that is taken, is left out and reported,
+and stops nothing.
 """
 
 from __future__ import annotations
 
 import importlib
 import logging
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cache
@@ -53,9 +53,6 @@ BUILT_IN_MODULES = (
     "workers.metrics.judge",
 )
 """In the order of the lists that people see. A module declares ``METRIC`` or ``METRICS`` and imports nothing heavy."""
-
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
-"""Names that a configuration can be written with, ``name[key=value,…]``."""
 
 logger = logging.getLogger(__name__)
 
@@ -118,11 +115,10 @@ def assemble(built_in: Iterable[Metric], plug_ins: Iterable[EntryPoint]) -> Cata
 
 
 def _declared_by(entry_point: EntryPoint) -> list[Metric]:
+    from workers.metrics import declarations  # which makes configurations, and they look metrics up here
+
     loaded = entry_point.load()
     declared = [loaded] if isinstance(loaded, Metric) else list(loaded)
     for metric in declared:
-        if not isinstance(metric, Metric):
-            raise TypeError(f"{metric!r} is not a Metric")
-        if not _NAME.fullmatch(metric.name):
-            raise ValueError(f'"{metric.name}" cannot be a metric\'s name')
+        declarations.check(metric)
     return declared

@@ -1,6 +1,7 @@
 """``name[key=value,…]`` is read, checked, written in one way, and turned into a signature."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -168,3 +169,20 @@ def test_a_number_outside_an_option_s_range_is_refused_where_it_is_written(writt
 
 def test_the_ends_of_a_range_are_within_it() -> None:
     assert parse("prd[seeds=1000,seed=4294966295]").options["seeds"] == 1000
+
+
+def test_a_look_that_fails_is_a_reason_in_lists_and_itself_where_a_run_asks() -> None:
+    """Of a run it is told as it was: one that the database's absence stopped waits again."""
+
+    def missing(options: object) -> str:
+        raise FileNotFoundError("/home/s3cret/words.txt")
+
+    broken = Configuration.of(replace(METER, missing=missing))
+    assert broken.missing() == "whether it can run here cannot be told (FileNotFoundError): the log says more"
+    with pytest.raises(FileNotFoundError):
+        broken.scorer()
+
+
+def test_an_option_may_be_named_as_an_argument_of_ours_is() -> None:
+    named = replace(METER, options=(Option("metric", "a", ""),))
+    assert Configuration.of(named, metric="b").text == "meter[metric=b]"

@@ -2,12 +2,14 @@
 
 import subprocess
 import sys
+from dataclasses import replace
 from importlib.metadata import EntryPoint
+from typing import Any
 
 import pytest
 
-from workers.metrics import registry
-from workers.metrics.base import Metric
+from workers.metrics import declarations, registry
+from workers.metrics.base import Metric, Option
 from workers.metrics.registry import all_metrics, assemble
 
 LEXICAL = (
@@ -68,6 +70,62 @@ def test_a_broken_plug_in_is_reported_and_left_out(loaded: object, reason: str) 
     (problem,) = catalogue.problems
     assert '"bad"' in problem
     assert reason in problem
+
+
+def raises(options: object) -> Any:
+    raise RuntimeError("not here")
+
+
+@pytest.mark.parametrize(
+    ("wrong", "reason"),
+    [
+        ({"name": "m" * 81}, "80 characters at most"),
+        ({"name": 1}, "cannot be a metric's name"),
+        ({"version": 1}, "its version must be a text, not 1"),
+        ({"version": ""}, "its version is empty"),
+        ({"version": "1" * 21}, "its version has 21 characters; at most 20 are allowed"),
+        ({"summary": None}, "its summary must be a text"),
+        ({"description": "half \ud800"}, "its description holds half of a surrogate pair"),
+        ({"signature_facts": {"a": "b"}}, "its signature_facts must be a tuple of pairs"),
+        ({"signature_facts": (("ddof", 1),)}, "a text of its signature_facts must be a text, not 1"),
+        ({"build": None}, "its build must be a function"),
+        ({"missing": "not here"}, "its missing must be a function or None"),
+        ({"levels": frozenset({"word"})}, "its levels must be a frozenset of turn, dialogue, system"),
+        ({"levels": {"turn"}}, "its levels must be a frozenset"),
+        ({"levels": frozenset()}, "it has no level"),
+        ({"needs": frozenset({"references"})}, "its needs must be a frozenset of reference, context, persona"),
+        ({"queue": "GPU"}, "its queue must be one of cpu, gpu, llm, not 'GPU'"),
+        ({"higher_is_better": "yes"}, "its higher_is_better must be True or False"),
+        ({"systems_at_once": 0}, "its systems_at_once must be a whole number from 1"),
+        ({"value_range": (0, float("inf"))}, "its value_range must be two numbers, or None for an open end"),
+        ({"options": [Option("a", 1, "")]}, "its options must be a tuple of Option"),
+        ({"options": (Option("a=b", 1, ""),)}, "an option cannot be named 'a=b'"),
+        ({"options": (Option("a", 1, ""), Option("a", 2, ""))}, "two of its options have one name"),
+        ({"options": (Option("a", None, ""),)}, "its default must be true or false, a number or a text, not None"),
+        ({"options": (Option("a", 1, None),)}, "its help must be a text"),
+        ({"options": (Option("a", "b", "", choices=["b"]),)}, "its choices must be a tuple"),
+        ({"options": (Option("a", 1, "", least="0"),)}, "its range must end at a number"),
+        ({"options": (Option("a", "c", "", choices=("b",)),)}, 'option "a" must be one of b, not "c"'),
+        ({"options": (Option("a", 0, "", least=1),)}, 'option "a" must be a whole number from 1'),
+        ({"options": (Option("a", "b", "", choices=("b", 1)),)}, 'option "a" must be one of b, 1, not "1"'),
+        ({"needs_of": raises}, "RuntimeError: not here"),
+        ({"needs_of": lambda options: frozenset({"words"})}, "what its defaults need must be a frozenset"),
+        ({"range_of": lambda options: (0, 1, 2)}, "its value_range must be two numbers"),
+    ],
+)
+def test_a_declaration_that_cannot_be_is_reported_and_left_out(wrong: dict[str, Any], reason: str) -> None:
+    """Each would stand in the list, and fail on a page that goes through it, or when a run of it is stored."""
+    bad = replace(metric("theirs"), **wrong)
+    catalogue = assemble([metric("ours")], [plug_in(bad, "bad"), plug_in(metric("good"), "good")])
+    assert list(catalogue.metrics) == ["ours", "good"]
+    (problem,) = catalogue.problems
+    assert problem.startswith('plug-in "bad" (their.package:METRIC) is left out: ')
+    assert reason in problem
+
+
+def test_every_built_in_metric_is_declared_as_a_plug_in_must_be() -> None:
+    for built_in in registry.built_in_metrics():
+        declarations.check(built_in)
 
 
 def test_a_taken_name_is_reported_and_the_first_stays() -> None:
