@@ -17,6 +17,7 @@ _STATUS_OF = {
     "upcoming": 409,
     "track": 409,
     "hidden": 409,
+    "known": 409,
     "limit_day": 409,
     "limit_total": 409,
     "disqualified": 403,

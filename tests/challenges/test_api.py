@@ -409,6 +409,22 @@ def test_metric_scores_are_handed_in_and_compared() -> None:
     assert wrong.status_code == 422
 
 
+def test_the_same_metric_scores_again_are_known_and_with_another_direction_refused() -> None:
+    version = small_version(systems=("one",))
+    version.corpus.is_public = True
+    version.corpus.save()
+    program, path = program_of(made_user("bo")), f"/corpora/{version.corpus.slug}/metric-scores"
+    data = b'{"system": "one", "score": 0.2}'
+    made, again, turned = (
+        program.upload(path, data, "scores.jsonl", name="mine", level="system", higher_is_better=higher)
+        for higher in ("true", "true", "false")
+    )
+    assert (made.status_code, again.status_code, turned.status_code) == (201, 200, 409)
+    assert again.json()["id"] == made.json()["id"]
+    assert turned.json()["code"] == "known"
+    assert "the very same file before, as mine. Withdraw that metric" in turned.json()["detail"]
+
+
 def test_nothing_is_left_of_a_file_that_was_refused(round: Round, ada: Program) -> None:
     outsider = program_of(made_user("bo"))
     data = good_file(round.version)

@@ -85,6 +85,16 @@ def test_a_script_gets_json(version, ann) -> None:
     assert [error["field"] for error in wrong.json()["errors"]] == ["name"]
 
 
+def test_the_same_file_with_another_direction_is_refused_in_the_words_for_the_same_file(version, ann) -> None:
+    client = logged_in(ann)
+    client.post(page_of(version), form(turn_scores(version)))
+    again = client.post(page_of(version), form(turn_scores(version)), follow=True)
+    turned = client.post(page_of(version), form(turn_scores(version), direction="lower"))
+    assert (again.status_code, turned.status_code) == (200, 409)
+    for page in (again, turned):
+        assert b"very same file before, as mine. Withdraw that metric to hand it in anew." in page.content
+
+
 def test_a_refusal_keeps_what_was_written_and_stores_nothing(version, ann) -> None:
     page = logged_in(ann).post(page_of(version), form(turn_scores(version), name="<script>alert(1)</script>"))
     assert page.status_code == 422

@@ -240,10 +240,23 @@ def test_a_corpus_with_hidden_references_takes_no_scores(version, ann) -> None:
 @pytest.mark.django_db
 def test_the_same_bytes_are_known(version, ann) -> None:
     first = send(version, ann)
-    again = send(version, ann, name="another")
+    again = send(version, ann)
     assert (again.is_new, again.submission.pk) == (False, first.submission.pk)
     assert not any(incoming_folder().iterdir())
     assert send(version, made_user("bob"), name="bobs").is_new  # whoever else hands them in
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    "other", [{"name": "another"}, {"level": "dialogue"}, {"higher_is_better": False}, {"link": "https://example.org/"}]
+)
+@pytest.mark.parametrize("is_read", [True, False])
+def test_the_same_bytes_said_to_be_something_else_are_refused(version, ann, other, is_read) -> None:
+    """Answered as known they would pass for corrected, and the leaderboard would go on with the old direction."""
+    first = send(version, ann)
+    if is_read:
+        processed(first)
+    assert code_of(version, ann, **other) == "known"
 
 
 @pytest.mark.django_db

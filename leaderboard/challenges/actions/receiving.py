@@ -42,7 +42,8 @@ class Received:
 
 class NotTaken(Exception):
     """``code``: closed, upcoming, track, limit_day, limit_total, disqualified, not_member, rater, round, too_large,
-    empty, not_text, name, description or storage. ``message`` is for the person who sent it."""
+    empty, not_text, name, description or storage; of metric scores also level, link, hidden or known. ``message`` is
+    for the person who sent it."""
 
     def __init__(self, code: str, message: str) -> None:
         self.code, self.message = code, message

@@ -52,8 +52,10 @@ def receive_scores(
     """Store a file of scores as a submission and tell a worker of it. Raises ``NotTaken`` with nothing stored.
 
     The caller has made sure that the user may see the corpus. The same bytes of the same user for the same version are
-    not taken twice, unless the metric that they became was withdrawn: the known submission comes back.
-    Codes of ``NotTaken``: too_large, empty, not_text, name, level, link, limit_day, hidden, storage.
+    not taken twice, unless the metric that they became was withdrawn: the known submission comes back, so that a client
+    which lost the answer may ask again. With another name, level, direction or link they are refused: nothing of the
+    known metric changes, and an answer as if it had would be believed.
+    Codes of ``NotTaken``: too_large, empty, not_text, name, level, link, known, limit_day, hidden, storage.
     """
     try:
         refuse_unreadable(upload)
@@ -77,7 +79,10 @@ def _receive(
         raise NotTaken(
             "hidden", _("A round hides the references of this corpus; it takes no scores until they are open.")
         )
+    declared = {"level": level, "higher_is_better": higher_is_better, "link": link}
     if known := _known(version, user, upload.sha256):
+        if (known.name, {"link": "", **known.declared}) != (name, declared):
+            raise NotTaken("known", words_of_known_file() % {"name": known.name})
         return Received(known, is_new=False)
     _refuse_taken_name(version, name)
     try:
@@ -90,7 +95,7 @@ def _receive(
         version=version,
         user=user,
         name=name,
-        declared={"level": level, "higher_is_better": higher_is_better, "link": link},
+        declared=declared,
         **place.as_fields(),
     )
     audit.record(
@@ -112,6 +117,11 @@ def _known(version: CorpusVersion, user: Any, sha256: str) -> Submission | None:
         kind=Submission.Kind.SCORES, version=version, user=user, sha256=sha256, state__in=COUNTED
     )
     return alike.filter(Q(metric__isnull=True) | Q(metric__withdrawn_at__isnull=True)).order_by("pk").first()
+
+
+def words_of_known_file() -> str:
+    """To whom sends a file that counts already; they hold ``%(name)s``."""
+    return _("You have handed in the very same file before, as %(name)s. Withdraw that metric to hand it in anew.")
 
 
 def _refuse_unusable(name: str, level: str, link: str) -> None:

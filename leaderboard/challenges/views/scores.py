@@ -21,7 +21,7 @@ from annotations.campaigns.access import login_needed, wants_json
 from annotations.models import CorpusVersion
 from annotations.queries import shown_systems, visible_corpora
 from leaderboard.challenges.actions.receiving import NotTaken, Received
-from leaderboard.challenges.actions.scores import NotYours, may_withdraw, receive_scores, withdraw
+from leaderboard.challenges.actions.scores import NotYours, may_withdraw, receive_scores, withdraw, words_of_known_file
 from leaderboard.challenges.files.scores import COLUMNS_OF_LEVEL
 from leaderboard.challenges.forms.scores import HIGHER, LEVELS, ScoresForm, WithdrawalForm
 from leaderboard.challenges.queries import scores as queries
@@ -97,8 +97,7 @@ def _take(request: HttpRequest, version: CorpusVersion, form: ScoresForm) -> Rec
 
 
 def _taken(request: HttpRequest, received: Received) -> HttpResponse:
-    known = _("You have handed in the very same file before, as %(name)s. Withdraw that metric to hand it in anew.")
-    return taken(request, received, known)
+    return taken(request, received, words_of_known_file())
 
 
 def _refused(request: HttpRequest, version: CorpusVersion, form: ScoresForm, status: int) -> HttpResponse:
