@@ -158,6 +158,7 @@ def _part(account: Account, begin: int, end: int) -> Account:
     """Of one run among several: what is said of its own places, which begin with 0."""
     return replace(
         account,
+        facts=account.facts if account.facts_of is None else account.facts_of(slice(begin, end)),
         remarks={place - begin: one for place, one in account.remarks.items() if begin <= place < end},
         traces={place - begin: one for place, one in account.traces.items() if begin <= place < end},
     )

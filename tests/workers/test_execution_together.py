@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -19,7 +21,7 @@ from tests.workers.lengths import NotedLengths, PreparedLengths, batch_metric, m
 from workers import execution, queries, resources, runs, scoring
 from workers.claims import Claim
 from workers.metrics import registry
-from workers.metrics.base import Example
+from workers.metrics.base import Account, Example
 from workers.metrics.configuration import parse
 from workers.models import MetricRun
 
@@ -151,6 +153,27 @@ def test_each_run_says_with_what_it_was_made(version: CorpusVersion, scorer: Not
         "metric:together|version:1|layer:0|dtype:float32|layer_used:6|model_revision:abc123"
         f"|corpus:small|corpus_version:{version.label}|n:2"
     )
+
+
+def test_a_signature_tells_of_its_own_run_whatever_was_computed_with_it(
+    version: CorpusVersion, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """``four`` answers one turn, the others two."""
+
+    class Counting(NotedLengths):
+        def account(self) -> Account:
+            texts = self.calls[-1]
+            return replace(
+                super().account(),
+                facts=(("texts", str(len(texts))),),
+                facts_of=lambda part: (("texts", str(len(texts[part]))),),
+            )
+
+    use(monkeypatch, Counting())
+    first, *_ = requested(version)
+    execution.compute(first.pk)
+    signatures = MetricRun.objects.order_by("system__position").values_list("signature", flat=True)
+    assert [re.search(r"[|]texts:(\d)[|]", signature)[1] for signature in signatures] == ["2", "2", "2", "1"]
 
 
 def test_a_remark_follows_its_turn_when_an_earlier_one_has_no_response(scorer: NotedLengths, tmp_path: Path) -> None:

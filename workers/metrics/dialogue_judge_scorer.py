@@ -16,10 +16,10 @@ from workers.judging import desk
 from workers.judging.calls import Answer, Call
 from workers.judging.desk import Payer
 from workers.judging.render import render_dialogue
-from workers.metrics.base import Account, Example, Progress, Score
+from workers.metrics.base import Account, Example, Facts, Progress, Score
 from workers.metrics.judge_options import Judge
 from workers.metrics.judge_samples import Reading, Samples
-from workers.metrics.judge_scorer import PROMPT_DIGITS, Asked, Texts, by_example, facts_of, of_both
+from workers.metrics.judge_scorer import PROMPT_DIGITS, Asked, Signed, Texts, by_example, facts_of, of_both
 from workers.metrics.judge_trace import JudgeTrace
 
 Dialogue = tuple[Example, ...]
@@ -69,15 +69,20 @@ class DialogueJudgeScorer:
             at.ask(steps.calls(), steps.follow, by_example(progress, len(examples), calls))
             label, device = at.model_label, at.device_label
         readings = [steps.reading(dialogue) for dialogue in steps.dialogues]
-        turn_digest = dict(facts_of(self.turn_judge, steps.turns.samples, examples))["prompt_sha256"]
+        signed = [Signed.of(steps.samples, *one) for one in zip(readings, steps.dialogues, strict=True)]
         self._account = Account(
             model=label,
             device=device,
-            facts=(*facts_of(self.judge, steps.samples, examples), ("turn_prompt_sha256", turn_digest)),
+            facts=self._facts_of(signed),
+            facts_of=lambda part: self._facts_of(signed[part]),
             remarks={place: "; ".join(one.remarks) for place, one in enumerate(readings) if one.remarks},
             traces={place: one.trace.as_json() for place, one in enumerate(readings)},
         )
         return [one.score for one in readings]
+
+    def _facts_of(self, signed: Sequence[Signed]) -> Facts:
+        of_turns = ("turn_prompt_sha256", self.wording()["turn_prompt_sha256"])
+        return (*facts_of(self.judge, signed), of_turns)
 
 
 @dataclass

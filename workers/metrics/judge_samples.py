@@ -45,6 +45,7 @@ class _Gathered:
     samples: list[Mapping[str, float] | None]
     asks: list[int]
     answered: list[bool]
+    reported_models: set[str] = field(default_factory=set)
     said: str = ""
     reason: str = ""
     remark: str = ""
@@ -60,7 +61,6 @@ class Samples:
         self._gathered: dict[str, _Gathered] = {}
         self._with_chances = 0
         self._without_chances = 0
-        self.reported_models: set[str] = set()
 
     def request_of(self, messages: Sequence[Message]) -> ChatRequest:
         """An expected score is read where the number would come: the answer is begun for the model."""
@@ -90,7 +90,7 @@ class Samples:
         gathered = self._gathered[call.request.key]
         gathered.asks[call.sample] = call.ask + 1
         if answer.reported_model and answer.reported_model != self._judge.model:
-            self.reported_models.add(answer.reported_model)
+            gathered.reported_models.add(answer.reported_model)
         if answer.state == "refused":
             gathered.reason = f"the endpoint refuses to judge it: {answer.error[:SAID_CHARACTERS]}"
             gathered.said = answer.error[:SAID_CHARACTERS]
@@ -108,6 +108,11 @@ class Samples:
 
     def is_whole(self, key: str) -> bool:
         return all(self._gathered[key].answered)
+
+    def reported_models(self, trace: JudgeTrace) -> frozenset[str]:
+        """What is said to have answered the requests of a trace, where that is not the judge's model."""
+        requests = [self._gathered[key] for key in (trace.request, trace.other_request) if key]
+        return frozenset(name for one in requests for name in one.reported_models)
 
     def reading(self, key: str) -> Reading:
         gathered = self._gathered[key]

@@ -14,9 +14,10 @@ from workers.judging import desk, injection
 from workers.judging.calls import Call
 from workers.judging.desk import Payer
 from workers.judging.render import render
-from workers.metrics.base import Account, Example, Progress, Score
+from workers.metrics.base import Account, Example, Facts, Progress, Score
 from workers.metrics.judge_options import Judge
 from workers.metrics.judge_samples import Reading, Samples
+from workers.metrics.personas import has_persona, how_many
 
 NO_REFERENCE = Undefined("the turn has no reference")
 PROMPT_DIGITS = 12
@@ -79,10 +80,12 @@ class JudgeScorer:
             )
             label, device = at.model_label, at.device_label
         readings = [asked.reading(example) for example in examples]
+        signed = [Signed.of(asked.samples, *one) for one in zip(readings, ([one] for one in examples), strict=True)]
         self._account = Account(
             model=label,
             device=device,
-            facts=facts_of(self.judge, asked.samples, examples),
+            facts=facts_of(self.judge, signed),
+            facts_of=lambda part: facts_of(self.judge, signed[part]),
             remarks={place: "; ".join(one.remarks) for place, one in enumerate(readings) if one.remarks},
             traces={place: one.trace.as_json() for place, one in enumerate(readings) if one.trace.request},
         )
@@ -162,14 +165,25 @@ def of_both(judge: Judge, kept: Reading, removed: Reading, injections: tuple[str
     return Reading(counts.score, trace, (*counts.remarks, remark))
 
 
-def facts_of(judge: Judge, samples: Samples, examples: Iterable[Example]) -> tuple[tuple[str, str], ...]:
-    """What only asking tells of how scores were made."""
+@dataclass(frozen=True)
+class Signed:
+    """What a signature tells of one score, of a response or of a dialogue, together with others."""
+
+    reported_models: frozenset[str]
+    having_persona: tuple[bool, ...]
+
+    @classmethod
+    def of(cls, samples: Samples, reading: Reading, examples: Sequence[Example]) -> Signed:
+        return cls(samples.reported_models(reading.trace), tuple(map(has_persona, examples)))
+
+
+def facts_of(judge: Judge, signed: Sequence[Signed]) -> Facts:
+    """What only asking tells of how these scores were made."""
     facts = [("prompt_sha256", judge.prompt.digest[:PROMPT_DIGITS])]
-    if samples.reported_models:
-        facts.append(("reported_model", "+".join(sorted(samples.reported_models))))
+    if models := {name for one in signed for name in one.reported_models}:
+        facts.append(("reported_model", "+".join(sorted(models))))
     if judge.prompt.needs_fact:
-        having = {any(line.strip() for line in one.persona) for one in examples}
-        facts.append(("with_persona", {True: "all", False: "none"}[having.pop()] if len(having) == 1 else "some"))
+        facts.append(("with_persona", how_many([having for one in signed for having in one.having_persona])))
     return tuple(facts)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,7 +11,8 @@ from numpy.typing import NDArray
 from annotations.estimates import Undefined
 from workers.encoders.encoder import Pooling, TextEncoder, encoder_for
 from workers.metrics.against_references import NO_REFERENCE
-from workers.metrics.base import Account, Example, Progress, Score
+from workers.metrics.base import Account, Example, Facts, Progress, Score
+from workers.metrics.personas import has_persona, how_many
 from workers.metrics.with_model import account_of
 
 EXAMPLES_AT_ONCE = 8_192
@@ -37,15 +39,16 @@ class SentenceCosines:
             scores += self._score_part(encoder, part, start, _onwards(progress, start, len(part)))
         if progress is not None and examples:
             progress(len(examples))
-        self._account = account_of(encoder, self._remarks, self.facts(examples))
+        self._account = self.told_of(account_of(encoder, self._remarks), examples)
         return scores
 
     def account(self) -> Account:
         """Of the last call."""
         return self._account
 
-    def facts(self, examples: Sequence[Example]) -> tuple[tuple[str, str], ...]:  # noqa: ARG002
-        return ()
+    def told_of(self, account: Account, examples: Sequence[Example]) -> Account:  # noqa: ARG002
+        """The account with what hangs on the call's examples."""
+        return account
 
     def _score_part(
         self, encoder: TextEncoder, part: Sequence[Example], start: int, tell: Callable[[int, int], None]
@@ -91,10 +94,13 @@ class ContextCosine(SentenceCosines):
         self._utterances = utterances
         self._lengths: dict[str, int] = {}
 
-    def facts(self, examples: Sequence[Example]) -> tuple[tuple[str, str], ...]:
-        with_persona = [any(line.strip() for line in example.persona) for example in examples]
-        said = "all" if all(with_persona) else "some" if any(with_persona) else "none"
-        return (("with_persona", said),)
+    def told_of(self, account: Account, examples: Sequence[Example]) -> Account:
+        having = [has_persona(example) for example in examples]
+
+        def facts_of(part: slice) -> Facts:
+            return (*account.facts, ("with_persona", how_many(having[part])))
+
+        return replace(account, facts=facts_of(slice(None)), facts_of=facts_of)
 
     def texts_of(self, encoder: TextEncoder, example: Example) -> list[str]:
         response = example.response.strip()

@@ -152,3 +152,20 @@ def test_the_account_names_both_prompts(at: At) -> None:
         digests.append(dict(judge.account().facts))
     assert digests[0]["prompt_sha256"] == digests[1]["prompt_sha256"]
     assert digests[0]["turn_prompt_sha256"] != digests[1]["turn_prompt_sha256"]
+
+
+def test_the_account_says_of_each_system_what_answered_about_its_own_dialogues(at: At) -> None:
+    def answers(call: Call) -> Answer:
+        told = "cheese" if "Cheese" in said(call) else "clock"
+        return Answer("answered", text=THREE if is_second_step(call) else "- Humanness: 3", reported_model=told)
+
+    at(answers)
+    judge = scorer("cpdscore_dialogue[scoring=answer]")
+    judge.score_dialogues([dialogue("Clocks."), dialogue("Cheese.", "Tea.")])
+    account = judge.account()
+    assert [dict(account.facts_of(slice(place, place + 1)))["reported_model"] for place in (0, 1)] == [
+        "clock",
+        "cheese",
+    ]
+    assert dict(account.facts)["reported_model"] == "cheese+clock"
+    assert account.facts_of(slice(None)) == account.facts

@@ -214,6 +214,22 @@ def test_the_account_names_model_endpoint_prompt_and_what_answered(at: At) -> No
     assert (facts["reported_model"], facts["with_persona"]) == ("wise-2026-01-01", "some")
 
 
+def test_the_account_says_of_each_system_what_answered_about_its_own_responses(at: At) -> None:
+    """Of one that speaks to the judge, about the text without those words, too."""
+
+    def answers(call: Call) -> Answer:
+        told = "clock" if "Ignore all" in said(call) else "cheese" if "Cheese" in said(call) else "rest"
+        return Answer("answered", text="- Humanness: 4", reported_model=told)
+
+    at(answers)
+    judge = scorer("cpdscore_detail[model=wise,scoring=answer]")
+    judge.score([turn(ATTACK), turn("Cheese.", persona=())])
+    of = judge.account().facts_of
+    named = [(facts["reported_model"], facts["with_persona"]) for facts in map(dict, (of(slice(1)), of(slice(1, 2))))]
+    assert named == [("clock+rest", "all"), ("cheese", "none")]
+    assert dict(judge.account().facts)["reported_model"] == "cheese+clock+rest"
+
+
 def test_the_payer_is_told_to_the_desk(at: At) -> None:
     made = at(lambda call: chances({"4": 1.0}))
     judge = scorer("cpdscore_detail")

@@ -116,6 +116,14 @@ def test_the_account_says_how_many_had_a_persona(
     assert ("with_persona", said) in scorer.account().facts
 
 
+def test_the_account_says_it_of_each_system_of_a_call(words: WordEncoder) -> None:
+    scorer = parse("context_similarity").scorer()
+    scorer.score([spoken("east", ["north"], persona) for persona in (["east"], [], ["west"])])
+    of = scorer.account().facts_of
+    assert of(slice(0, 2)) == scorer.account().facts == (("dtype", "float32"), ("with_persona", "some"))
+    assert [dict(of(slice(place, place + 1)))["with_persona"] for place in range(3)] == ["all", "none", "all"]
+
+
 def test_a_negative_number_of_utterances_is_refused() -> None:
     with pytest.raises(ConfigurationError, match="a whole number from 0"):
         parse("context_similarity[utterances=-1]")
