@@ -84,12 +84,12 @@ def outcomes(configuration: Configuration, tasks: Sequence[Task], progress: Prog
     the scorer has no method for the metric's levels."""
     scorer = scorer_of(configuration.text)
     _check_methods(configuration, scorer)
+    if tasks and hasattr(scorer, "see_corpus"):
+        scorer.see_corpus(queries.turns_of(tasks[0].run.system.version_id))
     if "turn" not in configuration.levels and hasattr(scorer, "score_dialogues"):
         return _of_dialogues(configuration, scorer, tasks, progress)
     if "turn" not in configuration.levels and hasattr(scorer, "score_system"):
         return list(_of_systems(configuration, scorer, tasks, progress))
-    if tasks and hasattr(scorer, "see_corpus"):
-        scorer.see_corpus(queries.turns_of(tasks[0].run.system.version_id))
     no_response = Undefined(queries.NO_RESPONSE)
     places = [[no_response if one is None else one for one in task.by_turn] for task in tasks]
     return _scored_together(configuration, scorer, scorer.score, tasks, places, progress)

@@ -156,6 +156,17 @@ def test_a_dialogue_with_a_silent_turn_is_not_put_before_the_scorer(done: dict[s
     assert [len(call) for call in scorer.calls] == [3 + 2], "both systems in one call"
 
 
+def test_a_scorer_of_dialogues_sees_all_turns_of_the_corpus_first(
+    version: CorpusVersion, scorer: Words, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[tuple[int, int]] = []
+    monkeypatch.setattr(scorer, "see_corpus", lambda turns: seen.append((len(turns), len(scorer.calls))), raising=False)
+    runs.request([parse("words")], select_systems(version), hint=False)
+    execution.compute(MetricRun.objects.order_by("pk")[0].pk)
+    assert seen == [(6, 0)]  # three dialogues of two turns, before any was scored
+    assert len(scorer.calls) == 1
+
+
 def test_remarks_and_traces_are_each_run_s_own_by_the_dialogue_s_place(done: dict[str, MetricRun]) -> None:
     assert done["curt"].remarks == {"0": "remark 0", "1": "remark 1", "2": "remark 2"}
     assert done["silent"].remarks == {"0": "remark 3", "2": "remark 4"}

@@ -89,8 +89,23 @@ def test_a_scorer_sees_all_turns_of_the_corpus_whatever_was_answered(
     assert seen == [[("d0", 0), ("d0", 1)]]
 
 
-def of_whole_systems(monkeypatch: pytest.MonkeyPatch) -> PreparedLengths:
-    scorer = PreparedLengths()
+class SeeingSystems(PreparedLengths):
+    def see_corpus(self, turns: Sequence[Example]) -> None:
+        self.calls.append(("see", [one.dialogue_id for one in turns]))
+
+
+def test_a_scorer_of_whole_systems_sees_the_corpus_once_before_all_else(
+    version: CorpusVersion, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scorer = of_whole_systems(monkeypatch, SeeingSystems())
+    first, *_ = requested(version, "system_length")
+    assert execution.compute(first.pk)
+    assert scorer.calls[0] == ("see", ["d0", "d0"])
+    assert [step for step, _ in scorer.calls] == ["see", "prepare", *["score"] * 4]
+
+
+def of_whole_systems(monkeypatch: pytest.MonkeyPatch, made: PreparedLengths | None = None) -> PreparedLengths:
+    scorer = made or PreparedLengths()
     forget()
     monkeypatch.setattr(registry, "_catalogue", lambda: registry.assemble([system_metric(scorer)], []))
     return scorer

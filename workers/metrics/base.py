@@ -61,8 +61,8 @@ class TurnScorer(Protocol):
     """Scores a batch of responses, in order; an example that cannot be scored yields ``Undefined`` with its reason.
 
     A scorer that uses a model, or has remarks, also has a method ``account() -> Account`` about its last call.
-    One whose scores hang on the corpus as a whole has ``see_corpus(turns)``, which is called before ``score`` with all
-    turns of the corpus version, without responses.
+    One whose scores hang on the corpus as a whole has ``see_corpus(turns)``, which is called before each scoring with
+    all turns of the corpus version, without responses.
     """
 
     def score(self, examples: Sequence[Example], progress: Progress | None = None) -> list[Score]: ...
@@ -70,7 +70,7 @@ class TurnScorer(Protocol):
 
 class DialogueScorer(Protocol):
     """Scores whole dialogues: the examples of one system in one dialogue, in the order of turns. A dialogue in which
-    the system did not answer every turn is not among them. ``account`` and the like as with ``TurnScorer``."""
+    the system did not answer every turn is not among them. ``account`` and ``see_corpus`` as with ``TurnScorer``."""
 
     def score_dialogues(
         self, dialogues: Sequence[Sequence[Example]], progress: Progress | None = None
@@ -78,7 +78,8 @@ class DialogueScorer(Protocol):
 
 
 class SystemScorer(Protocol):
-    """Scores a whole system against the human side (distribution metrics).
+    """Scores a whole system against the human side (distribution metrics). ``account`` and ``see_corpus`` as with
+    ``TurnScorer``; the latter is called once, before any system is prepared or scored.
 
     Where ``systems_at_once`` is more than one it may also have a method ``prepare(examples, progress)``. It is called
     before several systems are scored, with all that they and people said, for what is quicker together.
