@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from annotations.correlation.jackknife import MOST_GROUPS
+from leaderboard.statistics.grouped import MOST_LEFT_OUT
 from tests.dialeval_site.documents import flat, sections, table_rows, text_of
 from tests.site import PROJECT
 
@@ -38,3 +40,12 @@ def test_every_reference_is_a_source_of_the_tables() -> None:
 def test_it_leads_to_every_document_of_statistics() -> None:
     for document in (PROJECT / "docs").glob("statistics_*.md"):
         assert f"({document.name}" in PAGE, document.name
+
+
+def test_it_is_said_from_how_many_dialogues_on_groups_are_left_out() -> None:
+    said = flat(sections(text_of("statistics_correlation.md"))["Intervals"])
+    assert f"With more than {MOST_GROUPS} dialogues groups of them are left out in place of single ones" in said
+    assert (
+        f"of `per_system`, whose coefficients of all systems are made anew for each, with more than {MOST_LEFT_OUT},"
+        in said
+    )

@@ -98,3 +98,15 @@ def test_the_interval_within_systems_leaves_a_dialogue_out_of_all_of_them():
     spread = np.sqrt(5 / 6 * np.square(np.array(left_out) - np.mean(left_out)).sum())
     low, high = found.estimates["kendall"].ci
     assert (high - low) / 2 == pytest.approx(stats.t.ppf(0.975, 5) * spread)
+
+
+def test_of_many_dialogues_sixty_groups_are_left_out_of_all_systems():
+    c = campaign(systems=3, dialogues=150, turns=1, metrics=1)
+    (found,) = within_systems(c.human, c.metrics, c.dialogue, c.system)
+    left_out = []
+    for group in range(60):
+        kept = c.dialogue % 60 != group
+        left_out.append(scipy_mean(c.human[kept], c.metrics[0, kept], c.system[kept], "pearson")[0])
+    spread = np.sqrt(59 / 60 * np.square(np.array(left_out) - np.mean(left_out)).sum())
+    low, high = found.estimates["pearson"].ci
+    assert (high - low) / 2 == pytest.approx(stats.t.ppf(0.975, 59) * spread)
