@@ -13,12 +13,11 @@
   }
 
   document.addEventListener("htmx:beforeSwap", function (event) {
-    const part = event.detail.target;
-    const isSent = event.detail.requestConfig.verb !== "get";
-    if (part.id && !isSent) folds.set(part.id, new Map(named(part).map(([name, fold]) => [name, fold.open])));
+    const { target: part, requestConfig } = event.detail;
+    if (part.id && requestConfig.verb === "get") folds.set(part.id, new Map(named(part).map(([name, fold]) => [name, fold.open])));
   });
   document.addEventListener("htmx:afterSwap", function (event) {
-    const id = event.detail.target.id;
+    const id = event.detail.target?.id; // a script's own swap names no target
     const part = id && document.getElementById(id); // the one that took its place
     if (!part || !folds.has(id)) return;
     for (const [name, fold] of named(part)) if (folds.get(id).has(name)) fold.open = folds.get(id).get(name);
