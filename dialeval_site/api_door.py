@@ -69,7 +69,7 @@ class ApiDoor:
 
     def _answer(self, request: HttpRequest) -> HttpResponseBase:
         """HEAD is answered as GET is, which every address that can be read must (RFC 9110, 9.1); operations know GET
-        alone. The server sends no body; one that would be made while it is sent, such as a corpus, is not begun."""
+        alone. The server sends no body; one that would be made while it is sent, such as an archive, is not begun."""
         if request.method != "HEAD":
             return self.get_response(request)
         request.method = "GET"

@@ -15,8 +15,9 @@ from pythonjsonlogger.json import JsonFormatter
 from dialeval_site import environment, log_context
 from dialeval_site.scrubbing import Scrubber
 
-QUIET = ("httpx", "httpx2")
-"""A line for every call of a judge would bury everything else; what goes wrong with one is said by its run."""
+QUIET = {"httpx": "WARNING", "httpx2": "WARNING", "gunicorn.http.wsgi": "ERROR"}
+"""A line for every call of a judge would bury everything else; what goes wrong with one is said by its run. gunicorn
+warns of every answer to HEAD that has a body, which it drops, as it should."""
 
 
 class NoSweeps(logging.Filter):
@@ -86,7 +87,7 @@ def configuration(log_format: str, level: str) -> dict[str, Any]:
             }
         },
         "root": {"handlers": ["stderr"], "level": level},
-        "loggers": {name: {"level": "WARNING"} for name in QUIET},
+        "loggers": {name: {"level": least} for name, least in QUIET.items()},
     }
 
 

@@ -100,6 +100,9 @@ else:
         "min_size": 1,
         "max_size": environment.whole("DATABASE_POOL_SIZE"),
         "timeout": 10,
+        # A connection that could not be made is tried again for so long, then by the next request that wants one: after
+        # an outage of a minute requests would wait as long again.
+        "reconnect_timeout": 5,
     }
     if environment.truth("DATABASE_PREPARED_STATEMENTS"):
         # What comes for the fifth time on a connection is prepared: planning took PostgreSQL longer than running it.

@@ -36,5 +36,7 @@ def _read_on(body: Any, most: int) -> None:
     try:
         while most > 0 and (read := body.read(min(AT_A_TIME, most))):
             most -= len(read)
-    except OSError:  # who sent it is gone, and hears no answer
+    except (
+        Exception
+    ):  # who sent it is gone, or sends no chunks: gunicorn has a class for each, and closes the connection
         return

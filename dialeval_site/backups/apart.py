@@ -6,6 +6,7 @@ A lock of the machine is for its folders and for SQLite; a lock of PostgreSQL's 
 from __future__ import annotations
 
 import fcntl
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -42,6 +43,10 @@ def wait_for_a_restore() -> None:
 
 @contextmanager
 def _locked(how: int) -> Iterator[None]:
-    with (settings.HOME / "backup.lock").open("a") as lock:
+    """By a file that somebody else, such as root, may have made: to lock it one has to read it, no more."""
+    lock = os.open(settings.HOME / "backup.lock", os.O_RDONLY | os.O_CREAT, 0o644)
+    try:
         fcntl.flock(lock, how)
         yield
+    finally:
+        os.close(lock)

@@ -92,7 +92,10 @@ def test_the_same_file_with_another_direction_is_refused_in_the_words_for_the_sa
     turned = client.post(page_of(version), form(turn_scores(version), direction="lower"))
     assert (again.status_code, turned.status_code) == (200, 409)
     for page in (again, turned):
-        assert b"very same file before, as mine. Withdraw that metric to hand it in anew." in page.content
+        assert (
+            b"very same file before, as mine. Withdraw that metric, once it is there, to hand it in anew."
+            in page.content
+        )
 
 
 def test_a_refusal_keeps_what_was_written_and_stores_nothing(version, ann) -> None:

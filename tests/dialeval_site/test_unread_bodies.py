@@ -7,14 +7,19 @@ import io
 import pytest
 from django.http import HttpResponse
 from django.test import RequestFactory
+from gunicorn.http.errors import InvalidChunkSize, NoMoreData
 
 from dialeval_site.body_limit import BESIDE_THE_FILE
 from dialeval_site.unread_bodies import ReadToTheEnd
 
 
-class Gone(io.BytesIO):
+class Raising(io.BytesIO):
+    def __init__(self, problem: Exception) -> None:
+        super().__init__()
+        self.problem = problem
+
     def read(self, _size: int | None = -1, /) -> bytes:
-        raise ConnectionResetError
+        raise self.problem
 
 
 def answered(method: str, body: io.BytesIO, is_terminated: bool = True) -> int:
@@ -41,5 +46,6 @@ def test_no_more_is_read_than_an_upload_may_have(settings) -> None:
     assert body.tell() == 100_000 + BESIDE_THE_FILE
 
 
-def test_who_is_gone_meanwhile_is_no_error() -> None:
-    assert answered("POST", Gone()) == 401
+@pytest.mark.parametrize("problem", [ConnectionResetError(), InvalidChunkSize(b"zz"), NoMoreData()])
+def test_a_body_that_breaks_off_or_is_none_changes_no_answer(problem: Exception) -> None:
+    assert answered("POST", Raising(problem)) == 401

@@ -34,6 +34,8 @@ from tests.site import PROJECT, wait_until
 pytestmark = pytest.mark.slow
 
 NAME = "localhost"
+A_START = 240
+"""Seconds in which a machine with much else to do has loaded the site."""
 ACCOUNT = "from django.contrib.auth.models import User; User.objects.create_user('wren', password='{}')"
 PASSWORD = "ninety quiet rivers"
 HAND_IN = "/api/v1/challenges/any/rounds/any/submissions"
@@ -55,7 +57,7 @@ class Proxied:
         """Who came to the name without a port, as to a site that stands where browsers look."""
         address = f"https://127.0.0.1:{self.secure}"
         sent = {"Host": NAME, **{name.replace("_", "-"): value for name, value in headers.items()}}
-        return httpx2.Client(base_url=address, verify=False, headers=sent, timeout=60, trust_env=False)
+        return httpx2.Client(base_url=address, verify=False, headers=sent, timeout=A_START, trust_env=False)
 
     def answers(self) -> bool:
         try:
@@ -67,6 +69,7 @@ class Proxied:
 def begun_caddy(folder: Path, site: int, plain: int, secure: int) -> list[str]:
     text = (PROJECT / "deploy" / "Caddyfile").read_text(encoding="utf-8")
     text = text.replace("web:8000", f"127.0.0.1:{site}").replace("{$SITE_NAME}", NAME)
+    text = text.replace("lb_try_duration 10s", f"lb_try_duration {A_START}s")
     ports = f"{{\n\tadmin off\n\tskip_install_trust\n\tstorage file_system {folder}\n\tlocal_certs\n"
     text = text.replace("{\n", f"{ports}\thttp_port {plain}\n\thttps_port {secure}\n\tdefault_sni {NAME}\n", 1)
     (folder / "Caddyfile").write_text(text, encoding="utf-8")
@@ -116,6 +119,7 @@ def deployed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployed]:
         deployed.release()
         site.python(ACCOUNT.format(PASSWORD))
         deployed.start("web")
+        wait_until(lambda: deployed.ask("/health/", Host=NAME)[0] == 200, A_START, "the web server answers")
         yield deployed
 
 
@@ -130,7 +134,7 @@ def proxied(
         process = subprocess.Popen(command, stdout=log, stderr=log)
     proxied = Proxied(Path(command[0]).name, deployed, plain, secure)
     try:
-        wait_until(proxied.answers, 60, f"{command[0]} answers:\n{(folder / 'log').read_text(errors='replace')}")
+        wait_until(proxied.answers, A_START, f"{command[0]} answers, see {folder / 'log'}")
         yield proxied
     finally:
         process.terminate()
@@ -208,5 +212,5 @@ def test_a_web_server_that_restarts_is_waited_for(proxied: Proxied) -> None:
     asking = threading.Thread(target=lambda: asked.append(proxied.visitor().get("/health/").status_code))
     asking.start()
     proxied.deployed.start("web")
-    asking.join(30)
+    asking.join(A_START)
     assert asked == [200]

@@ -17,7 +17,7 @@ from workers.judging.render import render
 from workers.metrics.base import Account, Example, Facts, Progress, Score
 from workers.metrics.judge_options import Judge
 from workers.metrics.judge_samples import Reading, Samples
-from workers.metrics.personas import has_persona, how_many
+from workers.metrics.personas import has_persona, persona_facts
 
 NO_REFERENCE = Undefined("the turn has no reference")
 PROMPT_DIGITS = 12
@@ -183,7 +183,7 @@ def facts_of(judge: Judge, signed: Sequence[Signed]) -> Facts:
     if models := {name for one in signed for name in one.reported_models}:
         facts.append(("reported_model", "+".join(sorted(models))))
     if judge.prompt.needs_fact:
-        facts.append(("with_persona", how_many([having for one in signed for having in one.having_persona])))
+        facts += persona_facts([having for one in signed for having in one.having_persona])
     return tuple(facts)
 
 

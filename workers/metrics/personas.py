@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from workers.metrics.base import Example
+from workers.metrics.base import Example, Facts
 
 
 def has_persona(example: Example) -> bool:
     return any(line.strip() for line in example.persona)
 
 
-def how_many(having: Collection[bool]) -> str:
-    """``all``, ``some`` or ``none``."""
-    return "none" if not any(having) else "all" if all(having) else "some"
+def persona_facts(having: Collection[bool]) -> Facts:
+    """``with_persona``: ``all``, ``some`` or ``none``. Of no response nothing is said: a system without any was not
+    scored otherwise than its neighbours."""
+    if not having:
+        return ()
+    return (("with_persona", "none" if not any(having) else "all" if all(having) else "some"),)

@@ -12,7 +12,7 @@ from annotations.estimates import Undefined
 from workers.encoders.encoder import Pooling, TextEncoder, encoder_for
 from workers.metrics.against_references import NO_REFERENCE
 from workers.metrics.base import Account, Example, Facts, Progress, Score
-from workers.metrics.personas import has_persona, how_many
+from workers.metrics.personas import has_persona, persona_facts
 from workers.metrics.with_model import account_of
 
 EXAMPLES_AT_ONCE = 8_192
@@ -98,7 +98,7 @@ class ContextCosine(SentenceCosines):
         having = [has_persona(example) for example in examples]
 
         def facts_of(part: slice) -> Facts:
-            return (*account.facts, ("with_persona", how_many(having[part])))
+            return (*account.facts, *persona_facts(having[part]))
 
         return replace(account, facts=facts_of(slice(None)), facts_of=facts_of)
 

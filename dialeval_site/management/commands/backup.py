@@ -38,7 +38,8 @@ class Command(ConsoleCommand):
             try:
                 made = making.make(to, options["with_models"], told)
             except OSError as fault:
-                raise CommandError(f"{to}: {fault.strerror or fault}; nothing was written") from None
+                at = f"{fault.filename}: " if str(fault.filename or to) != str(to) else ""
+                raise CommandError(f"{to}: {at}{fault.strerror or fault}; nothing was written") from None
         for name in made.missing:
             self.say(f"not there: {name}")
         models = f", {made.model_files:,} files of models" if options["with_models"] else ""

@@ -14,7 +14,8 @@
 
   document.addEventListener("htmx:beforeSwap", function (event) {
     const { target: part, requestConfig } = event.detail;
-    if (part.id && requestConfig.verb === "get") folds.set(part.id, new Map(named(part).map(([name, fold]) => [name, fold.open])));
+    if (requestConfig.verb !== "get") folds.delete(part.id);
+    else if (part.id) folds.set(part.id, new Map(named(part).map(([name, fold]) => [name, fold.open])));
   });
   document.addEventListener("htmx:afterSwap", function (event) {
     const id = event.detail.target?.id; // a script's own swap names no target

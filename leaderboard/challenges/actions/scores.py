@@ -121,7 +121,10 @@ def _known(version: CorpusVersion, user: Any, sha256: str) -> Submission | None:
 
 def words_of_known_file() -> str:
     """To whom sends a file that counts already; they hold ``%(name)s``."""
-    return _("You have handed in the very same file before, as %(name)s. Withdraw that metric to hand it in anew.")
+    return _(
+        "You have handed in the very same file before, as %(name)s. "
+        "Withdraw that metric, once it is there, to hand it in anew."
+    )
 
 
 def _refuse_unusable(name: str, level: str, link: str) -> None:

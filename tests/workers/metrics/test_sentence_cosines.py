@@ -122,6 +122,7 @@ def test_the_account_says_it_of_each_system_of_a_call(words: WordEncoder) -> Non
     of = scorer.account().facts_of
     assert of(slice(0, 2)) == scorer.account().facts == (("dtype", "float32"), ("with_persona", "some"))
     assert [dict(of(slice(place, place + 1)))["with_persona"] for place in range(3)] == ["all", "none", "all"]
+    assert of(slice(3, 3)) == (("dtype", "float32"),)  # a system without any response: nothing is said of it
 
 
 def test_a_negative_number_of_utterances_is_refused() -> None:
