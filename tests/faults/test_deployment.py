@@ -200,6 +200,7 @@ def visit(deployed: Deployed, stopping: threading.Event, outcomes: list[int]) ->
 
 def test_a_request_under_way_is_answered_before_the_server_ends(deployed: Deployed) -> None:
     """Half of a form is sent when SIGTERM comes; the other half a second later. Nobody else gets in meanwhile."""
+    deployed.site.settings["WEB_CONCURRENCY"] = "1"  # a second process might still load the site, and listens until then
     deployed.release()
     web = deployed.start("web")
     wait_until(lambda: deployed.ready()["http"] == 200, 120, "the site is ready")
