@@ -145,7 +145,7 @@ def says_facts(node: ast.AST) -> bool:
     match node:
         case ast.Assign(targets=[ast.Name(id="facts")]) | ast.Assign(targets=[ast.Name(id="own")]):
             return True
-        case ast.FunctionDef(name="facts" | "facts_of" | "_facts_of"):
+        case ast.FunctionDef(name="facts" | "facts_of" | "_facts_of" | "persona_facts"):
             return True
         case ast.Call(func=ast.Name(id="Account" | "account_of")):
             return True
