@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from datetime import datetime, timedelta
 from typing import Any
 
 from django import template
 from django.http import QueryDict
+from django.utils import timezone
 from django.utils.html import escape, format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.text import slugify
-from django.utils.translation import get_language
+from django.utils.timesince import timesince
+from django.utils.translation import get_language, gettext
 
 from annotations.table_frame import Address, frame_of, page_writer
 from annotations.tables import Table
@@ -107,6 +110,13 @@ def json_element(text: str, element_id: str) -> SafeString:
 def figure(value: float | str | None, decimals: int = 3) -> str:
     """A number as tables write it: ``{{ score|figure:3 }}``; undefined is a dash."""
     return DASH if value in (None, "") else written(float(value), int(decimals))
+
+
+@register.filter
+def age(moment: datetime) -> str:
+    """``timesince``, which calls the first minute "0 minutes"."""
+    young = timezone.now() - moment < timedelta(minutes=1)
+    return gettext("less than a minute") if young else timesince(moment)
 
 
 @register.simple_tag(takes_context=True)

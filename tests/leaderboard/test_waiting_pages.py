@@ -143,13 +143,21 @@ def test_older_numbers_say_so_and_offer_the_new_ones_without_taking_the_page_awa
     compute_waiting()
     data_changed([version.pk])
     text = shown(version).content.decode()
-    assert "from older data; new numbers are being computed" in text
+    assert "Computed less than a minute ago from older data; new numbers are being computed" in text
     assert "Krippendorff" in text
     compute_waiting()
     answer = ask(polled(text))
     assert "HX-Refresh" not in answer
     assert "New numbers are there" in answer.content.decode()
     assert "hx-get" not in answer.content.decode()
+
+
+def test_older_numbers_say_how_old_they_are(version: CorpusVersion) -> None:
+    shown(version)
+    compute_waiting()
+    Analysis.objects.update(computed_at=timezone.now() - timedelta(minutes=3))
+    data_changed([version.pk])
+    assert "Computed 3\N{NO-BREAK SPACE}minutes ago from older data" in shown(version).content.decode()
 
 
 def test_without_a_worker_the_page_says_what_to_do(version: CorpusVersion) -> None:
