@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import PurePath
+from pathlib import Path, PurePath
 from typing import Any
 
 from django import forms
@@ -13,7 +13,7 @@ from django.utils.text import slugify
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from annotations.importers.registry import importers
+from annotations.importers.registry import importers, likely_format
 from annotations.importers.texts import text_fault
 from annotations.models import Corpus
 
@@ -69,6 +69,9 @@ class CorpusForm(forms.Form):
         help_text=gettext_lazy("The older versions stay. Its name and who sees it stay, too."),
     )
 
+    likely_format = ""
+    """What the file looks like, where that is not what it was said to be."""
+
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.fields["format"].choices = [  # type: ignore[attr-defined]
@@ -100,6 +103,16 @@ class CorpusForm(forms.Form):
             message = _("There is no corpus %(slug)s, so this can be no new version of it.")
             self.add_error("slug", message % {"slug": cleaned["slug"]})
         return cleaned
+
+    def offer_the_format_that_the_file_has(self) -> None:
+        """After the file could not be read: where its beginning is that of another format, that one is chosen in the
+        form that is shown again, and said."""
+        likely = likely_format(Path(self.cleaned_data["file"].temporary_file_path()))
+        if not likely or likely == self.cleaned_data["format"]:
+            return
+        self.likely_format = likely
+        self.data = self.data.copy()
+        self.data["format"] = likely
 
     def _slug_of_file(self) -> str:
         return slugify(PurePath(self.cleaned_data["file"].name).stem)[: _longest("slug")]

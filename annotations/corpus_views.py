@@ -36,6 +36,7 @@ def corpus_new(request: HttpRequest) -> HttpResponse:
     try:
         outcomes = _imported(request, form)
     except ImportFailed as failure:
+        form.offer_the_format_that_the_file_has()
         return _form_page(request, form, failure)
     except actions.CorpusExists as known:
         message = _("%(slug)s is here already. Choose another address, or say that this is a new version of it.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,11 +24,13 @@ def one_corpus(_path: Path, _problems: Problems) -> tuple[str, ...]:
 @dataclass(frozen=True)
 class Importer:
     """Reads one file format. ``stream`` yields records in the order of ``annotations.records``, each with its place,
-    notes in ``Problems`` what it cannot read, and goes on; ``parts_of`` names the corpora that the file holds."""
+    notes in ``Problems`` what it cannot read, and goes on; ``parts_of`` names the corpora that the file holds.
+    ``sign`` is found in the beginning of a file of this format and of no other (``likely_format``)."""
 
     name: str
     summary: str
     stream: Callable[[Path, str, Problems], Iterator[Placed]]
+    sign: re.Pattern[str]
     parts_of: Callable[[Path, Problems], tuple[str, ...]] = one_corpus
 
     def parts(self, path: Path) -> tuple[str, ...]:

@@ -5,6 +5,7 @@ It holds no systems and no ratings: what a challenge starts with.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -102,4 +103,9 @@ def _utterance(utterance: JsonObject) -> Utterance | None:
     return Utterance(speaker, text.strip())
 
 
-IMPORTER = Importer(name="cpdc", summary="CPD challenge dialogues, task 1 (JSON array, seven turns)", stream=stream)
+IMPORTER = Importer(
+    name="cpdc",
+    summary="CPD challenge dialogues, task 1 (JSON array, seven turns)",
+    stream=stream,
+    sign=re.compile(r'\A\s*\[\s*\{.*?"turn_0"\s*:', re.DOTALL),
+)

@@ -7,6 +7,7 @@ ratings.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -86,5 +87,8 @@ def _text_conversations(path: Path, problems: Problems) -> Iterator[tuple[int, t
 
 
 IMPORTER = Importer(
-    name="dailydialog", summary="DailyDialog: human dialogues (JSON lines, or text with __eou__)", stream=stream
+    name="dailydialog",
+    summary="DailyDialog: human dialogues (JSON lines, or text with __eou__)",
+    stream=stream,
+    sign=re.compile(r'\A\s*\{[^\n]*"dialogue"\s*:\s*\[|\A[^\n{\[][^\n]*__eou__'),
 )

@@ -5,6 +5,7 @@ The scores are means over raters that the file no longer holds, so one aggregate
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -150,4 +151,9 @@ def _records(dialogue_id: str, row: _Row, aspects: tuple[str, ...], number: int)
             yield rating, number, f"human_scores[{index}][{position}]"
 
 
-IMPORTER = Importer(name="fbd", summary="FBD/PRD corpora: responses with mean human scores (JSON lines)", stream=stream)
+IMPORTER = Importer(
+    name="fbd",
+    summary="FBD/PRD corpora: responses with mean human scores (JSON lines)",
+    stream=stream,
+    sign=re.compile(r'\A\s*\{[^\n]*"hyps"\s*:\s*\['),
+)

@@ -6,6 +6,7 @@ The rows of one dialogue are far apart in the file, so one corpus of it is held 
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -184,4 +185,5 @@ IMPORTER = Importer(
     summary="GRADE human judgements: three corpora, one rated response a row (JSON array)",
     stream=stream,
     parts_of=parts_of,
+    sign=re.compile(r'\A\s*\[\s*\{.*?"HumanScores"\s*:', re.DOTALL),
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 from typing import TypeVar, get_args
@@ -196,4 +197,9 @@ _READERS: dict[str, Callable[[JsonObject], Record | None]] = {
     "rating": _rating,
 }
 
-IMPORTER = Importer(name="jsonl", summary="this project's own format: one record a line (JSON lines)", stream=stream)
+IMPORTER = Importer(
+    name="jsonl",
+    summary="this project's own format: one record a line (JSON lines)",
+    stream=stream,
+    sign=re.compile(r'\A\s*\{[^\n]*"type"\s*:\s*"(corpus|dialogue)"'),
+)

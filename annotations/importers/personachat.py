@@ -126,5 +126,8 @@ def _record(dialogue_id: str, episode: _Episode, problems: Problems) -> Dialogue
 
 
 IMPORTER = Importer(
-    name="personachat", summary="PersonaChat and ConvAI2: human dialogues with personas (numbered lines)", stream=stream
+    name="personachat",
+    summary="PersonaChat and ConvAI2: human dialogues with personas (numbered lines)",
+    stream=stream,
+    sign=re.compile(r"\A1 (your persona:|partner's persona:|[^\n]*\t)"),
 )

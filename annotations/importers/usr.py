@@ -5,6 +5,7 @@ The file is read twice: the systems and raters, which come first in a stream, ar
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -159,4 +160,9 @@ def _response(
             yield rating, response.where, f"{response.field(aspect)}[{index}]"
 
 
-IMPORTER = Importer(name="usr", summary="USR annotations: contexts with rated responses (JSON array)", stream=stream)
+IMPORTER = Importer(
+    name="usr",
+    summary="USR annotations: contexts with rated responses (JSON array)",
+    stream=stream,
+    sign=re.compile(r'\A\s*\[\s*\{.*?"annotators"\s*:\s*\[', re.DOTALL),
+)

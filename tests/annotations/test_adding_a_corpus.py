@@ -135,6 +135,30 @@ def test_the_same_file_twice_at_once_is_stored_once(organiser: Client) -> None:
     assert (CorpusVersion.objects.count(), Dialogue.objects.count()) == (1, 1)
 
 
+# --- another format than was said ------------------------------------------------------------------------------
+
+CPDC = b'[{"dialog_id": "0", "turn_0": {}}]'
+
+
+def test_who_chose_another_format_is_told_which_one_the_file_looks_like(organiser: Client) -> None:
+    answer = send(organiser, CPDC, "talks.json")
+    assert answer.status_code == 422
+    assert "looks like cpdc , and was read as jsonl" in said(answer)
+    assert '<option value="cpdc" selected>' in answer.content.decode()
+    assert not Corpus.objects.exists()
+
+
+def test_what_is_wrong_in_the_format_that_was_said_stands_there_too(organiser: Client) -> None:
+    assert "talks.json:1: must be an object" in said(send(organiser, CPDC, "talks.json"))
+
+
+def test_a_fault_in_the_right_format_speaks_of_no_other(organiser: Client) -> None:
+    answer = send(organiser, CPDC, "talks.json", format="cpdc")
+    assert answer.status_code == 422
+    assert "The file looks like" not in said(answer)
+    assert '<option value="cpdc" selected>' in answer.content.decode()
+
+
 # --- what is refused -------------------------------------------------------------------------------------------
 
 WRONG = {

@@ -68,6 +68,12 @@ def test_import_names_every_problem_and_says_that_nothing_was_stored(tmp_path: P
     assert not Corpus.objects.exists()
 
 
+def test_import_as_another_format_says_which_one_the_file_looks_like(tmp_path: Path) -> None:
+    path = written(two_systems(), tmp_path / "corpus.jsonl")
+    with pytest.raises(CommandError, match=r"nothing was stored: 1 problem; the file looks like jsonl$"):
+        call_command("import_corpus", "cpdc", str(path), "--slug", "small")
+
+
 def test_import_of_a_path_that_cannot_be_says_so_in_words() -> None:
     with pytest.raises(CommandError, match="cannot be read: File name too long"):
         call_command("import_corpus", "jsonl", "x" * 5000, "--slug", "small")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -212,7 +213,7 @@ def test_a_file_that_changes_between_the_check_and_the_storing_stores_nothing(tm
 
     path = written([], tmp_path / "file")
     with pytest.raises(ImportFailed, match="changed while it was read"):
-        actions.import_corpus(Importer("test", "", stream), path, "small")
+        actions.import_corpus(Importer("test", "", stream, re.compile("test")), path, "small")
     assert nothing_is_stored()
 
 

@@ -10,7 +10,7 @@ from django.core.validators import validate_slug
 from annotations import actions
 from annotations.console import ConsoleCommand
 from annotations.importers.base import ImportFailed
-from annotations.importers.registry import importers
+from annotations.importers.registry import importers, likely_format
 
 COUNTED = ("dialogue", "turn", "system", "response", "rater", "rating")
 
@@ -48,7 +48,9 @@ class Command(ConsoleCommand):
             if failure.stopped:
                 self.stderr.write("and more; stopped")
             count = _number(len(failure.problems), "problem") + (" or more" if failure.stopped else "")
-            raise CommandError(f"nothing was stored: {count}") from None
+            likely = likely_format(options["path"])
+            looks = f"; the file looks like {likely}" if likely not in ("", options["format"]) else ""
+            raise CommandError(f"nothing was stored: {count}{looks}") from None
         except OSError as error:
             raise CommandError(f"{options['path']} cannot be read: {error.strerror}") from None
         for outcome in outcomes:
