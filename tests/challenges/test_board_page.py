@@ -144,9 +144,18 @@ def test_organisers_are_told_that_they_alone_see_the_private_board() -> None:
 
 def test_an_empty_board_tells_the_first_step() -> None:
     round = board_round()
-    baseline_of(round.version, "echo", [0.5] * 8)
     page = client_of().get(address(round))
     assert "No scored submissions yet" in text_of(page)
+    assert reverse("round", args=[round.challenge.slug, round.slug]) in page.content.decode()
+
+
+def test_a_board_of_baselines_alone_does_not_say_that_nothing_is_scored() -> None:
+    round = board_round()
+    baseline_of(round.version, "echo", [0.5] * 8)
+    page = client_of().get(address(round))
+    assert "No scored submissions yet" not in text_of(page)
+    assert "Only baselines so far" in text_of(page)
+    assert "The baselines below are there to compare with, and are not ranked." in text_of(page)
     assert "echo" in text_of(page)
     assert reverse("round", args=[round.challenge.slug, round.slug]) in page.content.decode()
 
