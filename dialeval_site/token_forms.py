@@ -9,7 +9,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from annotations.roles import is_organiser
-from dialeval_site.tokens import LONGEST_NAME, USUAL_DAYS
+from dialeval_site.tokens import LONGEST_NAME, USUAL_DAYS, NotMade, check
 from dialeval_site.two_factor_forms import AsksWhoIsThere
 
 DAYS = ((7, gettext_lazy("7 days")), (30, gettext_lazy("30 days")), (90, gettext_lazy("90 days")))
@@ -42,6 +42,22 @@ class TokenForm(AsksWhoIsThere):
 
     def __init__(self, *args: Any, user: Any, **kwargs: Any) -> None:
         super().__init__(*args, user=user, **kwargs)
+        self.user = user
         known = [name for name in WORDS if name != "organise" or is_organiser(user)]
         self.fields["scopes"].choices = [(name, WORDS[name]) for name in known]
         self.fields["scopes"].error_messages["required"] = _("Choose at least one.")
+
+    @property
+    def wish(self) -> dict[str, Any]:
+        """What a sound form asks for."""
+        return {name: self.cleaned_data[name] for name in ("name", "scopes", "days")}
+
+    def clean(self) -> dict[str, Any]:
+        """Before the code is looked at, which is good for one token."""
+        cleaned = super().clean() or {}
+        if not self.errors.keys() & {"name", "scopes", "days"}:
+            try:
+                check(self.user, **self.wish)
+            except NotMade as refusal:
+                self.add_error(refusal.field, refusal.message)
+        return cleaned

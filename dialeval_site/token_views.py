@@ -33,9 +33,8 @@ def tokens(request: HttpRequest) -> HttpResponse:
     form = TokenForm(request.POST, user=request.user)
     if not is_sure(request, form):
         return _page(request, form)
-    wish = {name: form.cleaned_data[name] for name in ("name", "scopes", "days")}
     try:
-        row, token = token_rows.make(request.user, **wish)
+        row, token = token_rows.make(request.user, **form.wish)
     except token_rows.NotMade as refusal:
         form.add_error(refusal.field, refusal.message)
         return _page(request, form)

@@ -41,6 +41,17 @@ class NotMade(Exception):
 
 def make(user: Any, name: str, scopes: Collection[str], days: int) -> tuple[ApiToken, str]:
     """The row, and the token: this is the only time that it is known. Raises NotMade."""
+    return _stored(user, *_sound(user, name, scopes, days))
+
+
+def check(user: Any, name: str, scopes: Collection[str], days: int) -> None:
+    """Raises NotMade where ``make`` would, as things stand: whoever asks first uses up no code of a second factor for
+    nothing. That there are not too many is counted again when it is made."""
+    _sound(user, name, scopes, days)
+    _refuse_too_many(user)
+
+
+def _sound(user: Any, name: str, scopes: Collection[str], days: int) -> tuple[str, list[str], int]:
     name = name.strip()
     if fault := text_fault(name, LONGEST_NAME):
         raise NotMade("name", _("The name %(fault)s.") % {"fault": fault})
@@ -53,16 +64,19 @@ def make(user: Any, name: str, scopes: Collection[str], days: int) -> tuple[ApiT
         raise NotMade("scopes", _("Only organisers may have the scope organise."))
     if not 1 <= days <= MOST_DAYS:
         raise NotMade("days", _("A token lives for 1 to %(most)d days.") % {"most": MOST_DAYS})
-    return _stored(user, name, wanted, days)
+    return name, wanted, days
+
+
+def _refuse_too_many(user: Any) -> None:
+    if living(user).count() >= MOST_TOKENS:
+        raise NotMade("name", _("You have %(most)d tokens, and that is the most. Revoke one.") % {"most": MOST_TOKENS})
 
 
 def _stored(user: Any, name: str, scopes: list[str], days: int) -> tuple[ApiToken, str]:
     token = PREFIX + secrets.token_urlsafe(32)
     with transaction.atomic():
         get_user_model().objects.select_for_update(no_key=True).get(pk=user.pk)  # two at once must not pass the count
-        if living(user).count() >= MOST_TOKENS:
-            most = {"most": MOST_TOKENS}
-            raise NotMade("name", _("You have %(most)d tokens, and that is the most. Revoke one.") % most)
+        _refuse_too_many(user)
         row = ApiToken.objects.create(
             user=user,
             name=name,

@@ -254,6 +254,21 @@ def test_where_two_factor_log_in_is_on_the_page_wants_a_code_too(ada, browser: C
     assert ApiToken.objects.exists()
 
 
+@pytest.mark.parametrize(
+    ("most", "wish"),
+    [(0, {}), (5, {"name": "x" * 81}), (5, {"scopes": ["organise"]}), (5, {"days": "366"})],
+)
+def test_a_token_that_cannot_be_made_uses_no_code_up(
+    ada, browser: Client, monkeypatch: pytest.MonkeyPatch, most: int, wish: dict[str, object]
+) -> None:
+    device = TOTPDevice.objects.create(user=ada, key="31" * 20, name="app")
+    code = code_of(base64.b32encode(device.bin_key).decode())
+    with monkeypatch.context() as patched:
+        patched.setattr(tokens, "MOST_TOKENS", most)
+        assert ask_for_token(browser, code=code, **wish).status_code == 422
+    assert ask_for_token(browser, code=code).status_code == 200
+
+
 def test_guessing_the_password_on_the_page_ends(ada, browser: Client) -> None:
     for number in range(10):
         ask_for_token(browser, password=f"guess {number}")
