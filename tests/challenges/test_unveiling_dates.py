@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -10,10 +11,12 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
+from leaderboard.challenges.actions import judging, rounds
+from leaderboard.challenges.actions.refusal import Refused
 from leaderboard.challenges.models import Round
 from tests.campaigns.sets import made_user
 from tests.challenges.organising import page_of, round_form, said
-from tests.challenges.sets import open_challenge, open_round, small_version, submit, team_with_member
+from tests.challenges.sets import as_asked, open_challenge, open_round, small_version, submit, team_with_member
 
 pytestmark = pytest.mark.django_db
 NOW = timezone.now()
@@ -92,3 +95,39 @@ def test_a_round_that_was_unveiled_early_may_close_later(organiser: Client) -> N
     assert "What was seen cannot be veiled again." in page_of(organiser, "round-settings", *arguments)
     assert "The settings are stored." in stored_with(organiser, round, closes_at=written(days(5)), unveil_at=None)
     assert Round.objects.get().unveil_at == unveiled
+
+
+# --- whoever writes it, with whatever in hand --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("closes", "unveils", "words"), [(None, -1, PASSED), (3, 2, STILL_OPEN)])
+def test_a_round_that_no_form_has_seen_is_unveiled_at_its_end_or_later(
+    closes: int | None, unveils: int, words: str
+) -> None:
+    wish = {"slug": "", "closes_at": days(closes), "unveil_at": days(unveils)}
+    asked = replace(as_asked(open_round(public_share=0.5)), **wish)
+    with pytest.raises(Refused, match=words) as refusal:
+        rounds.create_round(Round.objects.get().challenge, asked)
+    assert refusal.value.field == "unveil_at"
+    assert Round.objects.count() == 1
+
+
+def test_a_date_may_stay_that_the_round_has_now_not_one_that_it_had_when_the_form_was_opened() -> None:
+    opened = open_round(public_share=0.5, closes_at=days(3), unveil_at=days(2))
+    asked = replace(as_asked(opened), daily_limit=9)
+    Round.objects.update(unveil_at=days(4))  # by somebody else meanwhile
+    with pytest.raises(Refused, match=STILL_OPEN):
+        rounds.edit_round(opened, asked)
+    assert Round.objects.get().unveil_at == days(4)
+
+
+def test_no_change_sets_a_date_that_has_passed() -> None:
+    opened = open_round(public_share=0.5, unveil_at=days(4))
+    with pytest.raises(Refused, match=PASSED):
+        rounds.edit_round(opened, replace(as_asked(opened), unveil_at=days(-1)))
+    assert Round.objects.get().unveil_at == days(4)
+
+
+def test_who_unveiled_early_may_go_on_changing_the_round() -> None:
+    round = judging.unveil(open_round(public_share=0.5, closes_at=days(3), unveil_at=days(3)))
+    assert rounds.edit_round(round, replace(as_asked(round), daily_limit=9)).daily_limit == 9

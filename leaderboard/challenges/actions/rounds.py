@@ -76,6 +76,7 @@ def create_round(challenge: Challenge, asked: RoundAsked, by: Any = None) -> Rou
         stored = locked(challenge)
         last = stored.rounds.aggregate(last=Max("position"))["last"]
         values["slug"] = _free_slug(stored, asked)
+        _refuse_to_unveil_early(values)
         if values["split_seed"] is None:
             values["split_seed"] = random_seed()
         round = Round.objects.create(challenge=stored, position=0 if last is None else last + 1, **values)
@@ -99,6 +100,7 @@ def edit_round(round: Round, asked: RoundAsked, by: Any = None) -> Round:
         for name, why in what_is_settled(stored).items():
             if not _may_become(stored, name, values[name]):
                 raise Refused(why, name)
+        _refuse_to_unveil_early(values, stored)
         _refuse_to_show_what_is_private(stored, values["private_metrics"])
         for name, value in values.items():
             setattr(stored, name, value)
@@ -155,8 +157,35 @@ def _may_become(round: Round, name: str, value: Any) -> bool:
     if name == "version":
         return value.pk == round.version_id
     if name == "unveil_at" and value is not None and round.unveil_at is not None:
-        return value.replace(second=0, microsecond=0) == round.unveil_at.replace(second=0, microsecond=0)
+        return _is_minute_of(round, name, value)
     return value == getattr(round, name)
+
+
+def why_not_unveiled_then(
+    unveils: datetime | None, closes: datetime | None, round: Round | None = None, now: datetime | None = None
+) -> str:
+    """Why this moment cannot be planned, "" where it can; ``round`` as it is stored. What was seen is never veiled
+    again, so a slip would be for good. What the round has already may stay: ``judging.unveil`` unveils a round that is
+    open, so no constraint of the row can tell. The form explains it; ``create_round`` and ``edit_round`` enforce it."""
+    if unveils is None:
+        return ""
+    stays = _is_minute_of(round, "unveil_at", unveils)
+    if is_unveiled(unveils, now or timezone.now()):
+        return "" if stays else _("This moment has passed. To unveil it now, press the button for it.")
+    if closes and unveils < closes and not (stays and _is_minute_of(round, "closes_at", closes)):
+        return _("The round is still open then: teams could tune on the private board. Unveil it when it closes.")
+    return ""
+
+
+def _is_minute_of(round: Round | None, name: str, moment: datetime) -> bool:
+    """As the round has it; forms know no seconds."""
+    stored = None if round is None else getattr(round, name)
+    return stored is not None and stored.replace(second=0, microsecond=0) == moment.replace(second=0, microsecond=0)
+
+
+def _refuse_to_unveil_early(values: dict[str, Any], round: Round | None = None) -> None:
+    if why := why_not_unveiled_then(values["unveil_at"], values["closes_at"], round):
+        raise Refused(why, "unveil_at")
 
 
 def _refuse_to_show_what_is_private(round: Round, private_metrics: Sequence[str]) -> None:

@@ -10,7 +10,6 @@ from typing import Any
 
 from django import forms
 from django.core.validators import validate_slug
-from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
@@ -19,7 +18,7 @@ from annotations.campaigns.models import ChatSystem
 from annotations.models import CorpusVersion
 from annotations.whole_numbers import DIGITS_OF_A_KEY, whole_number
 from leaderboard.challenges.actions.plan import DAILY_LIMIT, TOTAL_LIMIT, metrics_to_start_from
-from leaderboard.challenges.actions.rounds import NOTED, RoundAsked, what_is_settled
+from leaderboard.challenges.actions.rounds import NOTED, RoundAsked, what_is_settled, why_not_unveiled_then
 from leaderboard.challenges.forms.challenge import version_words
 from leaderboard.challenges.forms.zones import UTC_KEY, NoSuchTime, in_utc, zone_choices
 from leaderboard.challenges.models import Challenge, Round, Track
@@ -29,7 +28,6 @@ from leaderboard.challenges.models.challenge import (
     OUTPUT_TOKENS_PER_DIALOGUE,
     random_seed,
 )
-from leaderboard.challenges.phase import is_unveiled
 from leaderboard.challenges.queries import organising
 from workers.metric_list import Kind, by_kind
 from workers.metrics.configuration import ConfigurationError, parse
@@ -305,25 +303,11 @@ class RoundForm(forms.Form):
         opens, closes = cleaned.get("opens_at"), cleaned.get("closes_at")
         if opens and closes and closes <= opens:
             self.add_error("closes_at", _("It must close after it opens."))
-        if why := self._why_not_unveiled_then(cleaned.get("unveil_at"), closes):
+        if "unveil_at" not in self.settled and (
+            why := why_not_unveiled_then(cleaned.get("unveil_at"), closes, self.round)
+        ):
             self.add_error("unveil_at", why)
         return cleaned
-
-    def _why_not_unveiled_then(self, unveils: datetime | None, closes: datetime | None) -> str:
-        """What was seen is never veiled again, so a slip would be for good. What the round has already may stay."""
-        if unveils is None or "unveil_at" in self.settled:
-            return ""
-        stays = self._stays("unveil_at", unveils)
-        if is_unveiled(unveils, timezone.now()):
-            return "" if stays else _("This moment has passed. To unveil it now, press the button for it.")
-        if closes and unveils < closes and not (stays and self._stays("closes_at", closes)):
-            return _("The round is still open then: teams could tune on the private board. Unveil it when it closes.")
-        return ""
-
-    def _stays(self, name: str, moment: datetime) -> bool:
-        """As the round has it; forms know no seconds."""
-        stored = None if self.round is None else getattr(self.round, name)
-        return stored is not None and stored.replace(second=0, microsecond=0) == moment.replace(second=0, microsecond=0)
 
     def _in_utc(self, name: str, moment: datetime, zone: str) -> datetime | None:
         try:
