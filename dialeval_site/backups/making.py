@@ -48,12 +48,13 @@ class Made:
     """Uploads among them whose rows were still there afterwards: nobody deleted those."""
 
 
-def make(to: Path, with_models: bool = False, told: Told = lambda *_: None) -> Made:
-    """Writes the backup ``to`` and says what it holds. Raises ``OSError``, and leaves nothing then."""
+def make(to: Path, with_models: bool = False, told: Told = lambda *_: None, waits: apart.Say = lambda _: None) -> Made:
+    """Writes the backup ``to`` and says what it holds; ``waits`` hears whom it waits for. Raises ``OSError``, and
+    leaves nothing then."""
     made = Made()
-    with apart.nobody_restores(), archive.written(to) as file:
+    with apart.nobody_restores(waits), archive.written(to) as file:
         with one_moment():
-            apart.wait_for_a_restore()
+            apart.wait_for_a_restore(waits)
             about = {
                 "kind": archive.KIND,
                 "format": archive.FORMAT,

@@ -62,27 +62,31 @@ class Restored:
     """What failed when the rows were already there to stay, in words for people: models are not where they belong."""
 
 
-def restore(path: Path, replace: bool = False, told: Told = lambda *_: None) -> Restored:
-    """Raises ``Refused``, ``ArchiveError`` and ``OSError``, and then the database is as it was."""
+def restore(
+    path: Path, replace: bool = False, told: Told = lambda *_: None, waits: apart.Say = lambda _: None
+) -> Restored:
+    """``waits`` hears whom it waits for. Raises ``Refused``, ``ArchiveError`` and ``OSError``, and then the database is
+    as it was."""
     with path.open("rb") as file:
         size = os.fstat(file.fileno()).st_size
         manifest = archive.checked(file, lambda done: told("", done, size))
-        with apart.nobody_backs_up(), one_migrates():
+        with apart.nobody_backs_up(waits), one_migrates():
             state = _State(manifest["migrations"], str(manifest["dialeval"]))
             _refuse_unfit(manifest, state)
             if not replace:
                 _refuse_unless_empty()
-            return _restored(path.name, file, manifest, state, replace, told)
+            return _restored(path.name, file, manifest, state, replace, told, waits)
 
 
 def _restored(
-    name: str, file: IO[bytes], manifest: dict[str, Any], state: _State, replace: bool, told: Told
+    name: str, file: IO[bytes], manifest: dict[str, Any], state: _State, replace: bool, told: Told, waits: apart.Say
 ) -> Restored:
     done = Restored(str(manifest["made_at"]), str(manifest["dialeval"]), missing=list(manifest["missing"]))
     with _models_aside() as aside:
         try:
             with loading.one_transaction():
                 state.make_tables()
+                apart.wait_for_everybody(waits)
                 with loading.without_triggers():
                     loading.empty(portable.all_tables())
                     state.go_back()

@@ -35,8 +35,11 @@ class Command(ConsoleCommand):
                 bar.set_description(what, refresh=False)
                 bar.update(done - bar.n)
 
+            def waits(words: str) -> None:
+                bar.write(words, file=self.stderr._out)
+
             try:
-                made = making.make(to, options["with_models"], told)
+                made = making.make(to, options["with_models"], told, waits)
             except OSError as fault:
                 at = f"{fault.filename}: " if str(fault.filename or to) != str(to) else ""
                 raise CommandError(f"{to}: {at}{fault.strerror or fault}; nothing was written") from None

@@ -31,8 +31,11 @@ class Command(ConsoleCommand):
                 bar.set_description(what or "checking", refresh=False)
                 bar.update(done - bar.n)
 
+            def waits(words: str) -> None:
+                bar.write(words, file=self.stderr._out)
+
             try:
-                done = restoring.restore(file, options["replace"], told)
+                done = restoring.restore(file, options["replace"], told, waits)
             except (restoring.Refused, ArchiveError) as fault:
                 raise CommandError(f"{file}: {fault}") from None
             except OSError as fault:
