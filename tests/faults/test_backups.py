@@ -71,6 +71,12 @@ for page in ("corpora/demo/systems", "corpora/demo/metrics", "corpora/demo/agree
     print(path, re.sub(r'name="csrfmiddlewaretoken" value="[^"]*"', "", answer.content.decode()))
 """
 
+STATISTICS = """
+import json
+from leaderboard.models import Analysis
+rows = Analysis.objects.values_list("kind", "question", "stamp", "made_by", "computed_at")
+print(json.dumps({f"{kind} {question}": [kind, stamp, by, str(at)] for kind, question, stamp, by, at in rows}))
+"""
 
 THEN = """
 import json
@@ -146,6 +152,24 @@ def test_a_restored_site_is_the_site_in_either_database_and_answers_the_same_byt
                 two.manage("restore", tmp_path / "again")
                 assert content(two) == before
                 assert two.python(PAGES) == pages
+
+
+def test_statistics_that_came_along_stand_and_only_those_are_computed_that_nobody_had_asked_for(
+    backed_up: Path, tmp_path: Path
+) -> None:
+    """Into SQLite, on the services from PostgreSQL. The parts of a page that wait for its first numbers are asked for
+    by the first look after these are there: the pages of the backup's site had been looked at once."""
+    with other_site(tmp_path / "site", on_services=False) as site:
+        site.manage("restore", backed_up)
+        before = json.loads(site.python(STATISTICS))
+        assert len(before) >= 3
+        assert "computed 0 statistics" in site.manage("analyse").stdout
+        site.python(PAGES)
+        site.manage("analyse")
+        after = json.loads(site.python(STATISTICS))
+    assert {name: after[name] for name in before} == before
+    new = {after[name][0] for name in after.keys() - before.keys()}
+    assert new == {"misleading-metrics", "rater-effects", "comparisons"}
 
 
 def test_keys_go_on_after_the_last_one_ever_given_and_the_audit_log_is_closed_again(
