@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,8 @@ _DRAWING_CODE = [
     _HERE / "plots.py",
     _HERE / "stored_figures.py",
 ]
+DRAWN_DIGITS, ALL_DIGITS = 9, 17
+"""Of a number; seventeen name every double."""
 DRAWN_BY = hashlib.sha256(b"".join(file.read_bytes() for file in _DRAWING_CODE)).hexdigest()[:16]
 """A figure that older code drew is not shown by newer code: the drawing changes without any change of the data."""
 
@@ -34,10 +36,30 @@ def figure_of(document: Mapping[str, Any]) -> Figure:
     return Figure(**{**document, "points": _table_of(document["points"]), "legend": legend})
 
 
-def packed(points: Table) -> dict[str, Any]:
-    """JSON form of a table of plain values, without notes, intervals and links: for the thousands of points of a
-    drawing. Numbers keep nine digits; words are stored once each."""
-    cells = {column.key: _packed([row.cell(column.key).value for row in points.rows]) for column in points.columns}
+def long_points(figures: Sequence[Figure]) -> list[dict[str, Any]]:
+    """JSON form of the points of the figures whose documents have only a summary of them, with all their digits."""
+    return [packed(one.points, ALL_DIGITS) for one in figures if one.summary_table is not None]
+
+
+def table_for_file(answer: Mapping[str, Any], table_id: str) -> Table | None:
+    """The points of the figure whose table has this name, every one, from ``{"figures": [document_of…], "points":
+    long_points…}``; None where no figure's has."""
+    for points in answer["points"]:
+        if points["id"] == table_id:
+            return unpacked(points)
+    tables = (figure["points"] for figure in answer["figures"])
+    return next((_table_of(table) for table in tables if table["id"] == table_id), None)
+
+
+def packed(points: Table, digits: int = DRAWN_DIGITS) -> dict[str, Any]:
+    """JSON form of a table of plain values, with intervals, without notes and links, whose rows are named by their
+    first cell and number: for the thousands of points of a drawing. Words are stored once each."""
+    cells = {}
+    for column in points.columns:
+        found = [row.cell(column.key) for row in points.rows]
+        cells[column.key] = _packed([cell.value for cell in found], digits)
+        if any(cell.ci for cell in found):
+            cells[column.key]["ci"] = [cell.ci for cell in found]
     return {
         "id": points.id,
         "caption": points.caption,
@@ -48,9 +70,9 @@ def packed(points: Table) -> dict[str, Any]:
     }
 
 
-def _packed(values: list[Any]) -> dict[str, Any]:
+def _packed(values: list[Any], digits: int) -> dict[str, Any]:
     if all(isinstance(value, (int, float)) for value in values):
-        return {"numbers": [float(f"{value:.9g}") for value in values]}
+        return {"numbers": [value if isinstance(value, int) else float(f"{value:.{digits}g}") for value in values]}
     words = {value: place for place, value in enumerate(dict.fromkeys(values))}
     return {"words": list(words), "at": [words[value] for value in values]}
 
@@ -58,16 +80,19 @@ def _packed(values: list[Any]) -> dict[str, Any]:
 def unpacked(document: Mapping[str, Any]) -> Table:
     columns = tuple(Column(**column) for column in document["columns"])
     cells = {key: _unpacked(values) for key, values in document["cells"].items()}
+    names = cells[columns[0].key]
     rows = tuple(
-        Row(str(number), {key: Cell(values[number]) for key, values in cells.items()}, swatch=swatch)
+        Row(f"{names[number].value}-{number}", {key: found[number] for key, found in cells.items()}, swatch=swatch)
         for number, swatch in enumerate(document["swatches"])
     )
     return Table(document["id"], document["caption"], columns, rows, signature=document["signature"])
 
 
-def _unpacked(values: Mapping[str, Any]) -> list[Any]:
-    numbers: list[Any] = values.get("numbers", [])
-    return numbers or [values["words"][place] for place in values.get("at", ())]
+def _unpacked(column: Mapping[str, Any]) -> list[Cell]:
+    values = column["numbers"] if "numbers" in column else [column["words"][place] for place in column["at"]]
+    if "ci" not in column:
+        return [Cell(value) for value in values]
+    return [Cell(value, ci=tuple(ci) if ci else None) for value, ci in zip(values, column["ci"], strict=True)]
 
 
 def _table_of(document: Mapping[str, Any]) -> Table:

@@ -102,4 +102,11 @@ for _name, _path, _drawn_by, _for_files in (
     ("system-pair", "leaderboard.queries.system_pair:system_pair", "", ""),
 ):
     register(Kind(_name, _of(_path), made_by=_drawn_by, kept_up=PAIRS_KEPT_UP, for_files=_for_files, of_pairs=True))
-register(Kind("scatter", _of("leaderboard.metric_boards.scatter_plots:scatter_documents"), made_by=DRAWN_BY))
+register(
+    Kind(
+        "scatter",
+        _of("leaderboard.metric_boards.scatter_plots:scatter_documents"),
+        made_by=DRAWN_BY,
+        for_files="points",
+    )
+)

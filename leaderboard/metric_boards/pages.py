@@ -15,7 +15,7 @@ from annotations.models import CorpusVersion
 from annotations.page import aspect_or_404, page, version_or_404
 from annotations.table_frame import page_writer
 from annotations.tables.to_html import TableWriter
-from leaderboard.analyses import Look, look
+from leaderboard.analyses import Look, look, whole
 from leaderboard.analyses.pages import AWAITS_NEWER, waiting_page
 from leaderboard.corpus_context import corpus_context
 from leaderboard.judges.links import inspector_links
@@ -26,10 +26,9 @@ from leaderboard.metric_boards.filters import GLOBAL, BoardWish, UnknownWish, ke
 from leaderboard.metric_boards.headline import best_row, headline, like_the_best
 from leaderboard.metric_boards.obstacles import obstacles
 from leaderboard.metric_boards.plots import forest_figure
-from leaderboard.metric_boards.scatter_plots import scatter_figures
 from leaderboard.metric_requests import comparisons_asked, correlations_asked
 from leaderboard.queries.system_choice import system_choices
-from leaderboard.stored_figures import figure_of
+from leaderboard.stored_figures import figure_of, table_for_file
 from workers.metric_list import page_of
 from workers.metrics.registry import all_metrics
 
@@ -164,15 +163,13 @@ def scatter(request: HttpRequest, slug: str) -> HttpResponse:
     metric = _chosen_metric(request, correlations.answer, wish_of({}, ["all"], correlations.answer))
     if not metric:
         raise Http404("no metric is computed on this corpus")
-    if "download" in request.GET:  # a file holds every point; a page shows those that are stored as drawn
-        standing = look(version, "systems", aspect=aspect)
-        if standing.answer is None:
-            return waiting_page(request, context, standing, page_name=PLOTS, below_tab=True)
-        figures = scatter_figures(version, aspect, metric, correlations.answer, standing.answer)
-        return page(request, "leaderboard/scatter.html", context, [figure.points for figure in figures])
     drawn = look(version, "scatter", aspect=aspect, metric=metric)
-    if drawn.answer is None:
+    with_points = whole(drawn) if "download" in request.GET else None
+    if drawn.answer is None or ("download" in request.GET and with_points is None):
         return waiting_page(request, context, drawn, page_name=PLOTS, below_tab=True)
+    if with_points is not None:
+        wished = table_for_file(with_points, request.GET["download"].rpartition(".")[0])
+        return page(request, "leaderboard/scatter.html", context, [] if wished is None else [wished])
     documents = drawn.answer["figures"]
     context |= {
         "metric": metric,

@@ -15,15 +15,16 @@ from leaderboard.estimate_cells import coverage_words
 from leaderboard.figures import Figure, Level, Point, metric_vs_human_scatter, scores_by_human
 from leaderboard.plots import ceiling_of, estimate_of
 from leaderboard.statistics.scores_by_human import scores_by_human as group_by_human
-from leaderboard.stored_figures import document_of
+from leaderboard.stored_figures import document_of, long_points
 
 
 def scatter_documents(version: CorpusVersion, aspect: str, metric: str) -> dict[str, Any]:
-    """The figures as they are drawn, without the points that only a download needs: what is stored."""
+    """``{"figures": […], "points": […]}`` as stored: the figures as they are drawn, and for files every point of those
+    that have too many for a page."""
     correlations = answer_of(version, "correlations", aspect=aspect)
     standing = answer_of(version, "systems", aspect=aspect)
     figures = scatter_figures(version, aspect, metric, correlations, standing)
-    return {"figures": [document_of(figure) for figure in figures]}
+    return {"figures": [document_of(figure) for figure in figures], "points": long_points(figures)}
 
 
 def scatter_figures(

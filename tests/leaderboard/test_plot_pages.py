@@ -13,6 +13,10 @@ from django.core.management import call_command
 from django.test import Client
 
 from annotations.models import CorpusVersion, System
+from annotations.tables.to_csv import table_to_csv
+from leaderboard.analyses.computing import answer_of
+from leaderboard.metric_boards.scatter_plots import scatter_figures
+from leaderboard.models import Analysis
 from leaderboard.queries import response_map as response_map_query
 from leaderboard.queries.heat_map import metric_correlations
 from tests.annotations.stored import Scores, dialogue, rated_corpus, stored
@@ -178,6 +182,33 @@ def test_withheld_systems_are_on_no_map(version, letters) -> None:
     version.systems.filter(name="echo").update(withheld=True)
     document = response_map_query.response_map(version)
     assert {point["system"] for point in document["points"]} == {1, None}
+
+
+# --- files of scatter plots --------------------------------------------------------------------------------------
+
+
+def test_a_file_holds_every_point_of_the_stored_answer_and_nothing_is_computed_for_it(version, monkeypatch) -> None:
+    monkeypatch.setattr("leaderboard.figures.scatter.ROWS_BENEATH", 1)  # pages show means by system
+    answers = [answer_of(version, kind, aspect="overall") for kind in ("correlations", "systems")]
+    expected = [table_to_csv(one.points) for one in scatter_figures(version, "overall", "word_f1", *answers)]
+    assert Client().get("/corpora/small/metrics/plots/?metric=word_f1").status_code == 200
+
+    def in_a_request(*_given: object) -> None:
+        raise AssertionError("computed in a request")
+
+    monkeypatch.setattr("leaderboard.queries.human_side", in_a_request)
+    files = ("scatter-turn", "scatter-dialogue", "scatter-system", "by-human")
+    found = [Client().get(f"/corpora/small/metrics/plots/?metric=word_f1&download={one}-data.csv") for one in files]
+    assert [file.content.decode() for file in found] == expected
+
+
+@pytest.mark.by_workers
+def test_a_file_whose_numbers_are_not_there_yet_is_to_be_asked_for_again(version) -> None:
+    for kind in ("correlations", "systems"):
+        answer_of(version, kind, aspect="overall")
+    answer = Client().get("/corpora/small/metrics/plots/?metric=length&download=scatter-turn-data.csv")
+    assert (answer.status_code, answer["Retry-After"]) == (503, "5")
+    assert Analysis.objects.get(kind="scatter").state == Analysis.State.PENDING
 
 
 # --- boxes -------------------------------------------------------------------------------------------------------
