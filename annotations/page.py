@@ -60,6 +60,12 @@ def _file_name(request: HttpRequest, name: str) -> str:
     return f"{slug}-{name}" if slug and not name.startswith(f"{slug}-") else name
 
 
+def asks_for_headers_alone(request: HttpRequest) -> bool:
+    """Whether what would be sent is thrown away (HEAD). The API's operations are called as for GET, so that
+    ``request.method`` does not tell."""
+    return bool(request.META["REQUEST_METHOD"] == "HEAD")
+
+
 def lines_as_file(lines: Iterable[str], name: str, content_type: str) -> StreamingHttpResponse:
     """A file that is written while it is sent, however long it is."""
     response = StreamingHttpResponse(_in_pieces(lines), content_type=content_type)

@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 from django.conf import settings
 from django.db import DatabaseError
-from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.utils.translation import gettext as _
 
@@ -69,17 +69,14 @@ class ApiDoor:
 
     def _answer(self, request: HttpRequest) -> HttpResponseBase:
         """HEAD is answered as GET is, which every address that can be read must (RFC 9110, 9.1); operations know GET
-        alone. The server sends no body; one that would be made while it is sent, such as an archive, is not begun."""
+        alone. The body goes no further (``headers_alone``)."""
         if request.method != "HEAD":
             return self.get_response(request)
         request.method = "GET"
         try:
-            response = self.get_response(request)
+            return self.get_response(request)
         finally:
             request.method = "HEAD"
-        if isinstance(response, StreamingHttpResponse):
-            response.streaming_content = ()
-        return response
 
 
 def _seconds_left() -> int:
@@ -99,4 +96,11 @@ def _in_one_form(response: HttpResponseBase) -> HttpResponseBase:
     for header in ("Allow", "Retry-After", "Connection"):
         if header in response:
             problem[header] = response[header]
+    if "Allow" in problem:
+        problem["Allow"] = _with_head(problem["Allow"])
     return problem
+
+
+def _with_head(allowed: str) -> str:
+    methods = {one.strip() for one in allowed.split(",")}
+    return ", ".join(sorted(methods | {"HEAD"} if "GET" in methods else methods))

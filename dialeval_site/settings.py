@@ -53,6 +53,7 @@ MIDDLEWARE = [
     "csp.middleware.CSPMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "dialeval_site.compression.QuickGZip",
+    "dialeval_site.headers_alone.HeadersAlone",
     "dialeval_site.unread_bodies.ReadToTheEnd",
     "dialeval_site.api_door.ApiDoor",
     "dialeval_site.body_limit.BodyLimit",

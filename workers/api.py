@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, Literal
 
 from django.http import HttpRequest, StreamingHttpResponse
@@ -9,6 +10,7 @@ from ninja import Path, Query, Router, Schema
 from pydantic import Field
 
 from annotations.api import CorpusPlace, VersionWish, version_of
+from annotations.page import asks_for_headers_alone
 from annotations.rest.access import Token
 from annotations.roles import is_organiser
 from workers.exports import zipped_export
@@ -105,7 +107,9 @@ def export_corpus(request: HttpRequest, place: Path[CorpusPlace], wish: Query[Ex
     organisers publish them. Who is not an organiser gets raters as pages name them (rater 1, rater 2, …), without their
     comments."""
     version = version_of(request, place.slug, wish)
-    archive = zipped_export(version, wish.format, raters_named=is_organiser(request.user))
+    archive: Iterator[bytes] = iter(())
+    if not asks_for_headers_alone(request):
+        archive = zipped_export(version, wish.format, raters_named=is_organiser(request.user))
     response = StreamingHttpResponse(archive, content_type="application/zip")
     name = f"{version.corpus.slug}-{version.label}-{wish.format}.zip"
     response["Content-Disposition"] = f'attachment; filename="{name}"'

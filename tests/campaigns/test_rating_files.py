@@ -268,3 +268,19 @@ def test_the_zip_is_the_folder(campaign: Campaign, admin_client) -> None:
     response = admin_client.get("/campaigns/pilot/ratings/export/", {"format": "mt-metrics-eval"})
     archive = zipfile.ZipFile(io.BytesIO(b"".join(response.streaming_content)))
     assert "pilot-ratings-mt-metrics-eval/human-scores/context-response.overall.seg.score" in archive.namelist()
+
+
+@pytest.mark.parametrize("form", ["csv", "revisions-csv", "jsonl", "mt-metrics-eval"])
+def test_for_a_files_head_nothing_is_read(campaign, admin_client, monkeypatch, form) -> None:
+    address = f"/campaigns/{campaign.slug}/ratings/export/?format={form}"
+    read = admin_client.get(address)
+
+    def reads(*_given: object) -> None:
+        raise AssertionError("read for headers alone")
+
+    monkeypatch.setattr("annotations.campaigns.queries.rating_stream._portions", reads)
+    monkeypatch.setattr("annotations.campaigns.views.quality.campaign_records", reads)
+    asked = admin_client.head(address)
+    headers = ("Content-Type", "Content-Disposition")
+    assert (asked.status_code, [asked[name] for name in headers]) == (200, [read[name] for name in headers])
+    assert asked.get("Content-Length") in (None, read.get("Content-Length"))

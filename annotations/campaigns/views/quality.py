@@ -28,7 +28,7 @@ from annotations.campaigns.rating_tables import raters_table, ratings_table
 from annotations.exporters import mt_metrics_eval
 from annotations.exporters.rating_files import csv_of_ratings, csv_of_revisions, json_lines
 from annotations.one_moment import one_moment
-from annotations.page import lines_as_file, page
+from annotations.page import asks_for_headers_alone, lines_as_file, page
 
 RATINGS_A_PAGE = 100
 FORMATS = ("csv", "revisions-csv", "jsonl", "mt-metrics-eval")
@@ -183,7 +183,10 @@ def export(request: HttpRequest, slug: str) -> HttpResponse:
         raise Http404(f"there is no format {form!r}. Formats: {', '.join(FORMATS)}")
     name = f"{campaign.slug}-ratings" + ("-all" if everything else "")
     if form == "mt-metrics-eval":
-        return _zip_of(campaign, everything, f"{name}-mt-metrics-eval")
+        name += f"-{form}"
+        if asks_for_headers_alone(request):
+            return lines_as_file((), f"{name}.zip", "application/zip")
+        return _zip_of(campaign, everything, name)
     name += "-with-names" if accounts else ""
     found = ratings_to_export(campaign, everything, accounts)
     axes = [axis["key"] for axis in campaign.axes]
