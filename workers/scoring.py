@@ -14,7 +14,7 @@ from annotations.estimates import Undefined
 from annotations.importers.texts import storable
 from workers import queries
 from workers.metrics import configuration as configurations
-from workers.metrics.base import Account, Example, Score
+from workers.metrics.base import Account, Example, Score, methods_for, ordered
 from workers.metrics.configuration import Configuration
 from workers.models import MetricRun
 from workers.runs import RunResult
@@ -96,10 +96,11 @@ def outcomes(configuration: Configuration, tasks: Sequence[Task], progress: Prog
 
 
 def _check_methods(configuration: Configuration, scorer: Any) -> None:
-    """Scores of turns would otherwise be stored as those of dialogues, each at a place that is not its own."""
-    fitting = ("score",) if "turn" in configuration.levels else ("score_dialogues", "score_system")
+    """Scores of turns would otherwise be stored as those of dialogues, each at a place that is not its own; and one
+    that has scores of systems alone would count as one of dialogues that has none."""
+    fitting = methods_for(configuration.levels)
     if not any(hasattr(scorer, name) for name in fitting):
-        levels = ", ".join(level for level in ("turn", "dialogue", "system") if level in configuration.levels)
+        levels = ", ".join(ordered(configuration.levels))
         raise ValueError(f"{configuration.text} has the levels {levels}: its scorer needs {' or '.join(fitting)}")
 
 

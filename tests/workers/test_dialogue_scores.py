@@ -21,7 +21,7 @@ from leaderboard.queries.finished_runs import metric_scores
 from leaderboard.queries.score_spread import score_spread
 from tests.annotations.stored import dialogue, rated_corpus, stored
 from tests.workers.conftest import forget
-from tests.workers.lengths import Scorer, lengths, metric
+from tests.workers.lengths import Scorer, SystemLengths, lengths, metric
 from workers import execution, runs, scoring
 from workers.management.commands.score import _all_but_judges
 from workers.metrics import registry
@@ -106,7 +106,17 @@ def done(version: CorpusVersion) -> dict[str, MetricRun]:
         (
             {"dialogue", "system"},
             Scorer(lengths),
-            "misfit has the levels dialogue, system: its scorer needs score_dialogues or score_system",
+            "misfit has the levels dialogue, system: its scorer needs score_dialogues",
+        ),
+        (
+            {"dialogue", "system"},
+            SystemLengths(),
+            "misfit has the levels dialogue, system: its scorer needs score_dialogues",
+        ),
+        (
+            {"system"},
+            Scorer(lengths),
+            "misfit has the levels system: its scorer needs score_dialogues or score_system",
         ),
         (
             {"turn", "dialogue", "system"},

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, get_args
 
 from annotations.estimates import Undefined
 from annotations.records import Utterance
@@ -88,6 +88,21 @@ class SystemScorer(Protocol):
     def score_system(
         self, examples: Sequence[Example], human: Sequence[Example], progress: Progress | None = None
     ) -> Score: ...
+
+
+SCORING_METHODS = ("score", "score_dialogues", "score_system")
+
+
+def methods_for(levels: frozenset[Level]) -> tuple[str, ...]:
+    """Of these a scorer needs one, so that there are scores of the finest level: those of coarser levels are means."""
+    if "turn" in levels:
+        return ("score",)
+    return ("score_dialogues",) if "dialogue" in levels else ("score_dialogues", "score_system")
+
+
+def ordered(levels: frozenset[Level]) -> list[Level]:
+    """From the finest on."""
+    return [level for level in get_args(Level) if level in levels]
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,10 +9,11 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Iterator
-from typing import Any, get_args
+from functools import partial
+from typing import Any, get_args, get_type_hints
 
 from annotations.importers.texts import text_fault
-from workers.metrics.base import Level, Metric, Need, Option, Queue
+from workers.metrics.base import SCORING_METHODS, Level, Metric, Need, Option, Queue, methods_for, ordered
 from workers.metrics.configuration import LONGEST, Configuration
 
 LONGEST_NAME, LONGEST_VERSION, LONGEST_TEXT = 80, 20, 20_000
@@ -41,7 +42,7 @@ def _faults(metric: Metric) -> Iterator[str]:
             f'"{metric.name}" cannot be a metric\'s name: letters, digits, _ . and - only, with a letter or a digit '
             f"first, and {LONGEST_NAME} characters at most"
         )
-    faults = (_of_texts, _of_functions, _of_words, _of_numbers, _of_options, _of_configurations)
+    faults = (_of_texts, _of_functions, _of_words, _of_methods, _of_numbers, _of_options, _of_configurations)
     yield from (f"{metric.name}: {fault}" for look in faults for fault in look(metric))
 
 
@@ -90,6 +91,28 @@ def _of_words(metric: Metric) -> Iterator[str]:
     for name in _SWITCHES:
         if not isinstance(getattr(metric, name), bool):
             yield f"its {name} must be True or False, not {getattr(metric, name)!r}"
+
+
+def _of_methods(metric: Metric) -> Iterator[str]:
+    """Of scorers whose class is known without building one; others are looked at before they score."""
+    scorer = _announced(metric.build)
+    fitting = methods_for(metric.levels)
+    says_how = any(hasattr(scorer, name) for name in SCORING_METHODS)
+    if says_how and not any(hasattr(scorer, name) for name in fitting):
+        yield f"has the levels {', '.join(ordered(metric.levels))}: its scorer needs {' or '.join(fitting)}"
+
+
+def _announced(build: Any) -> type | None:
+    """The class that ``build`` is, or says that it returns; None where it does not say it, or not in one class."""
+    while isinstance(build, partial):
+        build = build.func
+    if isinstance(build, type):
+        return build
+    try:
+        said = get_type_hints(build).get("return")
+    except Exception:  # a name that is imported for type checkers alone, or no function but something to call
+        return None
+    return said if isinstance(said, type) else None
 
 
 def _unknown_words(words: object, known: Iterable[str]) -> str:

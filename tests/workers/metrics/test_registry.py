@@ -3,13 +3,14 @@
 import subprocess
 import sys
 from dataclasses import replace
+from functools import partial
 from importlib.metadata import EntryPoint
 from typing import Any
 
 import pytest
 
 from workers.metrics import declarations, registry
-from workers.metrics.base import Metric, Option
+from workers.metrics.base import Metric, Option, SystemScorer
 from workers.metrics.registry import all_metrics, assemble
 
 LEXICAL = (
@@ -121,6 +122,49 @@ def test_a_declaration_that_cannot_be_is_reported_and_left_out(wrong: dict[str, 
     (problem,) = catalogue.problems
     assert problem.startswith('plug-in "bad" (their.package:METRIC) is left out: ')
     assert reason in problem
+
+
+class OfSystems:
+    def score_system(self, examples: Any, human: Any, progress: Any = None) -> float:
+        return 0.0
+
+
+def build_of_systems(options: Any) -> OfSystems:
+    return OfSystems()
+
+
+def build_the_protocol(options: Any) -> SystemScorer:
+    return OfSystems()
+
+
+def build_of_anything(options: Any) -> Any:
+    return OfSystems()
+
+
+def build_of_nowhere(options: Any) -> "NotImportedHere":  # type: ignore[name-defined]  # noqa: F821
+    return OfSystems()
+
+
+@pytest.mark.parametrize("build", [OfSystems, build_of_systems, build_the_protocol, partial(build_of_systems)])
+@pytest.mark.parametrize(
+    ("levels", "needed"), [({"dialogue", "system"}, "score_dialogues"), ({"turn", "dialogue", "system"}, "score")]
+)
+def test_levels_that_the_scorer_has_no_scores_of_are_no_declaration(build: Any, levels: Any, needed: str) -> None:
+    """What ``build`` says that it returns is known without building it."""
+    bad = replace(metric("theirs"), build=build, levels=frozenset(levels))
+    catalogue = assemble([metric("ours")], [plug_in(bad, "bad")])
+    assert list(catalogue.metrics) == ["ours"]
+    assert catalogue.problems[0].endswith(f"its scorer needs {needed}")
+
+
+@pytest.mark.parametrize("build", [OfSystems, build_of_systems, build_the_protocol])
+def test_a_scorer_of_systems_is_declared_with_the_level_of_systems_alone(build: Any) -> None:
+    declarations.check(replace(metric("theirs"), build=build, levels=frozenset({"system"})))
+
+
+@pytest.mark.parametrize("build", [build_of_anything, build_of_nowhere, lambda options: OfSystems()])
+def test_what_a_scorer_can_is_left_to_its_run_where_build_does_not_say_it(build: Any) -> None:
+    declarations.check(replace(metric("theirs"), build=build, levels=frozenset({"dialogue", "system"})))
 
 
 def test_every_built_in_metric_is_declared_as_a_plug_in_must_be() -> None:
