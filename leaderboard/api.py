@@ -1,21 +1,26 @@
-"""Metrics held against people, and raters against each other, over the API: what the leaderboards show."""
+"""What the leaderboards show, over the API: metrics held against people, raters against each other. And whole corpora
+as files."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import datetime
 from typing import Any, Literal
 
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from ninja import Path, Query, Router, Schema
 from pydantic import Field
 
-from annotations.api import AspectWish, CorpusPlace, aspect_of, version_of
+from annotations.api import AspectWish, CorpusPlace, VersionWish, aspect_of, version_of
 from annotations.models import CorpusVersion
+from annotations.page import asks_for_headers_alone
 from annotations.rest.access import Token
 from annotations.rest.texts import Figure
+from annotations.roles import is_organiser
 from leaderboard import queries
 from leaderboard.analyses import look, whole
 from leaderboard.analyses.rest import NotYet, not_yet
+from leaderboard.exports import zipped_export
 from leaderboard.queries.agreement_pairs import with_all_pairs
 
 router = Router(tags=["corpora"])
@@ -149,3 +154,36 @@ def _with_pseudonyms(version: CorpusVersion, answer: dict[str, Any]) -> dict[str
         for name, one in answer["leave_one_out"].items()
     }
     return {**answer, "cohen_kappa": kappas, "leave_one_out": left_out}
+
+
+class ExportWish(VersionWish):
+    format: Literal["jsonl", "csv", "mt-metrics-eval"] = Field("jsonl", description="See the page on formats.")
+
+
+@router.get(
+    "/corpora/{slug:slug}/export",
+    auth=Token("export"),
+    operation_id="export_corpus",
+    summary="A whole corpus as a zip archive",
+    openapi_extra={
+        "responses": {
+            200: {
+                "description": "The archive. Cells of CSV cannot become formulas.",
+                "content": {"application/zip": {"schema": {"type": "string", "format": "binary"}}},
+            }
+        }
+    },
+)
+def export_corpus(request: HttpRequest, place: Path[CorpusPlace], wish: Query[ExportWish]) -> StreamingHttpResponse:
+    """Dialogues, systems, responses, ratings and the scores of all finished metric runs (scores that were handed in are
+    not among them), as `manage.py export_corpus` writes them. Systems of a round are not among them before its
+    organisers publish them. Who is not an organiser gets raters as pages name them (rater 1, rater 2, …), without their
+    comments."""
+    version = version_of(request, place.slug, wish)
+    archive: Iterator[bytes] = iter(())
+    if not asks_for_headers_alone(request):
+        archive = zipped_export(version, wish.format, raters_named=is_organiser(request.user))
+    response = StreamingHttpResponse(archive, content_type="application/zip")
+    name = f"{version.corpus.slug}-{version.label}-{wish.format}.zip"
+    response["Content-Disposition"] = f'attachment; filename="{name}"'
+    return response

@@ -1,19 +1,14 @@
-"""Metrics, and whole corpora as files, over the API."""
+"""Metrics over the API."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any, Literal
 
-from django.http import HttpRequest, StreamingHttpResponse
-from ninja import Path, Query, Router, Schema
+from django.http import HttpRequest
+from ninja import Router, Schema
 from pydantic import Field
 
-from annotations.api import CorpusPlace, VersionWish, version_of
-from annotations.page import asks_for_headers_alone
 from annotations.rest.access import Token
-from annotations.roles import is_organiser
-from workers.exports import zipped_export
 from workers.metrics.base import Metric
 from workers.metrics.configuration import Configuration
 from workers.metrics.registry import all_metrics
@@ -80,37 +75,3 @@ def _metric(metric: Metric) -> dict[str, Any]:
         ],
         "obstacle": Configuration.of(metric).missing() or None,
     }
-
-
-class ExportWish(VersionWish):
-    format: Literal["jsonl", "csv", "mt-metrics-eval"] = Field("jsonl", description="See the page on formats.")
-
-
-@router.get(
-    "/corpora/{slug:slug}/export",
-    auth=Token("export"),
-    operation_id="export_corpus",
-    summary="A whole corpus as a zip archive",
-    tags=["corpora"],
-    openapi_extra={
-        "responses": {
-            200: {
-                "description": "The archive. Cells of CSV cannot become formulas.",
-                "content": {"application/zip": {"schema": {"type": "string", "format": "binary"}}},
-            }
-        }
-    },
-)
-def export_corpus(request: HttpRequest, place: Path[CorpusPlace], wish: Query[ExportWish]) -> StreamingHttpResponse:
-    """Dialogues, systems, responses, ratings and the scores of all finished metric runs (scores that were handed in are
-    not among them), as `manage.py export_corpus` writes them. Systems of a round are not among them before its
-    organisers publish them. Who is not an organiser gets raters as pages name them (rater 1, rater 2, …), without their
-    comments."""
-    version = version_of(request, place.slug, wish)
-    archive: Iterator[bytes] = iter(())
-    if not asks_for_headers_alone(request):
-        archive = zipped_export(version, wish.format, raters_named=is_organiser(request.user))
-    response = StreamingHttpResponse(archive, content_type="application/zip")
-    name = f"{version.corpus.slug}-{version.label}-{wish.format}.zip"
-    response["Content-Disposition"] = f'attachment; filename="{name}"'
-    return response

@@ -6,8 +6,8 @@ import time
 
 import pytest
 
-from workers import exports
-from workers.exports import AT_A_STRETCH, unhurried
+from leaderboard import exports
+from leaderboard.exports import AT_A_STRETCH, unhurried
 
 
 def test_nothing_is_lost_and_the_order_stays() -> None:

@@ -15,10 +15,16 @@ from annotations.models import CorpusVersion, Response
 from annotations.queries import version_of
 from annotations.record_stream import records_of
 from annotations.records import CorpusRecord, RaterRecord, RatingRecord, ResponseRecord, SystemRecord
-from tests.annotations.stored import dialogue, rated_corpus, stored
+from tests.annotations.stored import dialogue, rated_corpus, stored, two_systems
 from workers.score_records import score_records_of
 
 pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def version(tmp_path: Path, odd_metrics: None) -> CorpusVersion:
+    """``two_systems``: echo answers "the answer", "the reply", "an answer"; dull answers "yes", nothing, "no"."""
+    return stored(two_systems(), tmp_path)
 
 
 def export(slug: str, folder: Path, form: str = "jsonl", **options: object) -> Path:
