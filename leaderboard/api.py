@@ -175,9 +175,9 @@ class ExportWish(VersionWish):
     },
 )
 def export_corpus(request: HttpRequest, place: Path[CorpusPlace], wish: Query[ExportWish]) -> StreamingHttpResponse:
-    """Dialogues, systems, responses, ratings and the scores of all finished metric runs (scores that were handed in are
-    not among them), as `manage.py export_corpus` writes them. Systems of a round are not among them before its
-    organisers publish them. Who is not an organiser gets raters as pages name them (rater 1, rater 2, …), without their
+    """Dialogues, systems, responses, ratings and the scores of metrics, those of all finished runs and those that were
+    handed in, as `manage.py export_corpus` writes them. Systems of a round are not among them before its organisers
+    publish them. Who is not an organiser gets raters as pages name them (rater 1, rater 2, …), without their
     comments."""
     version = version_of(request, place.slug, wish)
     archive: Iterator[bytes] = iter(())

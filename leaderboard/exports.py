@@ -15,7 +15,7 @@ from annotations.exporters.registry import exporters
 from annotations.models import CorpusVersion
 from annotations.one_moment import one_moment
 from annotations.record_stream import records_of
-from workers.score_records import score_records_of
+from leaderboard.queries.exported_scores import exported_scores
 
 CHUNK = 256 * 1024
 AT_A_STRETCH = 0.01
@@ -34,7 +34,7 @@ def zipped_export(version: CorpusVersion, format: str, *, raters_named: bool) ->
         target = Path(folder.name) / version.corpus.slug
         with one_moment():
             records = records_of(version, raters_named=raters_named)
-            exporters()[format].export(unhurried(records), target, unhurried(score_records_of(version)))
+            exporters()[format].export(unhurried(records), target, unhurried(exported_scores(version)))
     except BaseException:
         folder.cleanup()
         raise

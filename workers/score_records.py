@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from annotations.exporters.base import MetricScoresRecord
 from annotations.models import CorpusVersion
@@ -29,10 +29,7 @@ def score_records_of(version: CorpusVersion) -> Iterator[MetricScoresRecord]:
 
 
 def _record(run: MetricRun, order: TurnOrder) -> MetricScoresRecord:
-    by_turn = {
-        (order.dialogue_ids[place], int(number)): score
-        for place, number, score in zip(order.dialogue, order.numbers, run.turn_scores, strict=False)
-    }
+    by_turn = scores_by_turn(order, run.turn_scores)
     of_dialogues = dict(zip(order.dialogue_ids, run.dialogue_scores, strict=False))
     metric = all_metrics().get(run.metric)
     return MetricScoresRecord(
@@ -40,13 +37,21 @@ def _record(run: MetricRun, order: TurnOrder) -> MetricScoresRecord:
         system=run.system.name,
         signature=_signature_of_metric(run.signature),
         turn_scores=by_turn,
-        dialogue_scores=of_dialogues or _means(by_turn),
+        dialogue_scores=of_dialogues or dialogue_means(by_turn),
         system_score=run.system_score,
         uses_references=metric is None or "reference" in _needs(run, metric),
     )
 
 
-def _means(by_turn: Mapping[tuple[str, int], float | None]) -> dict[str, float | None]:
+def scores_by_turn(order: TurnOrder, scores: Sequence[float | None]) -> dict[tuple[str, int], float | None]:
+    """A list in the order of the version's turns, keyed by (dialogue id, turn number)."""
+    return {
+        (order.dialogue_ids[place], int(number)): score
+        for place, number, score in zip(order.dialogue, order.numbers, scores, strict=False)
+    }
+
+
+def dialogue_means(by_turn: Mapping[tuple[str, int], float | None]) -> dict[str, float | None]:
     """A dialogue's score where its metric scores turns; None where none of them has a score."""
     defined: dict[str, list[float]] = {}
     for (dialogue, _), score in by_turn.items():

@@ -18,12 +18,24 @@ class ExportFailed(Exception):
 
 
 @dataclass(frozen=True, slots=True)
+class SubmittedRecord:
+    """What is known of a metric whose scores somebody handed in. ``level`` (turn, dialogue, system) is what the file
+    scored; scores of coarser levels are means of these."""
+
+    level: str
+    higher_is_better: bool
+    submitted_by: str
+    link: str
+    file_sha256: str
+
+
+@dataclass(frozen=True, slots=True)
 class MetricScoresRecord:
     """One metric's scores of one system. None is an undefined score.
 
     ``metric`` is the label with its configuration (``bleu_4`` or ``bertscore_f1[encoder=…]``); ``turn_scores`` are
     keyed by (dialogue id, turn number), ``dialogue_scores`` by dialogue id. ``uses_references`` is False for a metric
-    that never looks at the gold answer.
+    that never looks at the gold answer. ``submitted`` is None for a metric that was computed here.
     """
 
     metric: str
@@ -33,6 +45,7 @@ class MetricScoresRecord:
     dialogue_scores: Mapping[str, float | None] = field(default_factory=dict)
     system_score: float | None = None
     uses_references: bool = True
+    submitted: SubmittedRecord | None = None
 
 
 Writer = Callable[[Iterable[Record], Iterable[MetricScoresRecord], Path], None]
@@ -40,7 +53,8 @@ Writer = Callable[[Iterable[Record], Iterable[MetricScoresRecord], Path], None]
 
 @dataclass(frozen=True)
 class Exporter:
-    """Writes one format. ``write`` fills an empty folder from a checked stream of records and any metric scores."""
+    """Writes one format. ``write`` fills an empty folder from a checked stream of records and any metric scores, which
+    come metric by metric."""
 
     name: str
     summary: str

@@ -1,4 +1,5 @@
-"""CSV tables for spreadsheets: dialogues, responses, ratings and scores. Text cannot become a formula in them."""
+"""CSV tables for spreadsheets: dialogues, responses, ratings and scores, and which metrics were handed in. Text cannot
+become a formula in them."""
 
 from __future__ import annotations
 
@@ -9,7 +10,7 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from annotations.exporters.base import Exporter, MetricScoresRecord
-from annotations.exporters.score_rows import score_rows
+from annotations.exporters.score_rows import SubmittedRow, score_rows, submitted_row
 from annotations.records import DialogueRecord, RatingRecord, Record, ResponseRecord
 from annotations.tables.to_csv import safe_text
 
@@ -24,7 +25,9 @@ COLUMNS = {
 
 
 def write(records: Iterable[Record], scores: Iterable[MetricScoresRecord], folder: Path) -> None:
-    """One file a table, UTF-8, a heading line each. Lists are JSON in a cell; what is undefined is an empty cell."""
+    """One file a table, UTF-8, a heading line each. Lists are JSON in a cell; what is undefined is an empty cell. The
+    table of metrics that were handed in is there where there are some."""
+    submitted: dict[SubmittedRow, None] = {}
     with ExitStack() as files:
         tables = {
             name: csv.writer(files.enter_context((folder / f"{name}.csv").open("w", encoding="utf-8", newline="")))
@@ -43,6 +46,13 @@ def write(records: Iterable[Record], scores: Iterable[MetricScoresRecord], folde
             for row in score_rows(system_scores):
                 cells = (row.metric, row.signature, row.system, row.level, row.dialogue_id, row.turn, row.score)
                 tables["scores"].writerow(_safe_row(cells))
+            if metric := submitted_row(system_scores):
+                submitted[metric] = None
+    if submitted:
+        with (folder / "submitted_metrics.csv").open("w", encoding="utf-8", newline="") as file:
+            table = csv.writer(file)
+            table.writerow(SubmittedRow._fields)
+            table.writerows(_safe_row(metric.cells) for metric in submitted)
 
 
 def _turn_rows(dialogue: DialogueRecord) -> Iterable[tuple[Cell, ...]]:

@@ -1,4 +1,5 @@
-"""The project's own format: ``corpus.jsonl``, which the jsonl importer reads back, and ``scores.jsonl``."""
+"""The project's own format: ``corpus.jsonl``, which the jsonl importer reads back, and ``scores.jsonl``; beside them,
+where some of the scores were handed in, ``submitted_metrics.jsonl``."""
 
 from __future__ import annotations
 
@@ -7,13 +8,15 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from annotations.exporters.base import Exporter, MetricScoresRecord
-from annotations.exporters.score_rows import score_rows
+from annotations.exporters.score_rows import SubmittedRow, score_rows, submitted_row
 from annotations.importers.canonical import canonical_line
 from annotations.records import Record
 
 
 def write(records: Iterable[Record], scores: Iterable[MetricScoresRecord], folder: Path) -> None:
-    """One record a line, in the order of the stream; one score a line, null where it is undefined."""
+    """One record a line, in the order of the stream; one score a line, null where it is undefined; one metric that was
+    handed in a line."""
+    submitted: dict[SubmittedRow, None] = {}
     with (folder / "corpus.jsonl").open("w", encoding="utf-8", newline="\n") as file:
         for record in records:
             file.write(canonical_line(record) + "\n")
@@ -21,6 +24,11 @@ def write(records: Iterable[Record], scores: Iterable[MetricScoresRecord], folde
         for system_scores in scores:
             for row in score_rows(system_scores):
                 file.write(_AS_JSON(row._asdict()) + "\n")
+            if metric := submitted_row(system_scores):
+                submitted[metric] = None
+    if submitted:
+        with (folder / "submitted_metrics.jsonl").open("w", encoding="utf-8", newline="\n") as file:
+            file.writelines(_AS_JSON(metric._asdict()) + "\n" for metric in submitted)
 
 
 _AS_JSON = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode

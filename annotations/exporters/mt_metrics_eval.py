@@ -8,11 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import groupby
+from operator import attrgetter
 from pathlib import Path
 from typing import TypeVar
 
 from annotations.exporters.base import Exporter, MetricScoresRecord
 from annotations.exporters.safe_names import SafeNames
+from annotations.exporters.score_rows import SubmittedRow, submitted_row
 from annotations.records import (
     DialogueRecord,
     RatingRecord,
@@ -120,7 +123,8 @@ class _Layout:
 
 
 def write(records: Iterable[Record], scores: Iterable[MetricScoresRecord], folder: Path) -> None:
-    """Fills ``folder``: documents, sources, references, system-outputs, human-scores, metric-scores, names.tsv."""
+    """Fills ``folder``: documents, sources, references, system-outputs, human-scores, metric-scores, names.tsv;
+    and, where some of the metrics were handed in, submitted_metrics.tsv."""
     layout = _Layout(folder)
     _write_texts(records, layout)
     _write_human_scores(layout)
@@ -173,21 +177,41 @@ def _mean_of(scores: Iterable[float | None]) -> float | None:
 
 
 def _write_metric_scores(scores: Iterable[MetricScoresRecord], layout: _Layout) -> None:
+    """Only one metric's scores are held at a time."""
     names = SafeNames()
-    metrics: dict[tuple[str, str], dict[str, MetricScoresRecord]] = {}
-    for record in scores:
-        metrics.setdefault((record.metric, record.signature), {})[record.system] = record
-    for (metric, signature), by_system in metrics.items():
-        # Two configurations may share a label; their signatures never do.
-        name = names.of(metric if _is_only_one(metrics, metric) else f"{metric}_{signature}")
-        uses_references = layout.references > 0 and any(record.uses_references for record in by_system.values())
-        stem = f"metric-scores/{PAIR}/{name}-{'all' if uses_references else 'src'}"
-        for level, values in _levels(by_system, layout):
-            layout.write_scores(f"{stem}.{level}.score", values)
+    labels: set[str] = set()
+    submitted: dict[SubmittedRow, str] = {}
+    for metric, records in groupby(scores, attrgetter("metric")):
+        by_signature: dict[str, dict[str, MetricScoresRecord]] = {}
+        for record in records:
+            by_signature.setdefault(record.signature, {})[record.system] = record
+        # Two configurations may share a label, and so may a metric that is built in no longer and one that was handed
+        # in; their signatures never do.
+        is_only_one = len(by_signature) == 1 and metric not in labels
+        labels.add(metric)
+        for signature, by_system in by_signature.items():
+            name = _write_metric(names.of(metric if is_only_one else f"{metric}_{signature}"), by_system, layout)
+            if row := submitted_row(next(iter(by_system.values()))):
+                submitted[row] = name
+    _write_submitted(submitted, layout)
 
 
-def _is_only_one(metrics: Iterable[tuple[str, str]], metric: str) -> bool:
-    return sum(name == metric for name, _ in metrics) == 1
+def _write_metric(name: str, by_system: Mapping[str, MetricScoresRecord], layout: _Layout) -> str:
+    """Returns the name with what it reads, as it stands in the names of its files."""
+    uses_references = layout.references > 0 and any(record.uses_references for record in by_system.values())
+    whole_name = f"{name}-{'all' if uses_references else 'src'}"
+    for level, values in _levels(by_system, layout):
+        layout.write_scores(f"metric-scores/{PAIR}/{whole_name}.{level}.score", values)
+    return whole_name
+
+
+def _write_submitted(submitted: Mapping[SubmittedRow, str], layout: _Layout) -> None:
+    if not submitted:
+        return
+    lines = ["\t".join((*SubmittedRow._fields, "name in the files"))]
+    for row, name in submitted.items():
+        lines.append("\t".join(one_line(str(cell)) for cell in (*row.cells, name)))
+    (layout.folder / "submitted_metrics.tsv").write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
 def _levels(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
@@ -11,6 +12,7 @@ from typing import Any
 
 import pytest
 from django.conf import settings
+from django.core.management import call_command
 from django.db import IntegrityError, connection, transaction
 
 from annotations.models import AuditEntry, CorpusVersion
@@ -105,6 +107,27 @@ def test_dialogue_scores_are_stored_in_the_order_of_dialogues(version, ann) -> N
     stored = {one.system.name: (one.scores, one.system_score) for one in done.metric.scores.select_related("system")}
     assert stored == {"beta": ([1.0, 3.0], 2.0), "alpha": ([None, 2.0], 2.0)}
     assert "3 of 4 scores, of 2 of 2 systems" in " ".join(done.log.values_list("text", flat=True))
+
+
+@pytest.mark.django_db
+def test_scores_of_an_export_can_be_handed_in_again(version, ann, tmp_path) -> None:
+    """The rows of the metric's own level, with the id's name as it is in files to hand in."""
+    given = [json.loads(line) for line in turn_scores(version).splitlines()]
+    given[2]["score"], given[3]["score"] = None, 0.1 + 0.2
+    first = processed(send(version, ann, lines(given[:-1]))).metric
+    call_command("export_corpus", version.corpus.slug, to=tmp_path / "out", stdout=io.StringIO())
+    exported = map(json.loads, (tmp_path / "out" / "scores.jsonl").read_text(encoding="utf-8").splitlines())
+    again = [
+        {"dialog_id": row["dialogue_id"], **{name: row[name] for name in ("turn", "system", "score")}}
+        for row in exported
+        if row["level"] == "turn"
+    ]
+    second = processed(send(version, ann, lines(again), name="again")).metric
+    of_first, of_second = (
+        list(metric.scores.order_by("system").values_list("system", "scores", "system_score"))
+        for metric in (first, second)
+    )
+    assert of_second == of_first
 
 
 @pytest.mark.django_db

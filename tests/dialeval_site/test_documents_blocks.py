@@ -17,6 +17,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from django.contrib.auth import get_user_model
 from django.core.management import call_command
 from django.template import Template
 from django.test import Client
@@ -29,6 +30,8 @@ from annotations.campaigns.models.campaign import Campaign
 from annotations.correlation import correlation_estimates
 from annotations.correlation.redraws import Redraws
 from annotations.personas.knowledge import load_knowledge
+from annotations.queries import version_of
+from leaderboard.actions import Described, store_submitted_metric
 from leaderboard.challenges import notices
 from leaderboard.challenges.models import Submission
 from leaderboard.challenges.prompts.spec import read_prompt as read_template
@@ -87,6 +90,7 @@ def held_here() -> dict[tuple[str, str], Callable[..., None]]:
         ("docs/formats.md", '[{"dialog_id": "cafe-1",'): is_a_dialogue_of_the_challenge,
         ("docs/formats.md", "Is the kiln hot ? __eou__"): is_the_same_dialogue_as_text,
         ("docs/formats.md", '{"metric": "word_f1"'): is_a_line_of_exported_scores,
+        ("docs/formats.md", '{"metric": "my_metric"'): is_a_line_of_submitted_metrics,
         ("docs/formats.md", "documents/context-response.docs"): are_files_of_an_export,
         ("docs/formats.md", "{"): is_a_template_for_the_prompt_track,
         ("docs/formats.md", '[{"head": "I am a beekeeper."'): is_knowledge_of_personas,
@@ -251,13 +255,32 @@ def exported_soup(folder: Path, format: str) -> Path:
 
 def is_a_line_of_exported_scores(block: Block, folder: Path) -> None:
     lines = (exported_soup(folder, "jsonl") / "scores.jsonl").read_text(encoding="utf-8").splitlines()
-    real = next(one for one in map(json.loads, lines) if one["level"] == "turn")
+    is_but_for_what_is_left_out(block, next(one for one in map(json.loads, lines) if one["level"] == "turn"))
+
+
+def is_but_for_what_is_left_out(block: Block, real: dict[str, object]) -> None:
+    """``…`` stands for anything, once in a text."""
     shown = json.loads(block.text)
     assert list(shown) == list(real)
-    assert {**shown, "signature": ""} == {**real, "signature": ""}
-    beginning, _, end = shown["signature"].partition("…")
-    assert real["signature"].startswith(beginning)
-    assert real["signature"].endswith(end)
+    for name, value in shown.items():
+        if isinstance(value, str) and "…" in value:
+            beginning, _, end = value.partition("…")
+            assert str(real[name]).startswith(beginning), name
+            assert str(real[name]).endswith(end), name
+        else:
+            assert value == real[name], name
+
+
+def is_a_line_of_submitted_metrics(block: Block, folder: Path) -> None:
+    """Of the same example, for which somebody hands in a score."""
+    export = exported_soup(folder, "jsonl")
+    version = version_of("soup")
+    described = Described("my_metric", "turn")
+    ann = get_user_model().objects.create_user("ann")
+    store_submitted_metric(version, ann, described, "ab" * 32, {version.systems.get().pk: [0.25]})
+    call_command("export_corpus", "soup", "--to", str(export), "--format", "jsonl", "--replace")
+    [line] = (export / "submitted_metrics.jsonl").read_text(encoding="utf-8").splitlines()
+    is_but_for_what_is_left_out(block, json.loads(line))
 
 
 def are_files_of_an_export(block: Block, folder: Path) -> None:

@@ -11,13 +11,13 @@ from annotations.exporters.registry import exporters
 from annotations.one_moment import one_moment
 from annotations.queries import NotFound, version_of
 from annotations.record_stream import records_of
-from workers.score_records import score_records_of
+from leaderboard.queries.exported_scores import exported_scores
 
 
 class Command(ConsoleCommand):
     help = (
-        "Write a corpus into a folder: dialogues, systems, responses, ratings and the scores of all finished metric "
-        "runs. The folder appears when it is complete."
+        "Write a corpus into a folder: dialogues, systems, responses, ratings and the scores of metrics, those of all "
+        "finished runs and those that were handed in. The folder appears when it is complete."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -41,7 +41,7 @@ class Command(ConsoleCommand):
             with one_moment():
                 version = version_of(options["slug"])
                 exporters()[options["format"]].export(
-                    records_of(version), options["to"], score_records_of(version), replace=options["replace"]
+                    records_of(version), options["to"], exported_scores(version), replace=options["replace"]
                 )
         except (NotFound, ExportFailed) as refusal:
             raise CommandError(str(refusal)) from None

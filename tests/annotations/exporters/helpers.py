@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from annotations.exporters.base import MetricScoresRecord
+from annotations.exporters.base import MetricScoresRecord, SubmittedRecord
 from annotations.records import (
     CorpusRecord,
     DialogueRecord,
@@ -47,4 +47,13 @@ def small_scores() -> list[MetricScoresRecord]:
             "bleu_4", "echo", "bleu_4|v1", {("d 1", 0): 0.5, ("d 1", 1): None}, {"d 1": 0.5, "d2": None}, -0.25
         ),
         MetricScoresRecord("pmi", "=dull/one", "pmi|v1", {}, {}, None, uses_references=False),
+    ]
+
+
+def submitted_scores() -> list[MetricScoresRecord]:
+    """Of two systems, by somebody whose name begins like a formula."""
+    about = SubmittedRecord("dialogue", False, "+ann", "https://example.org/theirs", "ab" * 32)
+    return [
+        MetricScoresRecord("theirs", system, "theirs|by:+ann", {}, {"d 1": score, "d2": None}, score, submitted=about)
+        for system, score in (("echo", 2.0), ("=dull/one", 3.0))
     ]

@@ -9,11 +9,11 @@ import pytest
 
 from annotations.exporters.csv_tables import Cell, safe_cell
 from annotations.exporters.registry import exporters
-from tests.annotations.exporters.helpers import small_corpus, small_scores
+from tests.annotations.exporters.helpers import small_corpus, small_scores, submitted_scores
 
 
 def rows(folder: Path, name: str) -> list[dict[str, str]]:
-    exporters()["csv"].export(small_corpus(), folder / "out", small_scores())
+    exporters()["csv"].export(small_corpus(), folder / "out", [*small_scores(), *submitted_scores()])
     with (folder / "out" / f"{name}.csv").open(encoding="utf-8", newline="") as file:
         return list(csv.DictReader(file))
 
@@ -52,3 +52,14 @@ def test_a_dialogue_level_rating_has_no_turn(tmp_path: Path) -> None:
 def test_a_negative_score_is_a_number_and_an_undefined_one_is_empty(tmp_path: Path) -> None:
     scores = [row["score"] for row in rows(tmp_path, "scores") if row["metric"] == "bleu_4"]
     assert scores == ["0.5", "", "0.5", "", "-0.25"]
+
+
+def test_a_metric_that_was_handed_in_has_a_row_whose_sender_is_no_formula(tmp_path: Path) -> None:
+    [metric] = rows(tmp_path, "submitted_metrics")
+    assert metric["submitted_by"] == "'+ann"
+    assert (metric["metric"], metric["level"], metric["higher_is_better"]) == ("theirs", "dialogue", "0")
+
+
+def test_there_is_no_table_of_them_where_none_was_handed_in(tmp_path: Path) -> None:
+    exporters()["csv"].export(small_corpus(), tmp_path / "out", small_scores())
+    assert sorted(path.stem for path in (tmp_path / "out").iterdir()) == ["dialogues", "ratings", "responses", "scores"]

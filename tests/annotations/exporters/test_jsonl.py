@@ -11,7 +11,7 @@ from annotations.exporters.registry import exporters
 from annotations.importers.base import survey
 from annotations.importers.canonical import Digest
 from annotations.importers.registry import importers
-from tests.annotations.exporters.helpers import small_corpus, small_scores
+from tests.annotations.exporters.helpers import small_corpus, small_scores, submitted_scores
 from tests.annotations.importers.helpers import real_file
 
 
@@ -39,6 +39,23 @@ def test_an_undefined_score_is_null(tmp_path: Path) -> None:
         ("dialogue", "d2", None, None),
         ("system", None, None, -0.25),
     ]
+
+
+def test_a_metric_that_was_handed_in_has_a_line_and_rows_like_every_other(tmp_path: Path) -> None:
+    exporters()["jsonl"].export(small_corpus(), tmp_path, [*small_scores(), *submitted_scores()])
+    rows = [json.loads(line) for line in (tmp_path / "scores.jsonl").read_text(encoding="utf-8").splitlines()]
+    assert len({tuple(row) for row in rows}) == 1
+    assert [row["level"] for row in rows if row["metric"] == "theirs"] == ["dialogue", "dialogue", "system"] * 2
+    [line] = (tmp_path / "submitted_metrics.jsonl").read_text(encoding="utf-8").splitlines()
+    assert json.loads(line) == {
+        "metric": "theirs",
+        "signature": "theirs|by:+ann",
+        "level": "dialogue",
+        "higher_is_better": False,
+        "submitted_by": "+ann",
+        "link": "https://example.org/theirs",
+        "file_sha256": "ab" * 32,
+    }
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -19,7 +20,7 @@ from annotations.records import (
     TurnRecord,
     Utterance,
 )
-from tests.annotations.exporters.helpers import small_corpus, small_scores
+from tests.annotations.exporters.helpers import small_corpus, small_scores, submitted_scores
 from tests.annotations.importers.helpers import real_file
 
 
@@ -98,6 +99,48 @@ def test_two_configurations_with_one_label_are_two_files(tmp_path: Path) -> None
         "m_m_v1-all.sys.score",
         "m_m_v2-all.sys.score",
     ]
+
+
+def test_a_metric_that_was_handed_in_has_files_and_a_line_that_names_them(tmp_path: Path) -> None:
+    exporters()["mt-metrics-eval"].export(small_corpus(), tmp_path / "out", [*small_scores(), *submitted_scores()])
+    scores = "metric-scores/context-response/theirs-all"
+    assert lines(tmp_path / "out", f"{scores}.sys.score") == ["echo\t2.0", "_dull_one\t3.0"]
+    assert lines(tmp_path / "out", f"{scores}.doc.score")[:2] == ["echo\t2.0", "echo\tNone"]
+    heading, line = (one.split("\t") for one in lines(tmp_path / "out", "submitted_metrics.tsv"))
+    assert dict(zip(heading, line, strict=True)) == {
+        "metric": "theirs",
+        "signature": "theirs|by:+ann",
+        "level": "dialogue",
+        "higher_is_better": "0",
+        "submitted_by": "+ann",
+        "link": "https://example.org/theirs",
+        "file_sha256": "ab" * 32,
+        "name in the files": "theirs-all",
+    }
+
+
+def test_a_metric_of_a_plug_in_that_is_gone_and_one_of_its_name_that_was_handed_in_are_two_files(
+    tmp_path: Path,
+) -> None:
+    computed = [MetricScoresRecord(name, "echo", f"{name}|v1", {}, {}, 1.0) for name in ("theirs", "zeta")]
+    exporters()["mt-metrics-eval"].export(small_corpus(), tmp_path / "out", [*computed, *submitted_scores()])
+    folder = tmp_path / "out/metric-scores/context-response"
+    assert lines(folder, "theirs-all.sys.score") == ["echo\t1.0", "_dull_one\tNone"]
+    assert lines(folder, "theirs_theirs_by_+ann-all.sys.score") == ["echo\t2.0", "_dull_one\t3.0"]
+
+
+def test_one_metric_s_scores_are_held_at_a_time(tmp_path: Path) -> None:
+    """A corpus may have many metrics of many systems of many turns."""
+    written: list[int] = []
+
+    def scores() -> Iterator[MetricScoresRecord]:
+        for metric in "abc":
+            for system in ("echo", "=dull/one"):
+                yield MetricScoresRecord(metric, system, metric, {}, {}, 1.0)
+            written.append(len(list(tmp_path.rglob("*.sys.score"))))
+
+    exporters()["mt-metrics-eval"].write(small_corpus()[:-1], scores(), tmp_path)
+    assert [count - written[0] for count in written] == [0, 1, 2]
 
 
 def test_a_reference_that_first_comes_later_keeps_the_lines_apart(tmp_path: Path) -> None:
