@@ -29,9 +29,9 @@ RATER = ("page-rater", "reads-every-page")
 """One of their own: who takes part in a campaign no longer sees its corpus, and other tests' rater does."""
 ROWS_UNFOLDED = """all => all.filter(row => !row.closest('details:not([open])')).map(row => row.checkVisibility())"""
 """Whether each shows; what is folded is not printed."""
-DRAWN_FOR_A_WIDTH = "[data-chart], script[src*='dialeval/rating.'], script[src*='dialeval/room.']"
+DRAWN_FOR_A_WIDTH = "[data-chart], script[src*='dialeval/rating-page.'], script[src*='dialeval/room.']"
 """Where a page is another when it comes in a narrow window; all others differ by their style sheets alone."""
-ASK_AS_THEY_COME, ASK_WHEN_IT_CHANGES = {"charts.js", "rating.js", "room.js"}, {"tables.js", "theme.js", "tips.js"}
+ASK_AS_THEY_COME, ASK_WHEN_IT_CHANGES = {"charts.js", "rating-page.js", "room.js"}, {"tables.js", "theme.js", "tips.js"}
 ASKS_FOR_THE_KEYS = {"chat.js"}
 """Whether there is a mouse, on pages that are not in these lists."""
 LANDMARKS = """() => Array.from(document.querySelectorAll('nav'))

@@ -1,22 +1,17 @@
-// The rating page: shows the next item the moment the last is sent, goes back, and lets what cannot be sent wait.
+// The work of a rater: the next item comes the moment the last is sent, earlier ones come back, and what cannot be sent waits.
 (function () {
   "use strict";
-  const { Clock, Drafts, Outbox, RatingForm, listen, news, recalled, remember, tell } = window.dialevalRating;
+  const { Clock, Drafts, Outbox, RatingForm, RatingPage, fill, listen, news, tell } = window.dialevalRating;
   const AWAY_AFTER_MS = 600_000;
 
   const root = document.getElementById("rating");
-  const place = document.getElementById("item-place");
-  const waits = document.getElementById("item-waits");
-  const heading = document.getElementById("item-heading");
-  const announcer = document.getElementById("rating-announcer");
-  const status = document.getElementById("rating-status");
-  const editingNote = document.getElementById("rating-editing");
   const bar = document.getElementById("rating-form");
   const previousLink = document.getElementById("previous");
   const skipForm = document.getElementById("skip-form");
   const leaveForm = document.getElementById("leave-form");
-  const words = document.getElementById("rating-texts").dataset;
 
+  const page = new RatingPage(bar);
+  const { words } = page;
   const form = new RatingForm(bar, root.dataset.axesBelow ? Number(root.dataset.axesBelow) : null);
   const clock = new Clock();
   const drafts = new Drafts(root.dataset.outbox);
@@ -27,12 +22,8 @@
   let past = []; // items rated on this page, oldest first, with what was said
   let at = -1; // place in past of the item on the page; -1: a new one
   let current = null;
-  let feedback = null;
+  let hasFeedback = false; // a practice item's, in place of an item
   let isLeaving = false; // a pause was asked for while ratings waited
-
-  function fill(text, values) {
-    return text.replace(/\{(\w+)\}/g, (whole, name) => (name in values ? values[name] : whole));
-  }
 
   function itemFrom(article) {
     return { id: article.dataset.item, article, practice: "practice" in article.dataset, number: null };
@@ -44,61 +35,21 @@
     return itemFrom(template.content.querySelector(".item"));
   }
 
-  // --- what is on the page ------------------------------------------------------------------------------------
-
   function show(item, isNew) {
     current = item;
-    feedback = null;
+    hasFeedback = false;
     item.guidelines = guidelines;
     if (isNew) {
       at = -1;
       item.number = done + 1;
       history.replaceState(null, "", root.dataset.work); // not the item that ?item= asked for
     }
-    place.replaceChildren(item.article);
-    rememberPersonas(item.article);
-    waits.hidden = true;
-    place.hidden = bar.hidden = false;
-    bar.querySelector(".bar-notes").append(status);
     form.fill(isNew ? drafts.get(item.id) : item.values);
     skipForm.elements.item.value = bar.elements.item.value = item.id;
-    document.getElementById("skip-button").hidden = !isNew;
-    editingNote.hidden = isNew;
-    const text = isNew || item.number ? fill(isNew ? words.item : words.earlierItem, { n: item.number, total: Math.max(total, item.number) }) : words.earlier;
-    heading.textContent = text;
-    document.title = document.title.replace(/^[^·]*/, `${text} `);
-    announcer.textContent = text;
     previousLink.hidden = !hasEarlier();
-    heading.focus({ preventScroll: true });
-    bringIntoView(item.article);
+    page.show(item, isNew, total);
     clock.begin();
-    progress();
-  }
-
-  // One response: it stands just above the bar, with what led to it above. A whole dialogue is read from its top.
-  function bringIntoView(article) {
-    const room = document.documentElement;
-    room.style.scrollPaddingBottom = `${bar.offsetHeight + 16}px`;
-    scrollTo({ top: 0, behavior: "instant" });
-    const judged = article.querySelectorAll(".judged");
-    if (judged.length === 1) judged[0].scrollIntoView({ block: "nearest", behavior: "instant" });
-  }
-
-  function progress() {
-    const line = document.getElementById("rating-progress");
-    line.max = Math.max(total, 1);
-    line.value = done;
-    line.textContent = done;
-  }
-
-  function rememberPersonas(article) {
-    for (const one of article.querySelectorAll("[data-persona]")) {
-      const key = `dialeval-persona-${one.dataset.persona}`;
-      one.open = (recalled(key) || (innerWidth < 700 ? "closed" : "open")) === "open";
-      one.querySelector("summary").addEventListener("click", function () {
-        remember(key, one.open ? "closed" : "open"); // it is toggled after the click
-      });
-    }
+    page.progress(done, total);
   }
 
   function showNext() {
@@ -109,40 +60,22 @@
     return undefined;
   }
 
-  // No item is on the page: the next, or a practice item's feedback, is on its way.
+  // The next item, or a practice item's feedback, is on its way.
   function wait() {
     current = null;
     at = -1;
-    place.hidden = bar.hidden = editingNote.hidden = true;
-    waits.hidden = false;
-    waits.append(status);
+    page.wait();
     showStatus();
-    heading.focus({ preventScroll: true });
   }
 
   function showStatus() {
-    waits.querySelector(".waits-for-next").hidden = Boolean(outbox.trouble);
-    waits.querySelector(".waits-for-line").hidden = outbox.trouble !== "line";
-    if (!outbox.size || (!outbox.trouble && !isLeaving)) {
-      status.replaceChildren();
-      return;
-    }
-    const waiting = outbox.size === 1 ? words.waitsOne : fill(words.waitsMany, { n: outbox.size });
-    const counted = isLeaving ? `${waiting} ${words.leaving}` : waiting;
-    if (outbox.trouble !== "login") {
-      status.textContent = outbox.trouble ? `${counted} ${words.again}` : counted;
-      return;
-    }
-    const link = Object.assign(document.createElement("a"), {
-      href: words.loginAddress, target: "_blank", textContent: words.loginLink,
-    });
-    status.replaceChildren(`${words.login} ${counted} `, link);
+    page.showStatus(outbox.size, outbox.trouble, isLeaving);
   }
 
   // --- going on -----------------------------------------------------------------------------------------------
 
   function enter() {
-    if (feedback) return goOn();
+    if (hasFeedback) return goOn();
     if (!current) return undefined;
     if (form.score === null) return form.say(words.choose);
     if (form.step === "axes" || !form.asksAxes()) return send();
@@ -166,8 +99,8 @@
     }
     if (item.practice && isNew) {
       wait(); // its feedback comes with the answer
-      announcer.textContent = words.sending;
-      progress();
+      page.announce(words.sending);
+      page.progress(done, total);
       outbox.add(entry);
       return;
     }
@@ -181,21 +114,8 @@
   }
 
   function goOn() {
-    feedback = null;
+    hasFeedback = false;
     showNext();
-  }
-
-  function showFeedback(html) {
-    feedback = document.createElement("div");
-    feedback.innerHTML = html;
-    place.replaceChildren(feedback);
-    place.hidden = false;
-    waits.hidden = bar.hidden = true;
-    feedback.querySelector("[data-go-on]").addEventListener("click", function (event) {
-      event.preventDefault();
-      goOn();
-    });
-    feedback.querySelector("h2").focus();
   }
 
   // --- going back ---------------------------------------------------------------------------------------------
@@ -205,7 +125,7 @@
   }
 
   function back() {
-    if (feedback) return;
+    if (hasFeedback) return;
     if (form.step === "axes" && current) {
       form.goTo("score");
       form.choose(form.score);
@@ -214,7 +134,7 @@
     }
     const earlier = at < 0 ? past.length - 1 : at - 1;
     if (earlier < 0) {
-      if (!root.dataset.previous) announcer.textContent = words.noEarlier;
+      if (!root.dataset.previous) page.announce(words.noEarlier);
       else if (outbox.size) sayThatBackWaits();
       else leaveFor(`${root.dataset.work}?item=${root.dataset.previous}`);
       return;
@@ -227,7 +147,7 @@
   // Earlier items come from the server, which does not know of the last one yet.
   function sayThatBackWaits() {
     if (current) form.say(words.backWaits);
-    else announcer.textContent = words.backWaits;
+    else page.announce(words.backWaits);
   }
 
   function leaveFor(address) {
@@ -262,11 +182,12 @@
     if (body.progress) {
       done = body.progress.done + unsent;
       total = Math.max(body.progress.total, done);
-      progress();
+      page.progress(done, total);
     }
     if (body.guidelines !== undefined && body.guidelines !== null && String(body.guidelines) !== guidelines) freshGuidelines();
-    if (current === null && feedback === null) {
-      if (body.feedback) showFeedback(body.feedback);
+    if (current === null && !hasFeedback) {
+      hasFeedback = Boolean(body.feedback);
+      if (hasFeedback) page.showFeedback(body.feedback, goOn);
       else showNext();
     }
   }
@@ -275,10 +196,8 @@
     try {
       const answer = await fetch(root.dataset.guidelinesAddress, { headers: { Accept: "application/json" } });
       const news = await answer.json();
-      const text = document.querySelector("[data-guidelines-text]");
-      if (text) text.innerHTML = news.html;
       guidelines = String(news.number);
-      document.getElementById("guidelines-changed").hidden = false;
+      page.showGuidelines(news.html);
     } catch {
       // Asked again with the next answer.
     }
@@ -303,7 +222,7 @@
       if (current && !isLeaving) form.say(news(root.dataset.outbox));
     },
     emptied() {
-      if (!current && !feedback) location.assign(root.dataset.work);
+      if (!current && !hasFeedback) location.assign(root.dataset.work);
     },
     // Not stored: the rater gets it again, with what was typed.
     faulty(entry, body) {
@@ -353,7 +272,7 @@
       if (!current) return;
       const box = bar.elements.flagged;
       box.checked = !box.checked;
-      announcer.textContent = box.checked ? words.flagged : words.unflagged;
+      page.announce(box.checked ? words.flagged : words.unflagged);
     },
     comment() {
       if (!current) return;
@@ -369,7 +288,7 @@
       if (document.querySelector(".rating-popover:popover-open")) return false;
       if (target === bar.elements.comment) {
         if (!target.value) form.comment.open = false;
-        heading.focus({ preventScroll: true });
+        page.focusHeading();
         return true;
       }
       return backToWork();
@@ -391,7 +310,7 @@
     event.preventDefault();
     back();
   });
-  editingNote.querySelector("[data-go-back-to-work]").addEventListener("click", function (event) {
+  document.querySelector("[data-go-back-to-work]").addEventListener("click", function (event) {
     event.preventDefault();
     backToWork();
   });
@@ -430,7 +349,7 @@
 
   // --- the beginning ------------------------------------------------------------------------------------------
 
-  const first = itemFrom(place.querySelector(".item"));
+  const first = itemFrom(page.place.querySelector(".item"));
   ready = [...document.querySelectorAll("template.upcoming")]
     .map((template) => itemFrom(template.content.querySelector(".item")))
     .filter((item) => !outbox.holds(item.id));
