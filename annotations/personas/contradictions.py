@@ -9,7 +9,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 from annotations.personas.knowledge import Sentence
 
@@ -48,18 +48,6 @@ def fault_with_facts(sentence: Sentence, facts: Mapping[str, str]) -> str:
         if facts.get(key, value) != value:
             return f"says {key} is {value}, which is {facts[key]}"
     return ""
-
-
-def contradictions(sentences: Iterable[Sentence], age: int) -> list[str]:
-    """Everything in the sentences that cannot be true together, in words; empty for a persona that may be used."""
-    facts: dict[str, str] = {}
-    found = []
-    for sentence in sentences:
-        fault = fault_with_age(sentence, age) or fault_with_facts(sentence, facts)
-        if fault:
-            found.append(f"{sentence.text!r} {fault}")
-        facts.update(sentence.tags)
-    return found
 
 
 def _numbers(pattern: re.Pattern[str], text: str) -> list[int]:

@@ -10,11 +10,9 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 
-from workers import resources
 from workers.model_files import ModelError
-from workers.training.latent_space import OTHERS, Context, LatentSpace, load_latent_space
+from workers.training.latent_space import Context, LatentSpace
 from workers.training.mutual_information import (
     NEGATIVES,
     CmnScore,
@@ -120,10 +118,3 @@ class LatentScorer:
         if len(kept) < 2:
             raise ModelError(f"{len(self._others)} training pairs are too few to draw the negatives of CMN from")
         return kept
-
-
-def load_scorer(folder: Path, settings: LatentScoring | None = None, device: str = resources.AUTO) -> LatentScorer:
-    """From a checkpoint of the recipe ``cmn``. Raises ``ModelError``."""
-    space = load_latent_space(folder, device)
-    others = [(tuple(context), response) for context, response in json.loads(space.files[OTHERS])]
-    return LatentScorer(space, others, settings or LatentScoring())

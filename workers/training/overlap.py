@@ -116,16 +116,6 @@ def _long_utterances(said: Sequence[Sequence[str]], contexts: Sequence[str]) -> 
                     yield Overlap("utterance", dialogue, place, len(letters))
 
 
-def without_overlap(
-    training: Sequence[TrainingDialogue], report: OverlapReport, kinds: Collection[Kind] = CONTEXTS
-) -> list[TrainingDialogue]:
-    """The training dialogues that have no overlap of these kinds. ``report`` is of the same dialogues."""
-    if report.dialogues != len(training):
-        raise ValueError(f"the report is of {report.dialogues} dialogues, not of these {len(training)}")
-    left_out = set(report.dialogues_with(kinds))
-    return [dialogue for index, dialogue in enumerate(training) if index not in left_out]
-
-
 def _rank(one: Overlap) -> tuple[int, int]:
     return KINDS.index(one.kind), -one.letters
 

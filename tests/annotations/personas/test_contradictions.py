@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from annotations.personas.contradictions import contradictions, fault_with_age
+from annotations.personas.contradictions import fault_with_age, fault_with_facts
 from annotations.personas.knowledge import Sentence
 
 
@@ -31,8 +31,8 @@ def test_a_sentence_is_for_its_ages_only() -> None:
 
 
 def test_one_fact_cannot_have_two_values() -> None:
-    alone = Sentence("I live alone.", tags=(("home", "alone"),))
+    facts = {"home": "alone"}
     shared = Sentence("I share a flat.", tags=(("home", "shared"),))
     siblings = Sentence("I have a brother.", tags=(("siblings", "some"),))
-    assert contradictions([alone, siblings], 30) == []
-    assert contradictions([alone, siblings, shared], 30) == ["'I share a flat.' says home is shared, which is alone"]
+    assert fault_with_facts(siblings, facts) == ""
+    assert fault_with_facts(shared, facts) == "says home is shared, which is alone"

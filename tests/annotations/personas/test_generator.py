@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from annotations.personas import Knowledge, NoPersona, load_knowledge, make_pair, make_persona
-from annotations.personas.contradictions import contradictions
+from annotations.personas import Knowledge, NoPersona, Persona, load_knowledge, make_pair, make_persona
+from annotations.personas.contradictions import fault_with_age, fault_with_facts
 from annotations.personas.generator import YEAR
 from annotations.personas.knowledge import ASPECTS, Head, Name, Sentence
 
@@ -15,11 +15,22 @@ OWN = load_knowledge()
 NAMES = tuple(Name(f"{gender}{decade}", gender, decade) for decade in range(1930, 2010, 10) for gender in "fm")
 
 
+def contradictions(persona: Persona) -> list[str]:
+    facts: dict[str, str] = {}
+    found = []
+    for sentence in persona.parts:
+        fault = fault_with_age(sentence, persona.age) or fault_with_facts(sentence, facts)
+        if fault:
+            found.append(f"{sentence.text!r} {fault}")
+        facts.update(sentence.tags)
+    return found
+
+
 @settings(max_examples=300, deadline=None)
 @given(st.integers(0, 2**40))
 def test_no_persona_of_the_own_knowledge_contradicts_itself(seed: int) -> None:
     for persona in make_pair(OWN, seed):
-        assert contradictions(persona.parts, persona.age) == []
+        assert contradictions(persona) == []
 
 
 def sentences(prefix: str) -> st.SearchStrategy[Sentence]:

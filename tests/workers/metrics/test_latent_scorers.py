@@ -10,11 +10,12 @@ import pytest
 
 from annotations.estimates import Undefined
 from annotations.records import Utterance
+from tests.workers.training.latent_talk import load_scorer
 from tests.workers.training.made import make_model, trained_in
 from workers.metrics.base import Example, Score
 from workers.metrics.cmn_options import told_error
 from workers.metrics.configuration import parse
-from workers.training.latent_scorer import Judged, LatentScoring, load_scorer
+from workers.training.latent_scorer import Judged, LatentScoring
 from workers.training.mutual_information import Estimation
 
 DRAWN = ["cmn", "cmn_no_nsp"]
@@ -48,7 +49,7 @@ def scores_of(metric: str, examples: Sequence[Example] = ASKED, **options: Any) 
 
 def judged(home: Path, settings: LatentScoring) -> list[Any]:
     pairs = [Judged(("i like dogs",), "no dogs is old", one.response) for one in ASKED]
-    return load_scorer(home / "trained" / "latent", settings, "cpu").scores(pairs)
+    return load_scorer(home / "trained" / "latent", settings).scores(pairs)
 
 
 @pytest.mark.parametrize("form", ["paper", "bound"])

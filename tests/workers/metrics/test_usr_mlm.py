@@ -1,6 +1,5 @@
 """USR-MLM: each token of the response masked in turn, as a plain loop over masks gives it."""
 
-from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -15,8 +14,6 @@ from workers.metrics.base import Example
 from workers.metrics.configuration import ConfigurationError, parse
 from workers.metrics.usr_mlm import UsrMlm
 from workers.model_files import ModelError, model_files
-
-Save = Callable[[Path], Path]
 
 
 def save_distilbert(folder: Path) -> Path:

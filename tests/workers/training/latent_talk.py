@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import random
 from pathlib import Path
 
 from tests.workers.checkpoints import SPECIALS, word_tokenizer
 from tests.workers.training.talk import talk
 from workers.training.dialogues import TrainingDialogue
+from workers.training.latent_scorer import LatentScorer, LatentScoring
+from workers.training.latent_space import OTHERS, load_latent_space
 
 THINGS = ("dogs", "trains", "soup", "rain")
 WORDS_OF_PRAISE = ("fine", "cold", "late", "loud", "old", "new", "sad", "big")
@@ -57,3 +60,10 @@ def save_tiny_encoder(folder: Path, width: int = 32, layers: int = 2, seed: int 
     tokenizer.model_max_length = 48
     tokenizer.save_pretrained(folder)
     return folder
+
+
+def load_scorer(checkpoint: Path, settings: LatentScoring) -> LatentScorer:
+    """Of a checkpoint of the recipe ``cmn``, on the CPU."""
+    space = load_latent_space(checkpoint, "cpu")
+    others = [(tuple(context), response) for context, response in json.loads(space.files[OTHERS])]
+    return LatentScorer(space, others, settings)

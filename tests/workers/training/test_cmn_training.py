@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 import numpy as np
 import pytest
 
-from tests.workers.training.latent_talk import THINGS, about_one_thing, answer_about, save_tiny_encoder
-from workers.training.latent_scorer import Judged, LatentScoring, load_scorer
+from tests.workers.training.latent_talk import THINGS, about_one_thing, answer_about, load_scorer, save_tiny_encoder
+from workers.training.latent_scorer import Judged, LatentScoring
 from workers.training.loop import train
 from workers.training.mutual_information import CmnScore, Estimation
 from workers.training.pairs import pairs_of
@@ -90,7 +90,7 @@ def share_above(right: Sequence[CmnScore], wrong: Sequence[CmnScore], of: Callab
 
 def test_the_score_and_each_of_its_parts_tell_right_answers_from_wrong_ones(trained: Trained) -> None:
     scoring = LatentScoring(estimation=Estimation(draws=50, inner_draws=0))
-    scorer = load_scorer(trained.outcome.best, scoring, "cpu")
+    scorer = load_scorer(trained.outcome.best, scoring)
     right, wrong = (scorer.scores(judged) for judged in judged_responses())
     assert share_above(right, wrong, lambda score: score.value) > 0.85
     assert share_above(right, wrong, lambda score: score.follows) > 0.8

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 import torch
 
-from tests.workers.training.latent_talk import about_one_thing, save_tiny_encoder
+from tests.workers.training.latent_talk import about_one_thing, load_scorer, save_tiny_encoder
 from workers.model_files import ModelError
 from workers.training import checkpoint as checkpoints
-from workers.training.latent_scorer import Judged, LatentScorer, LatentScoring, load_scorer
+from workers.training.latent_scorer import Judged, LatentScorer, LatentScoring
 from workers.training.latent_space import LatentSpace, load_latent_space
 from workers.training.mutual_information import Estimation
 from workers.training.pairs import pairs_of
@@ -50,7 +50,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
 
 
 def scorer(made: Made, **changed: Any) -> LatentScorer:
-    return load_scorer(made.checkpoint, LatentScoring(**{"estimation": FEW, **changed}), "cpu")
+    return load_scorer(made.checkpoint, LatentScoring(**{"estimation": FEW, **changed}))
 
 
 def test_a_checkpoint_is_whole_without_its_encoder(made: Made) -> None:
@@ -67,7 +67,7 @@ def test_a_damaged_checkpoint_is_refused(made: Made, tmp_path: Path) -> None:
     shutil.copytree(made.checkpoint, copy)
     (copy / "others.json").write_text("[]")
     with pytest.raises(ModelError, match=r"others\.json is not what was written"):
-        load_scorer(copy)
+        load_latent_space(copy, "cpu")
 
 
 def test_a_score_is_g_times_one_information_and_the_other(made: Made) -> None:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 from annotations.importers.registry import importers
 from annotations.records import DialogueRecord, TurnRecord, Utterance
 from tests.workers.training.talk import talk
-from workers.training.overlap import KINDS, OverlapReport, overlap, without_overlap
+from workers.training.dialogues import TrainingDialogue
+from workers.training.overlap import KINDS, overlap
 from workers.training.sources import read_dialogues
 
 TRAM = talk("tram", "Where's the tram stop?", "It isn't far, behind the church.", "Can't I walk?", "Of course you can.")
@@ -99,17 +98,16 @@ def test_the_report_says_what_was_found() -> None:
     )
 
 
-def test_without_overlap_nothing_is_found_any_more() -> None:
+def without(left_out: tuple[int, ...], training: list[TrainingDialogue]) -> list[TrainingDialogue]:
+    return [dialogue for place, dialogue in enumerate(training) if place not in left_out]
+
+
+def test_without_the_dialogues_that_overlap_nothing_is_found_any_more() -> None:
     evaluation = [place("Where's the tram stop?", "It isn't far, behind the church."), place("Is it far ?")]
     training = [OTHER, TRAM]
-    left = without_overlap(training, overlap(training, evaluation))
+    left = without(overlap(training, evaluation).dialogues_with(), training)
     assert left == [OTHER]
     assert overlap(left, evaluation).found == ()
-
-
-def test_a_report_of_other_dialogues_is_refused() -> None:
-    with pytest.raises(ValueError, match="of 3 dialogues, not of these 1"):
-        without_overlap([TRAM], OverlapReport(3, 0, ()))
 
 
 def test_texts_without_letters_overlap_with_nothing() -> None:
@@ -130,6 +128,6 @@ def test_contexts_of_the_test_split_that_stand_in_the_validation_split(data: Pat
     assert overlap(training, grade).places_with() == (74, 113, 114)
     # Contexts that stand there word for word; the other two do so but for words of one utterance.
     assert overlap(training, dailyz).places_with(("context",)) == (14, 21, 59, 82, 96)
-    left = without_overlap(training, overlap(training, [*dailyz, *grade]))
+    left = without(overlap(training, [*dailyz, *grade]).dialogues_with(), training)
     assert (len(training), len(left)) == (995, 986)
     assert overlap(left, [*dailyz, *grade]).places_with() == ()
