@@ -45,7 +45,6 @@ class OperationPage:
     summary: str
     description: str
     scope: str
-    needs_token: bool
     fields: tuple[FieldLine, ...]
     media_type: str
     answers: tuple[AnswerLine, ...]
@@ -105,7 +104,6 @@ def _operation(whole: dict[str, Any], address: str, path: str, method: str, deta
         summary=details["summary"],
         description=to_html(details.get("description", "")),
         scope=details.get("x-scope", ""),
-        needs_token=bool(details.get("security")) and {} not in details["security"],
         fields=(*fields, *_fields(schema, "form" if media_type.startswith("multipart") else "body")),
         media_type=media_type,
         answers=tuple(_answer(status, one) for status, one in details["responses"].items()),

@@ -16,7 +16,6 @@ from typing import Literal
 CITATION = (
     "Wakaki et al. (2024), ComperDial: Commonsense Persona-grounded Dialogue Dataset and Benchmark, arXiv:2406.11228"
 )
-GPT_35, GPT_4 = "GPT-3.5", "GPT-4"
 NOT_SIGNIFICANT = "*"
 
 Level = Literal["turn", "dialogue", "system"]

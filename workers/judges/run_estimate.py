@@ -31,7 +31,6 @@ class Estimated:
     figures: list[tuple[str, str, str]]
     price: str
     """What the model costs, or that it is not known."""
-    nothing_to_ask: bool
 
 
 def estimated(found: JudgeEstimate, configuration: Configuration) -> Estimated:
@@ -46,7 +45,6 @@ def estimated(found: JudgeEstimate, configuration: Configuration) -> Estimated:
             ("Time", "–" if found.seconds is None else f"about {pace.duration(found.seconds)}", _time(found)),
         ],
         price=price_in_words(str(configuration.options["model"])),
-        nothing_to_ask=to_ask == 0,
     )
 
 

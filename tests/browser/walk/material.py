@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import json
-import re
 from typing import Any
 
 WARM_UP, FINAL = "Warm-up talks", "Final talks"
@@ -44,8 +43,6 @@ TALKS = {
     ),
 }
 IN_WARM_UP = ("ferry", "orchard")
-GOLD_WORDS = re.compile("engine|pears from my|forty clocks|trumpet, I practise")
-"""Words of references that no utterance of A holds."""
 
 
 def corpus(name: str, dialogues: tuple[str, ...] = tuple(TALKS)) -> str:

@@ -54,9 +54,6 @@ class Person:
     def sees_heading(self, words: str | re.Pattern[str]) -> None:
         expect(self.page.get_by_role("heading", level=1)).to_contain_text(words)
 
-    def sees_not(self, words: str) -> None:
-        expect(self.page.locator("main")).not_to_contain_text(words)
-
     def sees_row(self, of: str, table: str = "main") -> Locator:
         row = self.page.locator(table).get_by_role("row", name=re.compile(re.escape(of))).first
         expect(row).to_be_visible(timeout=A_WORKER_S_TIME)
