@@ -85,7 +85,7 @@ def _records_of_dialogues(
             name,
             tuple(dialogue.persona),
             tuple(dialogue.partner_persona),
-            tuple(_turn_record(turn) for turn in turns.get(dialogue.pk, ())),
+            tuple(turn_record(turn) for turn in turns.get(dialogue.pk, ())),
         )
         for _, turn, system, text in responses.get(dialogue.pk, ()):
             if system in shown:
@@ -101,7 +101,8 @@ def _by_dialogue(rows, dialogue_of) -> dict[int, list]:
     return {dialogue: list(group) for dialogue, group in groupby(rows, dialogue_of)}
 
 
-def _turn_record(turn: Turn) -> TurnRecord:
+def turn_record(turn: Turn) -> TurnRecord:
+    """A stored turn as it was imported."""
     context = tuple(Utterance(speaker, text) for speaker, text in turn.context)
     return TurnRecord(turn.number, context, tuple(turn.references))
 

@@ -76,6 +76,11 @@ def give_back(owned: QuerySet, state: str, **changes: Any) -> bool:
     return bool(owned.update(state=state, attempts=F("attempts") - 1, **WAITS_ANEW, **changes))
 
 
+def fail(owned: QuerySet, state: str, error: str) -> bool:
+    """The end of the work on the row, with what went wrong. False where the row is no longer ours."""
+    return bool(owned.update(state=state, error=error, finished_at=timezone.now(), **NO_OWNER))
+
+
 @dataclass(frozen=True, slots=True)
 class Swept:
     given_back: int

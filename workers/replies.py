@@ -94,7 +94,7 @@ def finish(claim: Claim, text: str, signature: str) -> bool:
 
 def fail(claim: Claim, error: str) -> bool:
     """Give up: the rater is told that there is no answer, the organiser why."""
-    return bool(_owned(claim).update(state=State.FAILED, error=error, finished_at=timezone.now(), **NO_OWNER))
+    return claims.fail(_owned(claim), State.FAILED, error)
 
 
 def try_again(claim: Claim, error: str) -> bool:

@@ -240,7 +240,7 @@ def finish(claim: Claim, answer: Mapping[str, Any], wanted: Wanted, seconds: flo
 
 
 def fail(claim: Claim, error: str) -> bool:
-    return bool(_owned(claim).update(state=State.FAILED, error=error, finished_at=timezone.now(), **NO_OWNER))
+    return claims.fail(_owned(claim), State.FAILED, error)
 
 
 def try_later(claim: Claim, error: str) -> bool:

@@ -145,7 +145,7 @@ def document_of(notice: Notice) -> dict[str, Any]:
             "error": submission.error if notice.event == Submission.State.FAILED else "",
             "problems": len(submission.problems) if notice.event == Submission.State.INVALID else 0,
             "scores": _scores(notice),
-            "url": _page(submission),
+            "url": submissions.address_of(submission),
         },
     }
 
@@ -158,10 +158,6 @@ def _scores(notice: Notice) -> list[dict[str, Any]]:
         for part in submissions.parts_of(notice.submission, notice.user)
         for line in part.lines
     ]
-
-
-def _page(submission: Submission) -> str:
-    return settings.SITE_URL + reverse("submission", args=[submission.public_id])
 
 
 # --- e-mail -----------------------------------------------------------------------------------------------------
@@ -222,7 +218,12 @@ def letter_of(notice: Notice) -> tuple[str, str]:
         lines += [submission.error]
     else:
         lines += [_("The report names each problem with its line or path.")]
-    lines += ["", _page(submission), "", _("You get this because you asked for notices. Switch them off here:")]
+    lines += [
+        "",
+        submissions.address_of(submission),
+        "",
+        _("You get this because you asked for notices. Switch them off here:"),
+    ]
     lines += [settings.SITE_URL + reverse("webhooks")]
     subject = f"[dialeval] {name}: {notice.event}"
     return subject, "\n".join(line for line in lines if line is not None) + "\n"

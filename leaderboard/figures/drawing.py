@@ -85,6 +85,11 @@ def places(values: Iterable[float]) -> list[float]:
     return [round(value, decimals) for value in exact]
 
 
+def step_of_ranks(count: int) -> int:
+    """Between the whole ranks on an axis that ends at ``count``: some 10 are written."""
+    return next(step for step in (1, 2, 5, 10, 20, 50, 100, 1000, 10**6) if count / step <= 12)
+
+
 def highest(rising: Sequence[Row]) -> Sequence[Row]:
     """What is drawn of rows in rising order."""
     return rising[-ROWS_DRAWN:]

@@ -8,7 +8,7 @@ from typing import Any
 
 from annotations.tables.markers import colour, colour_number, shape
 from annotations.tables.table import Cell, Column, Row, Table
-from leaderboard.figures.drawing import escaped_words, rows_layout
+from leaderboard.figures.drawing import escaped_words, rows_layout, step_of_ranks
 from leaderboard.figures.figure import Figure
 
 ROW_HEIGHT = 34
@@ -60,7 +60,7 @@ def rank_differences(
     shown = ordered[:ROWS_DRAWN][::-1]
     most = max(max(row.human[2], row.metric[2], row.human[0], row.metric[0]) for row in rows)
     layout = rows_layout("rank, 1 is best", [row.name for row in shown], ROW_HEIGHT)
-    layout["xaxis"] |= {"range": [0.5, most + 0.5], "tick0": 1, "dtick": _step(most), "tickformat": "d"}
+    layout["xaxis"] |= {"range": [0.5, most + 0.5], "tick0": 1, "dtick": step_of_ranks(most), "tickformat": "d"}
     layout["annotations"] = [_label(number, row.words) for number, row in enumerate(shown) if row.words]
     if layout["annotations"]:
         layout["margin"]["r"] = 84
@@ -140,11 +140,6 @@ def _label(number: int, words: str) -> dict[str, Any]:
         "text": words,
         "showarrow": False,
     }
-
-
-def _step(count: int) -> int:
-    """Whole ranks on the axis, some 10 of them."""
-    return next(step for step in (1, 2, 5, 10, 20, 50, 100, 1000, 10**6) if count / step <= 12)
 
 
 def _table(rows: Sequence[RankDifference], figure_id: str, metric: str, aspect: str, signature: str) -> Table:

@@ -11,7 +11,7 @@ from annotations.estimates import Estimate
 from annotations.tables.markers import colour, colour_number, shape
 from annotations.tables.numerals import band_letter, written, written_interval
 from annotations.tables.table import Cell, Column, Row, Table, estimate_cell
-from leaderboard.figures.drawing import band_marks, drawn_words, escaped_words, highest, rows_layout
+from leaderboard.figures.drawing import band_marks, drawn_words, escaped_words, highest, rows_layout, step_of_ranks
 from leaderboard.figures.figure import Figure
 
 ROW_HEIGHT = 22
@@ -52,7 +52,7 @@ def rank_intervals(
     last = max(len(drawn), *(row.worst_rank or 0 for row in shown), _place(drawn[0][1], means))
     layout = rows_layout("rank, 1 is best", [row.name for row in shown], ROW_HEIGHT)
     air = max(0.5, 0.02 * last)
-    layout["xaxis"] |= {"range": [1 - air, last + air], "tick0": 1, "dtick": _step(last), "tickformat": "d"}
+    layout["xaxis"] |= {"range": [1 - air, last + air], "tick0": 1, "dtick": step_of_ranks(last), "tickformat": "d"}
     layout["margin"]["r"] = 32
     layout |= band_marks([row.band for row in shown])
     not_ranked = [row.name for row in rows if row.rank is None or row.mean.value is None]
@@ -116,11 +116,6 @@ def _trace(row: RankRow, row_number: int, place: int) -> dict[str, Any]:
             "width": 0,
         },
     }
-
-
-def _step(count: int) -> int:
-    """Whole ranks on the axis, some 10 of them."""
-    return next(step for step in (1, 2, 5, 10, 20, 50, 100, 1000, 10**6) if count / step <= 12)
 
 
 def _table(rows: Sequence[RankRow], figure_id: str, aspect: str, signature: str) -> Table:

@@ -10,15 +10,15 @@ from django.db.models import Count
 
 from annotations.models import Corpus, CorpusVersion, System
 from annotations.queries import NotFound, select_systems, version_of
-from annotations.rating_queries import has_dialogue_ratings, has_turn_ratings
 from leaderboard.published import comperdial as paper
 from leaderboard.queries.correlations import meta_evaluation
 from leaderboard.queries.defaults import RESAMPLES, SEED
+from leaderboard.queries.paper_corpora import first_that_is_here, why_nothing
 from leaderboard.queries.people_turn_by_turn import PEOPLE, people_turn_by_turn
 from leaderboard.statistics.human_ceiling import CeilingLevel
 from workers import queries as run_queries
 from workers.judging.worth import judge_of, worth_of
-from workers.metrics.configuration import Configuration, ConfigurationError, parse
+from workers.metrics.configuration import Configuration, parse, still_there
 from workers.metrics.registry import all_metrics
 from workers.models import MetricRun
 
@@ -79,12 +79,7 @@ class _Corpus:
     """By what people rated: the rows of ``meta_evaluation`` by configuration and level."""
 
     def why_nothing(self, rated: Rated) -> str:
-        if self.version is None:
-            return f"there is no corpus {self.slug}"
-        if not self.systems:
-            return f"{self.slug} has no systems"
-        has_any = has_dialogue_ratings if rated == "dialogue" else has_turn_ratings
-        return "" if has_any(self.version, self.version.main_aspect) else f"nobody rated {rated}s of {self.slug}"
+        return why_nothing(self.slug, self.version, self.systems, rated)
 
 
 def cpdscore_table(
@@ -136,15 +131,11 @@ def _the_paper_s(slugs: Mapping[str, str]) -> dict[str, _Corpus]:
     if unknown := set(slugs) - known:
         raise NotFound(f"the paper has no corpus {', '.join(sorted(unknown))}; it has: {', '.join(sorted(known))}")
     return {
-        corpus.key: _Corpus(corpus.key, corpus.title, slugs.get(corpus.key) or _first_of(corpus.slugs), corpus.how)
+        corpus.key: _Corpus(
+            corpus.key, corpus.title, slugs.get(corpus.key) or first_that_is_here(corpus.slugs), corpus.how
+        )
         for corpus in paper.CORPORA
     }
-
-
-def _first_of(slugs: Sequence[str]) -> str:
-    """The one that is here; the first where none is."""
-    here = set(Corpus.objects.filter(slug__in=slugs).values_list("slug", flat=True))
-    return next((slug for slug in slugs if slug in here), slugs[0])
 
 
 def _others(known: set[str]) -> list[_Corpus]:
@@ -167,7 +158,7 @@ def _look(corpus: _Corpus, model: str, exclude: Sequence[str]) -> None:
     counted: dict[str, int] = {}
     groups = done.values_list("configuration", "metric_version", "model").annotate(Count("pk"))
     for text, metric_version, made_with, count in groups.order_by("configuration", "model"):
-        configuration = _present(text, metric_version)
+        configuration = still_there(text, metric_version)
         if configuration is None or (model and judge_of(configuration) not in ("", model)):
             continue
         if text not in counted:
@@ -177,15 +168,6 @@ def _look(corpus: _Corpus, model: str, exclude: Sequence[str]) -> None:
             corpus.models.setdefault(text, []).append(made_with)
     corpus.part = {text: count for text, count in counted.items() if count < len(corpus.systems)}
     corpus.found = [one for one in corpus.found if one.text not in corpus.part]
-
-
-def _present(text: str, metric_version: str) -> Configuration | None:
-    """None where another release, or a package that was taken out, made the run."""
-    try:
-        configuration = parse(text)
-    except ConfigurationError:
-        return None
-    return configuration if configuration.metric.version == metric_version else None
 
 
 def _refuse_unknown(exclude: Sequence[str], corpora: Iterable[_Corpus]) -> None:

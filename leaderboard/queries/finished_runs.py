@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from annotations.models import System
 from leaderboard.queries.compared import Computed, Facts, MetricScores
-from workers.metrics.configuration import Configuration, ConfigurationError, parse, unescaped
+from workers.metrics.configuration import Configuration, still_there, unescaped
 from workers.metrics.registry import all_metrics
 from workers.models import MetricRun
 
@@ -29,7 +29,7 @@ def metric_scores(systems: Sequence[System], turns: int, only: Sequence[str] | N
     known = {
         text: configuration
         for text, metric_version in {row[:2] for row in rows}
-        if (configuration := _present(text)) and configuration.metric.version == metric_version
+        if (configuration := still_there(text, metric_version))
     }
     facts = _facts_of_runs(finished, known)
     order = {name: place for place, name in enumerate(all_metrics())}
@@ -78,11 +78,3 @@ def _said_beyond(configuration: Configuration, signature: str) -> Facts:
     made = signature.partition("|corpus:")[0].removeprefix(own).strip("|")
     pairs = (fact.partition(":") for fact in made.split("|") if fact)
     return tuple((name, unescaped(value)) for name, _, value in pairs)
-
-
-def _present(text: str) -> Configuration | None:
-    """The configuration, or None where its metric is no longer registered (a plug-in that was taken out)."""
-    try:
-        return parse(text)
-    except ConfigurationError:
-        return None

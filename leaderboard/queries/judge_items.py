@@ -22,7 +22,7 @@ from leaderboard.queries.human_scores import HumanSide, human_grid, human_side
 from leaderboard.queries.metric_runs import finished_runs_of
 from leaderboard.statistics.placed_scores import FloatArray, IntArray
 from leaderboard.statistics.standardised_gaps import Gaps, standardised_gaps
-from workers.metrics.configuration import Configuration, ConfigurationError, parse
+from workers.metrics.configuration import Configuration, parse, still_there
 from workers.metrics.registry import all_metrics
 from workers.models import MetricRun
 from workers.queries import runs_of
@@ -42,19 +42,11 @@ def judges_on(version: CorpusVersion) -> list[tuple[Configuration, dict[str, int
     counted: dict[str, dict[str, int]] = {}
     rows = runs_of(version).filter(metric__in=judges).order_by().values_list("configuration", "metric_version", "state")
     for text, metric_version, state in rows:
-        configuration = _present(text)
-        if configuration is not None and configuration.metric.version == metric_version:
+        if still_there(text, metric_version) is not None:
             states = counted.setdefault(text, dict.fromkeys(MetricRun.State.values, 0))
             states[state] += 1
     found = [(parse(text), states) for text, states in counted.items()]
     return sorted(found, key=lambda one: (judges[one[0].metric.name], one[0].text))
-
-
-def _present(text: str) -> Configuration | None:
-    try:
-        return parse(text)
-    except ConfigurationError:
-        return None
 
 
 # --- from runs and ratings to rows ---------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ from django.db.models import Count
 from annotations.models import CorpusVersion
 from annotations.queries import newest_visible_versions
 from workers.metrics.base import Metric
-from workers.metrics.configuration import Configuration, ConfigurationError, parse
+from workers.metrics.configuration import Configuration, still_there
 from workers.models import MetricRun
 
 
@@ -44,7 +44,7 @@ def ran_on(user: Any, metric: Metric) -> list[Ran]:
     found = [
         Ran(configuration, versions[version], runs)
         for text, version, runs in counted
-        if (configuration := _still_there(text)) is not None
+        if (configuration := still_there(text)) is not None
     ]
     plain = Configuration.of(metric).text
     return sorted(
@@ -57,14 +57,6 @@ def ran_on(user: Any, metric: Metric) -> list[Ran]:
             ran.version.corpus.slug,
         ),
     )
-
-
-def _still_there(text: str) -> Configuration | None:
-    """None for options that the metric no longer has."""
-    try:
-        return parse(text)
-    except ConfigurationError:
-        return None
 
 
 def not_run(user: Any, configuration: Configuration) -> dict[str, Any]:

@@ -8,14 +8,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from annotations.models import Corpus, CorpusVersion, System
+from annotations.models import CorpusVersion, System
 from annotations.queries import NotFound, select_systems, version_of
-from annotations.rating_queries import has_dialogue_ratings, has_turn_ratings
 from leaderboard.published.correlations import EvaluationSet, Level
 from leaderboard.queries.correlations import meta_evaluation
+from leaderboard.queries.paper_corpora import first_that_is_here, why_nothing
 from workers import queries as run_queries
 from workers.metrics.cmn_options import told_error
-from workers.metrics.configuration import Configuration, ConfigurationError, parse
+from workers.metrics.configuration import Configuration, parse, still_there
 from workers.models import MetricRun
 
 SEVERAL = "several"
@@ -40,12 +40,7 @@ class Place:
     """By level: the rows of ``meta_evaluation`` by configuration."""
 
     def why_nothing(self, level: Level) -> str:
-        if self.version is None:
-            return f"there is no corpus {self.slug}"
-        if not self.systems:
-            return f"{self.slug} has no systems"
-        has_any = has_dialogue_ratings if level == "dialogue" else has_turn_ratings
-        return "" if has_any(self.version, self.version.main_aspect) else f"nobody rated {level}s of {self.slug}"
+        return why_nothing(self.slug, self.version, self.systems, level)
 
     def rows_at(self, level: Level, resamples: int, seed: int) -> dict[str, dict[str, Any]]:
         """By configuration; made once. Nothing where nobody rated such things."""
@@ -75,17 +70,11 @@ def places_of(sets: Sequence[EvaluationSet], slugs: Mapping[str, str], metrics: 
     if unknown := set(slugs) - {one.key for one in sets}:
         known = ", ".join(sorted(one.key for one in sets))
         raise NotFound(f"the paper has no corpus {', '.join(sorted(unknown))}; it has: {known}")
-    places = {one.key: Place(one, slugs.get(one.key) or _first_of(one.slugs)) for one in sets}
+    places = {one.key: Place(one, slugs.get(one.key) or first_that_is_here(one.slugs)) for one in sets}
     wanted = set(metrics)
     for place in places.values():
         _look(place, wanted)
     return places
-
-
-def _first_of(slugs: Sequence[str]) -> str:
-    """The one that is here; the first where none is."""
-    here = set(Corpus.objects.filter(slug__in=slugs).values_list("slug", flat=True))
-    return next((slug for slug in slugs if slug in here), slugs[0])
 
 
 def _look(place: Place, metrics: set[str]) -> None:
@@ -100,7 +89,7 @@ def _look(place: Place, metrics: set[str]) -> None:
     known: dict[str, Configuration] = {}
     rows = done.values_list("configuration", "metric_version", "model").order_by("configuration", "system_id")
     for text, metric_version, model in rows:
-        configuration = known.get(text) or _present(text, metric_version)
+        configuration = known.get(text) or still_there(text, metric_version)
         if configuration is not None and configuration.metric.version == metric_version:
             known[text] = configuration
             counted[text] += 1
@@ -108,15 +97,6 @@ def _look(place: Place, metrics: set[str]) -> None:
     place.part = {text: count for text, count in counted.items() if count < len(place.systems)}
     place.found = [one for text, one in known.items() if text not in place.part]
     place.revisions = {one.text: _revision(one, models[one.text]) for one in place.found}
-
-
-def _present(text: str, metric_version: str) -> Configuration | None:
-    """None where another release, or a package that was taken out, made the run."""
-    try:
-        configuration = parse(text)
-    except ConfigurationError:
-        return None
-    return configuration if configuration.metric.version == metric_version else None
 
 
 def _revision(configuration: Configuration, models: set[str]) -> str:

@@ -167,7 +167,7 @@ def finish(claim: Claim, results: Sequence[Mapping[str, Any]]) -> bool:
 
 
 def fail(claim: Claim, error: str) -> bool:
-    return bool(_owned(claim).update(state=State.FAILED, error=error, finished_at=timezone.now(), **NO_OWNER))
+    return claims.fail(_owned(claim), State.FAILED, error)
 
 
 def give_back(claim: Claim) -> bool:

@@ -139,6 +139,16 @@ def parse(written: str) -> Configuration:
     return Configuration.of(metric, **chosen)
 
 
+def still_there(written: str, version: str = "") -> Configuration | None:
+    """What a stored run names, or None where its metric or an option of it is gone (a plug-in that was taken out). With
+    the ``version`` of the metric that made the run: None for any other than the present one, too."""
+    try:
+        configuration = parse(written)
+    except ConfigurationError:
+        return None
+    return configuration if configuration.metric.version == (version or configuration.metric.version) else None
+
+
 def written_signature(parts: Iterable[tuple[str, object]], facts: Mapping[str, object]) -> str:
     """``name:value|…`` of the parts, then of the facts; a fact that is None is left out."""
     stated = [(name, fact) for name, fact in facts.items() if fact is not None]

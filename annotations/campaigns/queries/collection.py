@@ -12,7 +12,7 @@ from django.db.models import Count, Min, Q
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from annotations.campaigns.models import Campaign, CollectedCorpus, Guidelines, Line, Participation, Room
+from annotations.campaigns.models import Campaign, CollectedCorpus, Line, Participation, Room
 from annotations.queries import NotFound
 from annotations.tables import Cell, Column, Row, Table
 
@@ -114,10 +114,6 @@ def dialogues_by(participation: Participation) -> int:
         campaign=participation.campaign_id,
         state=Room.State.FINISHED,
     ).count()
-
-
-def current_guidelines(campaign: Campaign) -> Guidelines | None:
-    return campaign.guidelines.order_by("-number").first()
 
 
 def collected(campaign: Campaign) -> Collected:

@@ -26,6 +26,7 @@ from annotations.campaigns.models import (
     Slot,
 )
 from annotations.campaigns.plan.cost import Cost, Pace, assumed_pace, expected_end, measured_pace
+from annotations.campaigns.queries.desk import current_guidelines
 from annotations.campaigns.queries.planning import PlannedItems, Question, planned_items, question_of
 from annotations.importers.texts import text_fault
 from annotations.models import CorpusVersion
@@ -259,10 +260,6 @@ def guidelines_with_counts(campaign: Campaign) -> list[Guidelines]:
     )
 
 
-def newest_guidelines(campaign: Campaign) -> Guidelines | None:
-    return campaign.guidelines.order_by("-number").first()
-
-
 def invitations_of(campaign: Campaign) -> list[Invitation]:
     return list(campaign.invitations.order_by("-pk"))
 
@@ -322,7 +319,7 @@ def steps_of(campaign: Campaign, progress: Progress) -> list[Step]:
     is_draft = campaign.state == Campaign.State.DRAFT
     is_closed = campaign.state == Campaign.State.CLOSED
     collects = campaign.kind == Campaign.Kind.COLLECTION
-    guidelines = newest_guidelines(campaign)
+    guidelines = current_guidelines(campaign)
     people = campaign.participations.exists() or campaign.groups.exists() or campaign.invitations.exists()
     steps = [
         Step("settings", _("Settings"), _("What is asked, of which systems, how often."), True),

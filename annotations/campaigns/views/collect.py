@@ -23,6 +23,7 @@ from annotations.campaigns.actions.collection import NoRoom, NotYourRoom, OutOfT
 from annotations.campaigns.forms.collecting import CorpusForm, LineForm
 from annotations.campaigns.models import Campaign, Participation, Room
 from annotations.campaigns.queries import collection as queries
+from annotations.campaigns.queries.desk import current_guidelines
 from annotations.importers.problems import ImportFailed
 from annotations.page import page
 from annotations.queries import NotFound
@@ -39,7 +40,7 @@ def meet(request: HttpRequest, participation: Participation) -> HttpResponse:
     current = queries.current_room(participation)
     if current is not None:
         return redirect("room", campaign.slug, current.public_id)
-    if participation.guidelines_read_id is None and queries.current_guidelines(campaign) is not None:
+    if participation.guidelines_read_id is None and current_guidelines(campaign) is not None:
         return redirect("rating-start", campaign.slug)
     if request.method == "POST":
         try:
@@ -55,7 +56,7 @@ def _meet_page(request: HttpRequest, participation: Participation, why: str) -> 
         "campaign": participation.campaign,
         "written": queries.dialogues_by(participation),
         "why": why,
-        "has_guidelines": queries.current_guidelines(participation.campaign) is not None,
+        "has_guidelines": current_guidelines(participation.campaign) is not None,
     }
     return render(request, "campaigns/collecting/meet.html", context)
 
@@ -94,7 +95,7 @@ def _room_page(
         "text": form["text"].value() if form else "",
         "errors": [error for found_errors in form.errors.values() for error in found_errors] if form else [],
         "key": (form["key"].value() if form and "key" not in form.errors else "") or uuid.uuid4().hex,
-        "has_guidelines": queries.current_guidelines(participation.campaign) is not None,
+        "has_guidelines": current_guidelines(participation.campaign) is not None,
     }
     return render(request, "campaigns/collecting/room.html", context, status=status)
 

@@ -29,6 +29,7 @@ from leaderboard.challenges.actions.telling import log
 from leaderboard.challenges.models import Round, Submission, Team
 from leaderboard.challenges.models.challenge import BOARD
 from leaderboard.challenges.phase import is_unveiled
+from leaderboard.challenges.queries.board import has_private_board
 
 # --- teams -----------------------------------------------------------------------------------------------------
 
@@ -217,15 +218,10 @@ def open_references(round: Round, by: Any = None) -> Round:
     return stored
 
 
-def holds_back(round: Round) -> bool:
-    """Whether there is anything that only the private board shows."""
-    return round.public_share < 1 or bool(round.private_metrics)
-
-
 def why_not_publish(round: Round, now: datetime | None = None) -> str:
     """Why the round's systems cannot be published to the corpus yet, or "". A corpus's pages show every metric's score
     at every turn, those of the private board's dialogues too."""
-    if holds_back(round) and not is_unveiled(round.unveil_at, now or timezone.now()):
+    if has_private_board(round) and not is_unveiled(round.unveil_at, now or timezone.now()):
         return _("The private board is not unveiled. The corpus's pages would show what it holds back.")
     return ""
 

@@ -140,7 +140,7 @@ def submission_line(submission: Submission, progress: submission_queries.Progres
         },
         "progress": {"done": progress.done, "total": progress.total} if progress else _whole(submission),
         "error": submission.error,
-        "url": page_of_submission(submission),
+        "url": submission_queries.address_of(submission),
     }
 
 
@@ -148,10 +148,6 @@ def _whole(submission: Submission) -> dict[str, int]:
     """Where nothing is counted: before a worker has it, and after its end."""
     done = 1 if submission.state == Submission.State.SCORED else 0
     return {"done": done, "total": done}
-
-
-def page_of_submission(submission: Submission) -> str:
-    return settings.SITE_URL + reverse("submission", args=[submission.public_id])
 
 
 def submission_document(submission: Submission, user: Any) -> dict[str, Any]:

@@ -21,7 +21,7 @@ from leaderboard.queries.compared import MetricScores
 from leaderboard.queries.finished_runs import metric_scores
 from leaderboard.queries.standing import MEANS_CI
 from leaderboard.statistics.placed_scores import FloatArray
-from workers.metrics.configuration import Configuration, ConfigurationError, parse
+from workers.metrics.configuration import Configuration, still_there
 from workers.models import MetricRun
 
 BASELINE = "a baseline: shown beside the others, not ranked"
@@ -163,7 +163,7 @@ def _chosen(round: Round, competing: Sequence[Submission], order: TurnOrder, dec
     place = {one.pk: number for number, one in enumerate(competing)}
     candidates = [Candidate(one.pk, one.team_id, place[one.pk]) for one in competing]
     several = {team for team, count in Counter(one.team_id for one in competing).items() if count > 1}
-    metric = _parsed(round.ranking_metric)
+    metric = still_there(round.ranking_metric)
     if round.entry == Round.Entry.LATEST or not several or metric is None or deciding is None:
         return latest_of_each(candidates)
     decided = [one for one in competing if one.team_id in several]
@@ -219,16 +219,8 @@ def _board_scores(texts: Sequence[str], entries: Sequence[Entry], order: TurnOrd
     )
 
 
-def _parsed(text: str) -> Configuration | None:
-    """None where its metric is no longer installed."""
-    try:
-        return parse(text)
-    except ConfigurationError:
-        return None
-
-
 def _board_metric(text: str) -> BoardMetric:
-    known = _parsed(text)
+    known = still_there(text)
     if known is None:
         return BoardMetric()
     levels = known.levels
@@ -250,7 +242,7 @@ def _by_turn(found: MetricScores, row: int, order: TurnOrder) -> FloatArray:
 def _reasons(texts: Sequence[str], systems: Sequence[System], hides_reasons: bool) -> dict[tuple[int, int], str]:
     """Why an entry may have no score on a metric. What a metric itself says of a response may quote the gold answer: in
     a hidden round it is not shown."""
-    known = [_parsed(text) for text in texts]
+    known = [still_there(text) for text in texts]
     runs: dict[tuple[str, int], list[MetricRun]] = {}
     asked = MetricRun.objects.filter(system__in=systems, configuration__in=texts).only(
         "configuration", "metric_version", "system_id", "state", "system_reason"
@@ -314,7 +306,7 @@ def _in_order(
 
 
 def _metric_document(round: Round, text: str, part_name: PartName, part: Part) -> dict[str, Any]:
-    metric = _parsed(text)
+    metric = still_there(text)
     document = {"metric": text, "ranks": text == round.ranking_metric, "private": text not in round.metrics}
     if metric is None:
         return {**document, "signature": "", "higher_is_better": True, "range": [None, None]}

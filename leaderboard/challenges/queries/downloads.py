@@ -7,7 +7,8 @@ from typing import Any, Literal
 
 from annotations.models import CorpusVersion, Dialogue, Turn
 from annotations.queries import corpora_with_hidden_references, visible_corpora
-from annotations.records import DialogueRecord, TurnRecord, Utterance
+from annotations.record_stream import turn_record
+from annotations.records import DialogueRecord
 from annotations.roles import is_organiser
 from leaderboard.challenges.files.dialogues import dialogues_document
 from leaderboard.challenges.files.formats import Format
@@ -67,10 +68,5 @@ def dialogue_records(version: CorpusVersion) -> Iterator[DialogueRecord]:
                 dialogue.external_id,
                 tuple(dialogue.persona),
                 tuple(dialogue.partner_persona),
-                tuple(_turn_record(turn) for turn in dialogue.turns.all()),
+                tuple(turn_record(turn) for turn in dialogue.turns.all()),
             )
-
-
-def _turn_record(turn: Turn) -> TurnRecord:
-    context = tuple(Utterance(speaker, text) for speaker, text in turn.context)
-    return TurnRecord(turn.number, context, tuple(turn.references))

@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal
 
+from django.conf import settings
 from django.db.models import QuerySet
+from django.urls import reverse
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
@@ -25,6 +27,11 @@ from workers.queries import runs_for
 State, Kind = Submission.State, Submission.Kind
 LINES_SHOWN = 200
 """Of the log; a prompt that is run on hundreds of dialogues may write more."""
+
+
+def address_of(submission: Submission) -> str:
+    """Of its page, whole, as it is sent to others."""
+    return settings.SITE_URL + reverse("submission", args=[submission.public_id])
 
 
 def submissions_of(team: Team, round: Round | None = None) -> list[Submission]:

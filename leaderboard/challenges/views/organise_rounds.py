@@ -20,6 +20,7 @@ from leaderboard.challenges.forms.round import RoundForm
 from leaderboard.challenges.models import Challenge, Round
 from leaderboard.challenges.phase import is_unveiled, phase_of
 from leaderboard.challenges.queries import organising
+from leaderboard.challenges.queries.board import has_private_board
 from leaderboard.challenges.views.organise import frame, show_refusal
 
 
@@ -87,7 +88,7 @@ def _doings(round: Round) -> dict[str, Any]:
         "is_unveiled": is_unveiled(round.unveil_at, now),
         "everybody_sees_corpus": organising.everybody_sees_corpus_of(round),
         "is_open": phase_of(round.opens_at, round.closes_at, round.challenge.state, now) == "open",
-        "holds_back": judging.holds_back(round),
+        "holds_back": has_private_board(round),
         "why_not_publish": judging.why_not_publish(round),
         "published": published,
         "publishable": publishable,
