@@ -296,8 +296,12 @@ def test_the_buttons_follow_state_and_role(client: Client, round: Round, team: T
     assert (button in text_of(page_of(client, one))) is (buttons == "cancel")
 
 
-@pytest.mark.parametrize("button", ["submission-disqualify", "submission-baseline"])
-def test_organisers_judge_on_the_submission_itself(client: Client, round: Round, team: Team, button: str) -> None:
+@pytest.mark.parametrize(
+    ("button", "judged"), [("submission-disqualify", ("copied", False)), ("submission-baseline", ("", True))]
+)
+def test_organisers_judge_on_the_submission_itself(
+    client: Client, round: Round, team: Team, button: str, judged: tuple[str, bool]
+) -> None:
     one = submit(round, team)
     address = f'action="{reverse(button, args=[one.public_id])}"'
     client.force_login(team.members.get().user)
@@ -307,7 +311,7 @@ def test_organisers_judge_on_the_submission_itself(client: Client, round: Round,
     answer = client.post(reverse(button, args=[one.public_id]), {"reason": "copied", "is_baseline": "yes", "back": ""})
     assert answer["Location"] == reverse("submission", args=[one.public_id])
     one.refresh_from_db()
-    assert one.disqualification == "copied" or one.is_baseline
+    assert (one.disqualification, one.is_baseline) == judged
 
 
 def test_another_prompt_begins_with_this_one(client: Client, round: Round, team: Team) -> None:

@@ -129,7 +129,7 @@ def test_nonsense_after_means_from_the_beginning(conversation: Conversation, rat
     exchange(conversation, 0)
     told = rater.get(f"{address(conversation, 'chat-messages')}?after={after}", **HTMX)
     assert told.status_code == 200
-    assert "question 0" in told.content.decode() or after.startswith("9")
+    assert "question 0" in told.content.decode()
 
 
 @pytest.mark.parametrize(
