@@ -41,11 +41,6 @@ def at(round: Round, part: str = "") -> str:
 
 
 @pytest.fixture
-def round() -> Round:
-    return open_round()
-
-
-@pytest.fixture
 def team(round: Round) -> Team:
     return team_with_member(round.challenge, "ada")[0]
 

@@ -22,19 +22,8 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
-def round() -> Round:
-    return open_round()
-
-
-@pytest.fixture
 def team(round: Round) -> Team:
     return team_with_member(round.challenge, "ada", "Lake")[0]
-
-
-@pytest.fixture
-def member(client: Client, team: Team) -> Client:
-    client.force_login(team.members.get().user)
-    return client
 
 
 def files() -> set[str]:

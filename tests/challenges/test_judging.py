@@ -26,11 +26,6 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
-def round() -> Round:
-    return open_round()
-
-
-@pytest.fixture
 def done(round: Round) -> Submission:
     """A scored submission of its own team."""
     team, _user = team_with_member(round.challenge)

@@ -22,7 +22,7 @@ from leaderboard.challenges.actions import notices
 from leaderboard.challenges.models import Member, Notice, Submission, Webhook
 from tests.campaigns.sets import made_user
 from tests.challenges.receivers import closed_port, http_receiver, mail_receiver
-from tests.challenges.sets import open_round, scored, submit, taken_in, team_with_member
+from tests.challenges.sets import scored, submit, taken_in, team_with_member
 
 pytestmark = pytest.mark.django_db
 
@@ -38,11 +38,6 @@ def _nothing_counted() -> Iterator[None]:
     cache.clear()
     yield
     cache.clear()
-
-
-@pytest.fixture
-def round():
-    return open_round()
 
 
 @pytest.fixture

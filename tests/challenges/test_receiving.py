@@ -34,11 +34,6 @@ def own_folder(tmp_path: Path, settings) -> None:
 
 
 @pytest.fixture
-def round() -> Round:
-    return open_round()
-
-
-@pytest.fixture
 def team(round: Round) -> Team:
     return team_with_member(round.challenge)[0]
 

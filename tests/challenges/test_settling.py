@@ -17,11 +17,6 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
-def round() -> Round:
-    return open_round()
-
-
-@pytest.fixture
 def team(round: Round) -> Team:
     return team_with_member(round.challenge)[0]
 

@@ -20,11 +20,6 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
-def round() -> Round:
-    return open_round()
-
-
-@pytest.fixture
 def team(round: Round) -> Team:
     return team_with_member(round.challenge, name="Northlight")[0]
 

@@ -17,7 +17,7 @@ from leaderboard.challenges.models import Notice, Webhook
 from leaderboard.challenges.pinned_http import NotAllowed, NotReached, is_public, post
 from tests.campaigns.sets import made_user
 from tests.challenges.receivers import closed_port, http_receiver
-from tests.challenges.sets import open_round, scored, team_with_member
+from tests.challenges.sets import scored, team_with_member
 
 pytestmark = pytest.mark.django_db
 
@@ -33,11 +33,6 @@ def _nothing_counted() -> Iterator[None]:
     cache.clear()
     yield
     cache.clear()
-
-
-@pytest.fixture
-def round():
-    return open_round()
 
 
 @pytest.fixture

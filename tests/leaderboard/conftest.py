@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from django.conf import LazySettings
 from django.core.management import call_command
 
 from annotations.models import CorpusVersion
 from tests.annotations.stored import Scores, dialogue, rated_corpus, stored
 from tests.workers.conftest import odd_metrics  # noqa: F401 (a fixture)
+from workers import resources
 
 Rated = Callable[..., CorpusVersion]
 
@@ -39,6 +42,16 @@ def rated(tmp_path: Path, odd_metrics: None) -> Rated:  # noqa: F811
         return version
 
     return make
+
+
+@pytest.fixture
+def home(tmp_path: Path, settings: LazySettings) -> Iterator[Path]:
+    """The site's home, with nothing trained in it."""
+    settings.HOME = tmp_path / "home"
+    before = resources.at_hand()
+    resources.use(replace(before, trained_folder=settings.HOME / "trained"))
+    yield settings.HOME
+    resources.use(before)
 
 
 FOUR_RESPONSES = {

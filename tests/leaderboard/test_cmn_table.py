@@ -5,32 +5,20 @@ from __future__ import annotations
 import csv
 import io
 import json
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
-from django.conf import LazySettings
 from django.core.management import call_command
 
 from annotations.models import CorpusVersion
 from leaderboard.published import cmn as paper
 from tests.leaderboard.conftest import Rated
 from tests.leaderboard.trained import AS_PEOPLE, ENDS_SWAPPED, PLACES, TWO_SWAPPED, model_in, scored
-from workers import resources
 
 pytestmark = pytest.mark.django_db
 FORMS = ("cmn[trained=talk]", "cmn[form=released,trained=talk]")
 REMARK = "Monte-Carlo error 0.500: I(c, x) = 1.000, I(x, r) = 2.000, g = 0.900"
-
-
-@pytest.fixture
-def home(tmp_path: Path, settings: LazySettings):
-    settings.HOME = tmp_path / "home"
-    before = resources.at_hand()
-    resources.use(replace(before, trained_folder=settings.HOME / "trained"))
-    yield settings.HOME
-    resources.use(before)
 
 
 @pytest.fixture

@@ -5,32 +5,20 @@ from __future__ import annotations
 import csv
 import io
 import json
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
-from django.conf import LazySettings
 from django.core.management import CommandError, call_command
 
 from annotations.models import CorpusVersion
 from tests.leaderboard.conftest import Rated
 from tests.leaderboard.trained import AS_PEOPLE, ENDS_SWAPPED, PLACES, TWO_SWAPPED, model_in, scored
-from workers import resources
 from workers.models import MetricRun
 from workers.trainings.models import Training
 
 pytestmark = pytest.mark.django_db
 WITH, WITHOUT = "with L_CL", "without L_CL"
-
-
-@pytest.fixture
-def home(tmp_path: Path, settings: LazySettings):
-    settings.HOME = tmp_path / "home"
-    before = resources.at_hand()
-    resources.use(replace(before, trained_folder=settings.HOME / "trained"))
-    yield settings.HOME
-    resources.use(before)
 
 
 @pytest.fixture
