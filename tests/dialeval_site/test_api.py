@@ -21,9 +21,9 @@ from dialeval_site import api as api_module
 from dialeval_site.api_door import ApiDoor
 from dialeval_site.api_pages import pages_of
 from dialeval_site.headers_alone import HeadersAlone
+from leaderboard import exports
 from tests.api_client import Program, all_items, program_of
 from tests.dialeval_site.small_corpora import PRIVATE, PUBLIC, person
-from workers import exports
 
 pytestmark = pytest.mark.django_db
 
