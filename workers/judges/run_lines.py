@@ -13,7 +13,7 @@ from workers import pace, queries
 from workers.judges.models import JudgeRun, Purse
 from workers.judges.purse_words import spent_figures
 from workers.metric_list import page_of
-from workers.metrics.configuration import Configuration, ConfigurationError, parse
+from workers.metrics.configuration import Configuration, still_there
 from workers.models import MetricRun
 
 State = Literal["running", "waiting", "stopped", "failed", "done", "incomplete", "nothing"]
@@ -231,7 +231,7 @@ class _Facts:
 
 def _line(name: str, run: JudgeRun | None, counts: dict[str, int], facts: _Facts) -> JudgeLine:
     states = MetricRun.State
-    known = _known(name)
+    known = still_there(name)
     is_of_dialogues = known is not None and "turn" not in known.levels
     done, running, waiting = (counts.get(one, 0) for one in (states.DONE, states.RUNNING, states.PENDING))
     examples_done, examples_total = facts.progress.get(name, (0, 0))
@@ -252,10 +252,3 @@ def _line(name: str, run: JudgeRun | None, counts: dict[str, int], facts: _Facts
         failures=tuple(Failure(error, number) for error, number in facts.failures.get(name, {}).items()),
         pace=pace.said_of(facts.under_way.get(name, ()), waiting, running),
     )
-
-
-def _known(written: str) -> Configuration | None:
-    try:
-        return parse(written)
-    except ConfigurationError:
-        return None
