@@ -116,6 +116,7 @@ def test_ranked_rows_are_correlated_as_scipy_does(systems, decimals):
     human = random.normal(size=systems).round(1 if systems > 3 else 9)
     rows = random.normal(scale=2.0, size=(6, systems)).round(decimals)
     rows[0, :2] += (5, -5)  # not constant
+    rows[1] = 2.0  # constant
     spearman, kendall = spearman_and_kendall(human_order(human), rows)
     for row, rho, tau in zip(rows, spearman, kendall, strict=True):
         if row.min() == row.max():
