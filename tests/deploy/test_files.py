@@ -126,6 +126,11 @@ def test_the_image_has_no_root_and_says_whether_it_lives() -> None:
         assert (PROJECT / source).exists(), source
 
 
+def test_the_image_s_folder_of_files_is_its_user_s_alone() -> None:
+    """A new volume takes over its mode. 700 is what the site itself would give it."""
+    assert "install -d -m 700 -o dialeval -g dialeval /var/lib/dialeval\n" in (DEPLOY / "Dockerfile").read_text()
+
+
 def test_neither_state_nor_secrets_come_into_the_image() -> None:
     ignored = (DEPLOY / "Dockerfile.dockerignore").read_text(encoding="utf-8").split()
     assert "*" in ignored
