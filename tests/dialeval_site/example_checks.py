@@ -7,6 +7,7 @@ import importlib.util
 import re
 from pathlib import Path
 
+import yaml
 from django.core.management import get_commands, load_command_class
 
 from tests.site import PROJECT
@@ -116,8 +117,28 @@ def check_install(arguments: list[str]) -> None:
         check_copy(arguments[-2:])
 
 
+def check_docker(arguments: list[str]) -> None:
+    if arguments[0] in {"stop", "rm"}:
+        for name in arguments[1:]:
+            service = re.fullmatch(r"dialeval-([\w-]+)-\d+", name)
+            assert service, name
+            assert service[1] in services(), name
+        return
+    check_compose(arguments)
+
+
+def services() -> set[str]:
+    return set(yaml.safe_load((PROJECT / "deploy/compose.yaml").read_text(encoding="utf-8"))["services"])
+
+
 def check_compose(arguments: list[str]) -> None:
+    """``run`` beside a site starts nothing else: ``migrate`` may be of a newer image than the site that runs."""
     assert arguments[0] == "compose"
+    command = arguments[arguments.index("-f") + 2 :]
+    if command[0] == "run":
+        assert "--no-deps" in command, command
+    if command[0] in {"build", "stop"}:
+        assert set(command[1:]) <= services(), command
     assert (PROJECT / arguments[arguments.index("-f") + 1]).exists()
     check_what_comes_after_manage(arguments)
 
@@ -155,7 +176,7 @@ CHECKS = {
     "install": check_install,
     "systemd-run": check_systemd_run,
     "honcho": check_honcho,
-    "docker": check_compose,
+    "docker": check_docker,
     "systemctl": check_systemctl,
     "manage.py": check_management,
     "make": check_make,
