@@ -20,7 +20,9 @@ BEGINNING = 64 * 1024
 
 def likely_format(path: Path) -> str:
     """The format of which the beginning of a file has the sign, for who named another one; "" where none has, or more
-    than one, or where the file cannot be read. It decides nothing: a file is read as what it was said to be."""
+    than one, or where it is no file that can be read. It decides nothing: a file is read as what it was said to be."""
+    if not path.is_file():  # a pipe would be waited for
+        return ""
     try:
         with path.open("rb") as file:
             beginning = file.read(BEGINNING).decode("utf-8", "replace")

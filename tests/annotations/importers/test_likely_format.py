@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -9,6 +12,7 @@ import pytest
 from annotations.importers.registry import importers, likely_format
 from tests.annotations.importers.helpers import file_of
 from tests.annotations.importers.test_documented_examples import EXAMPLES
+from tests.site import PROJECT
 
 CPDC = '[\n  {"dialog_id": "0", "turn_0": {"persona A": [], "persona B": [], "dialogue": [], "gold_reference": "x"}}]'
 
@@ -53,6 +57,20 @@ def test_a_file_that_has_two_signs_looks_like_nothing(tmp_path: Path) -> None:
     both = '[{"turn_0": {}, "annotators": ["a"]}]'
     assert sum(bool(one.sign.search(both)) for one in importers().values()) == 2
     assert likely_format(file_of(tmp_path, both)) == ""
+
+
+def test_a_named_pipe_is_not_waited_for(tmp_path: Path) -> None:
+    """To open it is to wait for who writes."""
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    program = (
+        "import sys; from pathlib import Path; from annotations.importers.registry import likely_format\n"
+        "print([likely_format(Path(sys.argv[1]))])"
+    )
+    ended = subprocess.run(
+        [sys.executable, "-c", program, pipe], cwd=PROJECT, capture_output=True, text=True, timeout=20
+    )
+    assert ended.stdout == "['']\n", ended.stderr
 
 
 def test_a_file_that_cannot_be_read_looks_like_nothing(tmp_path: Path) -> None:
