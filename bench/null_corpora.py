@@ -7,6 +7,10 @@ each corpus, so that the metrics are exchangeable in a population of corpora.
 
 ``same_systems``: the opinions of systems are fixed instead, unlike each other but equally far from people's, so that
 the metrics are equally good on these very systems and other dialogues.
+
+``noisier``: the second metric's responses scatter so many times as far about their system's mean, which stays as it
+was: the metrics are equally good at system level alone. ``skewed``: both metrics are exponentials; ``tied``: both have
+three values. ``nested``: every system has dialogues of its own.
 """
 
 from __future__ import annotations
@@ -32,6 +36,10 @@ class Own:
     dialogue: float = 0.0
     cell: float = 0.0
     noise: float = 1.0
+    noisier: float = 1.0
+    skewed: bool = False
+    tied: bool = False
+    nested: bool = False
 
 
 @dataclass(frozen=True)
@@ -52,9 +60,10 @@ def null_corpus(shape: Shape, own: Own, seed: int, same_systems: bool = False) -
         return random.normal(scale=scale, size=size) if scale else np.zeros(size)
 
     quality = effect(0.6, systems, 1, 1)
+    own_or_shared = systems if own.nested else 1
     heard = (
         quality
-        + effect(0.3, 1, dialogues, 1)
+        + effect(0.3, own_or_shared, dialogues, 1)
         + effect(0.3, systems, dialogues, 1)
         + effect(0.5, systems, dialogues, turns)
     )
@@ -65,16 +74,22 @@ def null_corpus(shape: Shape, own: Own, seed: int, same_systems: bool = False) -
     metrics = (
         heard
         + opinion
-        + effect(own.dialogue, 2, 1, dialogues, 1)
+        + effect(own.dialogue, 2, own_or_shared, dialogues, 1)
         + effect(own.cell, 2, systems, dialogues, 1)
         + effect(own.noise, 2, systems, dialogues, turns)
     )
-    return NullCorpus(
-        human.ravel(),
-        metrics.reshape(2, -1),
-        np.repeat(np.arange(systems), dialogues * turns),
-        np.tile(np.repeat(np.arange(dialogues), turns), systems),
-    )
+    if own.noisier != 1.0:
+        means = metrics[1].mean(axis=(1, 2), keepdims=True)
+        metrics[1] = means + own.noisier * (metrics[1] - means)
+    if own.skewed:
+        metrics = np.exp(metrics)
+    if own.tied:
+        metrics = np.digitize(metrics, (-0.5, 1.0)).astype(np.float64)
+    system = np.repeat(np.arange(systems), dialogues * turns)
+    dialogue = np.tile(np.repeat(np.arange(dialogues), turns), systems)
+    if own.nested:
+        dialogue = system * dialogues + dialogue
+    return NullCorpus(human.ravel(), metrics.reshape(2, -1), system, dialogue)
 
 
 def _equally_far(opinion: FloatArray, quality: FloatArray, scale: float) -> FloatArray:

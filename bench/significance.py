@@ -42,7 +42,15 @@ NULLS: dict[str, tuple[Own, bool]] = {
     "own opinions of systems": (Own(system=0.6, cell=0.3, noise=0.7), False),
     "own opinions of both": (Own(system=0.6, dialogue=0.6, cell=0.3, noise=0.7), False),
     "the same systems": (Own(system=0.6, dialogue=0.3, cell=0.3, noise=0.7), True),
+    "one noisier within systems": (Own(system=0.3, cell=0.3, noise=0.5, noisier=8.0), False),
+    "skewed": (Own(system=0.6, dialogue=0.3, cell=0.3, noise=0.7, skewed=True), False),
+    "three values": (Own(system=0.6, dialogue=0.3, cell=0.3, noise=0.7, tied=True), False),
+    "own dialogues for each system": (
+        Own(system=0.6, dialogue=0.3, cell=0.3, noise=0.7, nested=True),
+        False,
+    ),
 }
+EQUAL_AT_SYSTEM_LEVEL_ALONE = ("one noisier within systems",)
 SHAPES = {"99 × 15 × 7": Shape(99, 15, 7), "30 × 15 × 3": Shape(30, 15, 3), "12 × 60 × 1": Shape(12, 60, 1)}
 PAIR = np.array([0]), np.array([1])
 
@@ -98,7 +106,13 @@ def errors(corpora: int, shapes: list[str]) -> None:
             )
         print(f"\n{shape} (systems × dialogues × turns)\n| test | {' | '.join(NULLS)} |\n|---|{'---|' * len(NULLS)}")
         for name in found["noise alone"]:
-            print(f"| {name} | {' | '.join(f'{100 * row[name]:.1f}' for row in found.values())} |", flush=True)
+            cells = [
+                "–"
+                if null in EQUAL_AT_SYSTEM_LEVEL_ALONE and name.startswith("turn")
+                else f"{100 * row[name]:.1f}"
+                for null, row in found.items()
+            ]
+            print(f"| {name} | {' | '.join(cells)} |", flush=True)
 
 
 def seconds(work: Callable[[], Any]) -> tuple[FloatArray, Any]:

@@ -195,7 +195,7 @@ def _swapped_means(
     if len(kept) < 3:
         return None
     present, of_dialogue = np.unique(dialogue[both], return_inverse=True)
-    rows = [standardised(row[both]) for row in scores]
+    rows = [standardised(row[both], of_system) for row in scores]
     sums = [system_sums(row, of_system, of_dialogue, len(kept), len(present)) for row in rows]
     means = np.round(np.array([one.means() for one in sums]), DECIMALS)
     total, size = np.array([one.total for one in sums]), sums[0].count.sum(axis=1)

@@ -4,7 +4,8 @@ PERM-SYS, PERM-INPUT and PERM-BOTH of Deutsch, Dror & Roth (2021), A Statistical
 Metrics Using Resampling Methods: under the null hypothesis the two metrics are exchangeable. The two (standardised)
 scores change places in all responses of a system with chance ½ (PERM-SYS), or in all responses to an input with chance
 ½ (PERM-INPUT), or first the one and then the other (PERM-BOTH), and the difference of the correlations is computed
-again. Under PERM-BOTH a response is thus swapped where one of its system and its input is, but not both. Swapping whole
+again. What is standardised is what is correlated: the paper standardises responses at system level, too, where two
+metrics with unlike noise within systems are then swapped on unlike scales (``standardised``). Under PERM-BOTH a response is thus swapped where one of its system and its input is, but not both. Swapping whole
 systems keeps what their responses share, so that test speaks of other systems and the same inputs; swapping whole
 inputs, of other inputs and the same systems; both, of other systems and other inputs at once.
 """
@@ -34,7 +35,9 @@ NAMES: dict[Swapped, str] = {"systems": "PERM-SYS", "dialogues": "PERM-INPUT", "
 ROUNDING = 1e-10
 """Differences closer than this are equal: the same swap summed in another order must not count as smaller."""
 DECIMALS = 11
-"""Of swapped system means, whose metrics have a standard deviation of 1: equal means must tie when they are ranked."""
+"""Of swapped system means, whose standard deviation is 1: equal means must tie when they are ranked."""
+LEAST_SPREAD = 1e-14
+"""Of scores of 1 at most: a smaller standard deviation is rounding."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +82,8 @@ def permutation_test(
         np.unique(np.asarray(numbers)[complete], return_inverse=True)[1].astype(np.int64)
         for numbers in (system, dialogue)
     )
-    one, other = standardised(one), standardised(other)
+    of_system = systems if level == "system" else None
+    one, other = standardised(one, of_system), standardised(other, of_system)
     points = [_point(human_scores, metric, systems, level, coefficient) for metric in (one, other)]
     if points[0].value is None or points[1].value is None:
         reason = next(point.reason for point in points if not point.is_defined)
@@ -121,14 +125,26 @@ def _system_means(scores: FloatArray, system: IntArray) -> FloatArray:
     return system_sums(scores, system, np.zeros_like(system), systems, 1).means()
 
 
-def standardised(scores: FloatArray) -> FloatArray:
-    """Mean 0, standard deviation 1, so that swapping scores of different scales means something."""
+def standardised(scores: FloatArray, system: IntArray | None = None) -> FloatArray:
+    """Scores on a common scale, so that swapping those of two metrics means something.
+
+    Args:
+        scores: (n,), finite.
+        system: (n,) numbers from 0, where system means are correlated. Then the *means* get mean 0
+            and standard deviation 1. To standardise the responses instead would leave the means of
+            a metric with more noise within systems on a narrower scale than the other's: under
+            PERM-SYS most swaps would then look extreme, and no real difference would stand out.
+
+    Returns:
+        (n,); all 0 where what is standardised does not vary beyond rounding.
+    """
     if not len(scores) or scores.min() == scores.max():
         return np.zeros_like(scores)
-    scores = scores / np.abs(scores).max()  # squares of huge scores would be infinite, of tiny ones 0
-    centred: FloatArray = scores - scores.mean()
-    spread = centred.std()
-    return np.asarray(centred / spread) if spread > 0 else np.zeros_like(scores)
+    scores = scores / np.abs(scores).max()  # squares of huge scores would be infinite, of tiny 0
+    compared = scores if system is None else _system_means(scores, system)
+    centred: FloatArray = scores - compared.mean()
+    spread = compared.std()
+    return np.asarray(centred / spread) if spread > LEAST_SPREAD else np.zeros_like(scores)
 
 
 @dataclass(frozen=True)

@@ -17,13 +17,15 @@ def means(scores, system):
     return np.round([scores[system == number].mean() for number in np.unique(system)], 12)
 
 
-def standardised(scores):
-    return (scores - scores.mean()) / scores.std()
+def standardised(scores, system=None):
+    compared = scores if system is None else means(scores, system)
+    return (scores - np.mean(compared)) / np.std(compared)
 
 
 def all_swaps(c, first, second, level, name):
     """The difference under every one of the 2^systems · 2^dialogues swaps, written out and given to scipy."""
-    one, other = standardised(first), standardised(second)
+    of_system = c.system if level == "system" else None
+    one, other = standardised(first, of_system), standardised(second, of_system)
     differences = []
     for systems in itertools.product([False, True], repeat=c.systems):
         for dialogues in itertools.product([False, True], repeat=c.dialogues):
@@ -128,3 +130,40 @@ def test_a_constant_metric_cannot_be_compared():
 def test_nothing_in_common_is_undefined():
     found = permutation_test([1.0], [float("nan")], [1.0], [0], [0])
     assert "at least 3 pairs" in found.difference.reason
+
+
+def unlike_noise(seed, better=0.0, systems=12, dialogues=30):
+    """Two metrics whose system means see people's equally well (or the first better), and whose single
+    responses scatter about them with standard deviations 0.2 and 6: one's responses vary because
+    systems do, the other's for other reasons."""
+    random = np.random.default_rng(seed)
+    quality = random.normal(size=systems)
+    human = np.repeat(quality, dialogues) + random.normal(size=systems * dialogues) * 0.3
+    rows = []
+    for error, noise in ((1.0 - better, 0.2), (1.0, 6.0)):
+        mean = quality + random.normal(scale=error, size=systems)
+        within = random.normal(scale=noise, size=(systems, dialogues))
+        within -= within.mean(axis=1, keepdims=True)  # the means are as good as ``error`` says
+        rows.append((mean[:, None] + within).ravel())
+    return human, rows, np.repeat(np.arange(systems), dialogues), np.tile(np.arange(dialogues), systems)
+
+
+def share_told_apart(corpora, **made):
+    told_apart = 0
+    for seed in range(corpora):
+        human, rows, system, dialogue = unlike_noise(seed, **made)
+        test = permutation_test(
+            human, *rows, system, dialogue, permutations=199, seed=seed, swapped="systems"
+        )
+        told_apart += test.difference.p <= 0.05
+    return told_apart / corpora
+
+
+def test_perm_sys_keeps_its_level_where_one_metric_is_noisier_within_systems():
+    # Of 200 corpora 5 % are 10; more than 22 have a chance below 0.1 %.
+    assert share_told_apart(200) <= 0.11
+
+
+def test_perm_sys_finds_a_better_metric_where_one_is_noisier_within_systems():
+    # Williams' test finds 96 % of these; swaps of standardised responses find 23 %.
+    assert share_told_apart(200, better=0.8) > 0.7
