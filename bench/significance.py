@@ -107,9 +107,7 @@ def errors(corpora: int, shapes: list[str]) -> None:
         print(f"\n{shape} (systems × dialogues × turns)\n| test | {' | '.join(NULLS)} |\n|---|{'---|' * len(NULLS)}")
         for name in found["noise alone"]:
             cells = [
-                "–"
-                if null in EQUAL_AT_SYSTEM_LEVEL_ALONE and name.startswith("turn")
-                else f"{100 * row[name]:.1f}"
+                "–" if null in EQUAL_AT_SYSTEM_LEVEL_ALONE and name.startswith("turn") else f"{100 * row[name]:.1f}"
                 for null, row in found.items()
             ]
             print(f"| {name} | {' | '.join(cells)} |", flush=True)

@@ -1,13 +1,17 @@
-"""Is one metric's correlation with people larger than another's, beyond what chance swaps of the two would give?
+"""Is one metric's correlation with people larger than another's, beyond what chance swaps of the two
+would give?
 
-PERM-SYS, PERM-INPUT and PERM-BOTH of Deutsch, Dror & Roth (2021), A Statistical Analysis of Summarization Evaluation
-Metrics Using Resampling Methods: under the null hypothesis the two metrics are exchangeable. The two (standardised)
-scores change places in all responses of a system with chance ½ (PERM-SYS), or in all responses to an input with chance
-½ (PERM-INPUT), or first the one and then the other (PERM-BOTH), and the difference of the correlations is computed
-again. What is standardised is what is correlated: the paper standardises responses at system level, too, where two
-metrics with unlike noise within systems are then swapped on unlike scales (``standardised``). Under PERM-BOTH a response is thus swapped where one of its system and its input is, but not both. Swapping whole
-systems keeps what their responses share, so that test speaks of other systems and the same inputs; swapping whole
+PERM-SYS, PERM-INPUT and PERM-BOTH of Deutsch, Dror & Roth (2021), A Statistical Analysis of
+Summarization Evaluation Metrics Using Resampling Methods: under the null hypothesis the two metrics
+are exchangeable. The two (standardised) scores change places in all responses of a system with chance
+½ (PERM-SYS), or in all responses to an input with chance ½ (PERM-INPUT), or first the one and then the
+other (PERM-BOTH), and the difference of the correlations is computed again. Under PERM-BOTH a response
+is thus swapped where one of its system and its input is, but not both. Swapping whole systems keeps
+what their responses share, so that test speaks of other systems and the same inputs; swapping whole
 inputs, of other inputs and the same systems; both, of other systems and other inputs at once.
+
+What is correlated is what is standardised. The paper standardises responses at system level, too,
+where two metrics with unlike noise within systems are then swapped on unlike scales (``standardised``).
 """
 
 from __future__ import annotations

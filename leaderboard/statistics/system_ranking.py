@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.special import stdtrit
 
 from annotations.correlation import cluster_resamples, jackknife_interval, percentile_interval
 from annotations.correlation.alike import ALIKE_BY_CHANCE, alike_by_chance
@@ -15,7 +16,8 @@ from leaderboard.statistics.redraws import Method
 
 @dataclass(frozen=True, slots=True)
 class SystemRank:
-    """One system's place. Rank, range and band are None where the mean has no interval: never ranked by luck."""
+    """One system's place. A mean without an interval of its own is ranked with the spread that the
+    other systems' dialogues have; where theirs do not vary either, rank, range and band are None."""
 
     system: int
     mean: Estimate
@@ -44,7 +46,8 @@ def rank_systems(
     ``human``: one list of item scores; the mean is over all rated items of the system. Intervals speak of the mean over
     other dialogues: each dialogue is left out in turn, with Student's t of the system's dialogues less one degrees of
     freedom; or, with ``method`` "percentile", ``resamples`` bootstrap draws of dialogues. A system rated in fewer than
-    2 dialogues, or alike in all of fewer than 10, has no interval and so no rank.
+    2 dialogues, or alike in all of fewer than 10, has no interval. Left out of the ranks, it would let a worse system
+    stand first; so it is ranked by mean ± t·s/√n, s² pooled over the systems whose dialogues vary (``_ranges``).
     """
     dialogues, dialogue = np.unique(human.dialogue, return_inverse=True)
     sums = system_sums(human.scores[0], human.system, dialogue, systems, max(len(dialogues), 1))
@@ -55,8 +58,9 @@ def rank_systems(
     else:
         weights = cluster_resamples(max(len(dialogues), 1), resamples, seed).astype(np.float64)
         estimates = _by_percentiles(sums, weights, level)
-    places = _places(estimates)
-    bands = _bands(estimates)
+    ranges = _ranges(estimates, sums.dialogue_means(), level)
+    places = _places(ranges)
+    bands = _bands(ranges)
     return [
         SystemRank(
             system=number,
@@ -112,20 +116,35 @@ def _estimate(mean: float, dialogues_rated: int, interval: tuple[float, float] |
     return Estimate(value=mean, ci=interval)
 
 
-def _places(estimates: list[Estimate]) -> list[tuple[int | None, int | None]]:
-    intervals = [estimate.ci for estimate in estimates if estimate.ci is not None]
-    low, high = np.array([ci[0] for ci in intervals]), np.array([ci[1] for ci in intervals])
+def _ranges(estimates: list[Estimate], dialogue_means: FloatArray, level: float) -> list[tuple[float, float] | None]:
+    """What each mean is ranked by: its interval, or one with the other systems' spread; None where there is neither."""
+    count = np.isfinite(dialogue_means).sum(axis=1)
+    varies = np.array([one.ci is not None and one.ci[0] < one.ci[1] for one in estimates]) & (count > 1)
+    freedom = int((count[varies] - 1).sum())
+    if not freedom:
+        return [one.ci for one in estimates]
+    variance = float((np.nanvar(dialogue_means[varies], axis=1) * count[varies]).sum()) / freedom
+    reach = float(stdtrit(freedom, 0.5 + level / 2)) * np.sqrt(variance / np.maximum(count, 1))
     return [
-        (None, None)
-        if estimate.ci is None
-        else (1 + int((low > estimate.ci[1]).sum()), len(intervals) - int((high < estimate.ci[0]).sum()))
-        for estimate in estimates
+        (one.value - float(reach[row]), one.value + float(reach[row]))
+        if one.ci is None and one.value is not None
+        else one.ci
+        for row, one in enumerate(estimates)
     ]
 
 
-def _bands(estimates: list[Estimate]) -> dict[int, int]:
+def _places(ranges: list[tuple[float, float] | None]) -> list[tuple[int | None, int | None]]:
+    known = [one for one in ranges if one is not None]
+    low, high = np.array([one[0] for one in known]), np.array([one[1] for one in known])
+    return [
+        (None, None) if one is None else (1 + int((low > one[1]).sum()), len(known) - int((high < one[0]).sum()))
+        for one in ranges
+    ]
+
+
+def _bands(ranges: list[tuple[float, float] | None]) -> dict[int, int]:
     """System number → band. A band ends where everything above lies clear of everything below."""
-    ranked = [(estimate.ci[0], estimate.ci[1], number) for number, estimate in enumerate(estimates) if estimate.ci]
+    ranked = [(*one, number) for number, one in enumerate(ranges) if one is not None]
     bands: dict[int, int] = {}
     band, floor = 0, np.inf
     for low, high, number in sorted(ranked, key=lambda place: place[1], reverse=True):

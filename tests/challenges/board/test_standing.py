@@ -113,10 +113,11 @@ def test_one_dialogue_has_a_mean_and_no_interval_and_so_no_rank() -> None:
     assert found[0].reason == "no interval: an interval over dialogues needs at least 2 scored dialogues"
 
 
-def test_a_few_dialogues_that_agree_to_the_digit_allow_no_rank() -> None:
-    found = places(board([0.5] * 12, LOW))
-    assert [(one.rank, one.order) for one in found] == [(None, 1), (1, 2)]
-    assert found[0].reason.startswith("no interval: the dialogues agree to the digit")
+def test_an_entry_whose_few_dialogues_agree_is_ranked_with_the_spread_of_the_others() -> None:
+    of = board([0.5] * 12, LOW)
+    [scores] = scores_of(of, everything())
+    assert scores[0].mean.reason.startswith("the dialogues agree to the digit")
+    assert [(one.rank, one.order) for one in places(of)] == [(1, 1), (2, 2)]
 
 
 def test_a_part_that_counts_nothing_has_no_scores_and_says_why() -> None:

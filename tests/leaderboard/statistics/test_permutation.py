@@ -152,9 +152,7 @@ def share_told_apart(corpora, **made):
     told_apart = 0
     for seed in range(corpora):
         human, rows, system, dialogue = unlike_noise(seed, **made)
-        test = permutation_test(
-            human, *rows, system, dialogue, permutations=199, seed=seed, swapped="systems"
-        )
+        test = permutation_test(human, *rows, system, dialogue, permutations=199, seed=seed, swapped="systems")
         told_apart += test.difference.p <= 0.05
     return told_apart / corpora
 

@@ -60,28 +60,54 @@ def test_a_system_without_ratings_is_never_ranked_nor_counted():
     assert [one.worst_rank for one in found[:2]] == [2, 1]
 
 
-def test_a_system_rated_in_one_dialogue_has_a_mean_but_no_rank():
+def test_a_system_rated_in_one_dialogue_is_ranked_with_the_spread_of_the_others():
+    """The other system's dialogue means are 2 ± 0.3: s² = 12 · 0.09 / 11 = 0.0982, t(11) = 2.201, so
+    3.7 ± 2.201 · 0.3133 = [3.01, 4.39] lies clear of the other's interval, [1.8, 2.2]."""
     two = steady(2.0, 4.0)
     scores = two.scores.copy()
     scores[0, (two.system == 1) & (two.dialogue > 0)] = np.nan
-    found = rank_systems(PlacedScores(scores, two.system, two.dialogue), 2)[1]
-    assert found.mean.value == pytest.approx(3.7)
-    assert "at least 2 rated dialogues" in found.mean.reason
-    assert found.rank is None
+    found = rank_systems(PlacedScores(scores, two.system, two.dialogue), 2)
+    assert found[1].mean.value == pytest.approx(3.7)
+    assert "at least 2 rated dialogues" in found[1].mean.reason
+    assert [(one.rank, one.worst_rank) for one in found] == [(2, 2), (1, 1)]
+
+
+def in_eight_dialogues(*rows):
+    return PlacedScores(
+        scores=np.concatenate(rows),
+        system=np.repeat(np.arange(len(rows)), 8),
+        dialogue=np.tile(np.arange(8), len(rows)),
+    )
 
 
 @pytest.mark.parametrize("method", ["jackknife", "percentile"])
-@pytest.mark.parametrize(("dialogues", "ranks"), [(9, [None, 1]), (10, [2, 1])])
-def test_a_system_rated_alike_in_a_few_dialogues_has_a_mean_but_no_rank(method, dialogues, ranks):
-    """Of the two alone the second, whose dialogues differ, is ranked."""
+def test_nobody_stands_above_a_better_mean_by_its_being_too_certain(method):
+    """1.000 in each of eight dialogues has no interval; .927 has one, and is not sure to be worse."""
+    almost = np.array([1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 0.9, 0.516])
+    found = rank_systems(in_eight_dialogues(np.ones(8), almost), 2, method=method)
+    assert found[0].mean.ci is None
+    assert "agree to the digit" in found[0].mean.reason
+    assert [(one.rank, one.worst_rank, one.band) for one in found] == [(1, 2, 1), (1, 2, 1)]
+
+
+def test_a_system_that_is_alike_in_all_dialogues_and_clearly_worse_is_ranked_below():
+    """0 in each of eight dialogues, beside means of 3 ± 0.3: s = 0.32, t(7) = 2.36, ± 0.27."""
+    wobble = 3.0 + np.tile([-0.3, 0.3], 4)
+    found = rank_systems(in_eight_dialogues(np.zeros(8), wobble), 2)
+    assert [(one.rank, one.worst_rank, one.band) for one in found] == [(2, 2, 2), (1, 1, 1)]
+
+
+def test_where_no_system_varies_nothing_is_ranked():
+    found = rank_systems(in_eight_dialogues(np.zeros(8), np.ones(8)), 2)
+    assert [one.rank for one in found] == [None, None]
+
+
+def test_ten_dialogues_that_agree_have_an_interval_of_their_own():
     two = steady(2.0, 4.0)
-    scores = two.scores.copy()
-    scores[0, two.system == 0] = 2.0
-    scores[0, (two.system == 0) & (two.dialogue >= dialogues)] = np.nan
-    found = rank_systems(PlacedScores(scores, two.system, two.dialogue), 2, resamples=80, method=method)
-    assert [one.rank for one in found] == ranks
-    assert ("agree to the digit" in found[0].mean.reason) == (dialogues == 9)
-    assert found[0].mean.value == 2.0
+    scores = np.where(two.system == 0, 2.0, two.scores)
+    found = rank_systems(PlacedScores(scores, two.system, two.dialogue), 2)
+    assert found[0].mean.ci == (2.0, 2.0)
+    assert [one.rank for one in found] == [2, 1]
 
 
 def test_a_higher_level_widens_the_interval():
