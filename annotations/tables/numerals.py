@@ -33,10 +33,10 @@ def written_p_number(p: float) -> str:
     return f"< {SMALLEST_P}" if p < SMALLEST_P else f"{p:.3f}"
 
 
-def band_letter(band: int) -> str:
+def letter(number: int) -> str:
     """0 is a, 25 is z, 26 is aa: the letters of a compact letter display."""
     letters = ""
-    number = band + 1
+    number += 1
     while number > 0:
         number, rest = divmod(number - 1, 26)
         letters = chr(ord("a") + rest) + letters

@@ -43,8 +43,8 @@ class Column:
 class Cell:
     """One value with its interval, or no value and the ``reason``.
 
-    ``ci`` is (low, high) in the value's units; of a rank it is the range of ranks. ``p`` is in 0..1. ``band`` numbers
-    the systems that cannot be told apart (equal number: same band), counted from 0. ``note`` is a remark that goes
+    ``ci`` is (low, high) in the value's units; of a rank it is the range of ranks. ``p`` is in 0..1. ``letters``
+    are of a compact letter display: rows that share one are not significantly different. ``note`` is a remark that goes
     with the value. ``bars`` are shares from 0 to 1 that are drawn in the place of the value, which says them in words
     to who cannot see them and in downloads. A number that is not finite is no number: the cell becomes undefined and
     says so.
@@ -57,7 +57,7 @@ class Cell:
     best: bool = False
     href: str = ""
     note: str = ""
-    band: int | None = None
+    letters: str = ""
     bars: tuple[float, ...] = ()
 
     def __post_init__(self) -> None:
@@ -129,10 +129,10 @@ class Table:
         return next((column for column in self.columns if column.key == key), None)
 
 
-def estimate_cell(estimate: Estimate, *, href: str = "", note: str = "", band: int | None = None) -> Cell:
+def estimate_cell(estimate: Estimate, *, href: str = "", note: str = "", letters: str = "") -> Cell:
     """The cell of a statistic. A value whose interval does not exist keeps the reason for that as its note."""
     if estimate.value is None:
-        return Cell(reason=estimate.reason, href=href, note=note, band=band)
+        return Cell(reason=estimate.reason, href=href, note=note, letters=letters)
     no_interval = f"no interval: {estimate.reason}" if estimate.ci is None and estimate.reason else ""
     remarks = "; ".join(remark for remark in (note, no_interval) if remark)
-    return Cell(value=estimate.value, ci=estimate.ci, p=estimate.p, href=href, note=remarks, band=band)
+    return Cell(value=estimate.value, ci=estimate.ci, p=estimate.p, href=href, note=remarks, letters=letters)

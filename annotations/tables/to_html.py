@@ -14,7 +14,7 @@ from itertools import groupby
 
 from annotations.tables.arrange import column_scale, first_direction
 from annotations.tables.markers import swatch_svg
-from annotations.tables.numerals import DASH, band_letter, written, written_interval, written_p, written_p_number
+from annotations.tables.numerals import DASH, written, written_interval, written_p, written_p_number
 from annotations.tables.table import Cell, Column, Row, Table
 
 WHISKER_WIDTH = 48
@@ -166,9 +166,7 @@ def _cell_opening(column: Column, best: str) -> tuple[str, str]:
 
 
 def _opening(row: Row) -> str:
-    band = next((cell.band for cell in row.cells.values() if cell.band is not None), None)
-    tint = "" if band is None else f' class="band-{band % 2}"'
-    return f'<tr{tint} data-id="{escape(row.id)}">'
+    return f'<tr data-id="{escape(row.id)}">'
 
 
 def _head(table: Table, columns: Sequence[Column], sort: tuple[str, bool] | None, sort_links: Mapping[str, str]) -> str:
@@ -246,8 +244,8 @@ def _content(cell: Cell, drawn: _Drawn) -> str:
         words = f'<a href="{escape(cell.href)}">{words}</a>'
     if cell.best:
         words = f'<b>{words}</b><span class="sr"> best</span>'
-    if cell.band is not None:
-        words += f' <span class="band"><span class="sr">group </span>{band_letter(cell.band)}</span>'
+    if cell.letters:
+        words += f' <span class="letters"><span class="sr">group </span>{cell.letters}</span>'
     return words + _interval(cell, drawn) + _remark(cell, drawn)
 
 

@@ -12,7 +12,7 @@ def table_document(table: Table) -> dict[str, Any]:
     """``{"id", "caption", "signature", "updated", "notes", "columns": [...], "rows": [{"id", "badges", "cells",
     "signature"?}]}``.
 
-    A defined cell is ``{"value", "ci"?, "p"?, "note"?, "band"?}``, an undefined one ``{"value": null, "reason"}``.
+    A defined cell is ``{"value", "ci"?, "p"?, "note"?, "letters"?}``, an undefined one ``{"value": null, "reason"}``.
     """
     return {
         "id": table.id,
@@ -56,6 +56,6 @@ def _cell_document(cell: Cell) -> dict[str, Any]:
         document["p"] = cell.p
     if cell.note:
         document["note"] = cell.note
-    if cell.band is not None:
-        document["band"] = cell.band
+    if cell.letters:
+        document["letters"] = cell.letters
     return document

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from itertools import groupby
 
 from annotations.tables.latex_text import comment, escaped, row_of
-from annotations.tables.numerals import band_letter, written, written_p_number
+from annotations.tables.numerals import written, written_p_number
 from annotations.tables.table import Cell, Column, Row, Table
 
 NOT_SIGNIFICANT = 0.05
@@ -35,8 +35,8 @@ def table_to_latex(table: Table) -> str:
     lines += [r"\bottomrule", r"\end{tabular}"]
     if any(_is_weak(row.cell(column.key)) for row in table.rows for column in table.columns):
         lines.append(comment(f"dagger: p >= {NOT_SIGNIFICANT}"))
-    if any(row.cell(column.key).band is not None for row in table.rows for column in table.columns):
-        lines.append(comment("rows with the same letter cannot be told apart"))
+    if any(row.cell(column.key).letters for row in table.rows for column in table.columns):
+        lines.append(comment("rows that share a letter are not significantly different"))
     lines += [comment(note) for note in table.notes]
     lines += _reasons(table)
     lines += [comment(signature) for signature in _signatures(table)]
@@ -73,7 +73,7 @@ def _written(row: Row, column: Column, names_the_row: bool) -> str:
         text = f"{text} ({_number(cell.ci[0], 0)} to {_number(cell.ci[1], 0)})"
     if cell.best:
         text = rf"\textbf{{{text}}}"
-    marks = "".join([*([band_letter(cell.band)] if cell.band is not None else []), *([r"\dagger"] * _is_weak(cell))])
+    marks = "".join([cell.letters, *([r"\dagger"] * _is_weak(cell))])
     return f"{text}$^{{{marks}}}$" if marks else text
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from annotations.tables.latex_text import one_line
-from annotations.tables.numerals import DASH, band_letter, written, written_p_number
+from annotations.tables.numerals import DASH, written, written_p_number
 from annotations.tables.table import Cell, Column, Row, Table
 
 _MARKS = re.compile(r"([\\`*_{}\[\]<>#|~&!])")
@@ -53,7 +53,7 @@ def _written(row: Row, column: Column, names_the_row: bool) -> str:
         text = f"{text} ({_escaped(', '.join(row.badges))})"
     if cell.best:
         text = f"**{text}**"
-    return text + _interval(cell, column) + ("" if cell.band is None else f" {band_letter(cell.band)}")
+    return text + _interval(cell, column) + (f" {cell.letters}" if cell.letters else "")
 
 
 def _interval(cell: Cell, column: Column) -> str:

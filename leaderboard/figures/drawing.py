@@ -13,12 +13,11 @@ from typing import Any, TypeVar
 
 from annotations.estimates import Estimate
 from annotations.tables.markers import colour, colour_number, shape
-from annotations.tables.numerals import band_letter, written, written_interval
+from annotations.tables.numerals import written, written_interval
 
 Row = TypeVar("Row")
 
 GREY = "#57606a"
-PALE = "#f3f6fa"
 ROWS_DRAWN = 100
 """Of a chart with a row a system, as of a table: five hundred push the table twelve thousand pixels down the page. The
 data beneath and the file have all."""
@@ -145,10 +144,9 @@ def upright(value: float) -> dict[str, Any]:
     return {"type": "line", **ends, "line": {"color": GREY, "width": 1.5, "dash": "dash"}}
 
 
-def band_marks(bands: Sequence[int | None]) -> dict[str, list[dict[str, Any]]]:
-    """Bands of rows that cannot be told apart, the first row at the bottom: the letter of each at the right edge, and
-    a pale ground behind every other run of rows with one band. ``name`` is what the page colours the ground by."""
-    letters = [
+def letter_marks(letters: Sequence[str]) -> list[dict[str, Any]]:
+    """Annotations: each row's letters at the right edge, the first row at the bottom."""
+    return [
         {
             "x": 1,
             "xref": "paper",
@@ -156,34 +154,12 @@ def band_marks(bands: Sequence[int | None]) -> dict[str, list[dict[str, Any]]]:
             "xshift": 8,
             "y": row,
             "yref": "y",
-            "text": band_letter(band - 1),
+            "text": of_row,
             "showarrow": False,
         }
-        for row, band in enumerate(bands)
-        if band is not None
+        for row, of_row in enumerate(letters)
+        if of_row
     ]
-    grounds, start = [], 0
-    for row in range(1, len(bands) + 1):
-        if row < len(bands) and bands[row] == bands[start]:
-            continue
-        band = bands[start]
-        if band is not None and band % 2:
-            grounds.append(
-                {
-                    "type": "rect",
-                    "name": "band",
-                    "layer": "below",
-                    "xref": "paper",
-                    "x0": 0,
-                    "x1": 1,
-                    "y0": start - 0.5,
-                    "y1": row - 0.5,
-                    "fillcolor": PALE,
-                    "line": {"width": 0},
-                }
-            )
-        start = row
-    return {"annotations": letters, "shapes": grounds}
 
 
 def dot_and_whisker(name: str, swatch: int, estimate: Estimate) -> dict[str, Any]:

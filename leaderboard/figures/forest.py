@@ -8,37 +8,37 @@ from typing import Any
 
 from annotations.estimates import Estimate
 from annotations.tables.markers import colour, colour_number, shape
-from annotations.tables.numerals import band_letter, written, written_interval
+from annotations.tables.numerals import written, written_interval
 from annotations.tables.table import Cell, Column, Row, Table, estimate_cell
 from leaderboard.figures.drawing import (
     LINE_OF_LABELS,
     ROWS_DRAWN,
-    band_marks,
     drawn_words,
     ends,
     ends_words,
     escaped_words,
     highest,
     interval_words,
+    letter_marks,
     rows_layout,
     uprights,
     whiskers,
 )
 from leaderboard.figures.figure import Figure
 
-SAME_LETTER = "The same letter: cannot be told apart."
+SHARED_LETTER = "A shared letter: not significantly different."
 NAMED_AS_UNDEFINED = 6
 """More names than this stand in the data, not in the caption."""
 
 
 @dataclass(frozen=True, slots=True)
 class ForestRow:
-    """``band``: from 1, equal where estimates cannot be told apart. ``swatch``: the number that fixes colour and
+    """``letters``: rows that share one are not significantly different. ``swatch``: the number that fixes colour and
     marker; None where rows have none of their own. ``note`` stands under the pointer and in the data."""
 
     name: str
     estimate: Estimate
-    band: int | None = None
+    letters: str = ""
     swatch: int | None = None
     note: str = ""
 
@@ -53,7 +53,7 @@ def forest(
     ceilings: Sequence[tuple[str, float]] = (),
     remark: str = "",
     interval: str = "95 % interval",
-    letters: str = SAME_LETTER,
+    letters: str = SHARED_LETTER,
     higher_is_better: bool | None = True,
     ordered: bool = True,
     both_ends: tuple[str, str] | None = None,
@@ -65,7 +65,7 @@ def forest(
     drawn, or, with ``both_ends``, as many from below; these are the words for the lowest and the highest. What is
     undefined is named in the caption and keeps its reason in the data. ``title`` begins the caption, ``across`` names
     the axis, ``what`` is what a row is, ``remark`` is what the caption also says, a sentence or more, ``letters`` what
-    letters of bands say.
+    letters say.
     """
     table = _table(rows, figure_id, title, what, higher_is_better, ordered, signature)
     defined = [(row, row.estimate.value) for row in rows if row.estimate.value is not None]
@@ -83,10 +83,11 @@ def forest(
     air = 0.03 * (high_end - low_end) or 0.1
     layout["xaxis"] |= {"zeroline": True, "range": [low_end - air, high_end + air]}
     lines = _lines(layout, ceilings, (low_end + high_end) / 2)
-    bands = band_marks([row.band for row in shown])
-    layout["shapes"] = [*bands["shapes"], *lines["shapes"]]
-    layout["annotations"] = [*lines["annotations"], *bands["annotations"]]
-    layout["margin"]["r"] = 32 if bands["annotations"] else layout["margin"]["r"]
+    marks = letter_marks([row.letters for row in shown])
+    layout["shapes"] = lines["shapes"]
+    layout["annotations"] = [*lines["annotations"], *marks]
+    if marks:
+        layout["margin"]["r"] = 16 + 8 * max(2, *(len(row.letters) for row in shown))
     low, high = min(defined, key=lambda pair: pair[1]), max(defined, key=lambda pair: pair[1])
     intervals = interval_words((row.estimate for row, _ in defined), interval)
     cut = _drawn_words(len(defined), both_ends, ordered)
@@ -100,7 +101,7 @@ def forest(
                 cut,
                 said,
                 remark,
-                letters if bands["annotations"] else "",
+                letters if marks else "",
                 _undefined_words(missing),
             )
             if part
@@ -177,9 +178,9 @@ def _table(
     ordered: bool,
     signature: str,
 ) -> Table:
-    banded, noted = any(row.band is not None for row in rows), any(row.note for row in rows)
+    lettered, noted = any(row.letters for row in rows), any(row.note for row in rows)
     columns = [Column("name", what), Column("value", "value", "estimate", higher_is_better=higher_is_better)]
-    columns += [Column("band", "band")] if banded else []
+    columns += [Column("letters", "letters")] if lettered else []
     columns += [Column("note", "note")] if noted else []
     return Table(
         id=f"{figure_id}-data",
@@ -191,7 +192,7 @@ def _table(
                 {
                     "name": Cell(row.name),
                     "value": estimate_cell(row.estimate),
-                    "band": Cell(None if row.band is None else band_letter(row.band - 1), reason="in no band"),
+                    "letters": Cell(row.letters or None, reason="not compared"),
                     "note": Cell(row.note),
                 },
                 swatch=row.swatch,

@@ -9,9 +9,9 @@ from typing import Any
 
 from annotations.estimates import Estimate
 from annotations.tables.markers import colour, colour_number, shape
-from annotations.tables.numerals import band_letter, written, written_interval
+from annotations.tables.numerals import letter, written, written_interval
 from annotations.tables.table import Cell, Column, Row, Table, estimate_cell
-from leaderboard.figures.drawing import band_marks, drawn_words, escaped_words, highest, rows_layout, step_of_ranks
+from leaderboard.figures.drawing import drawn_words, escaped_words, highest, letter_marks, rows_layout, step_of_ranks
 from leaderboard.figures.figure import Figure
 
 ROW_HEIGHT = 22
@@ -54,7 +54,7 @@ def rank_intervals(
     air = max(0.5, 0.02 * last)
     layout["xaxis"] |= {"range": [1 - air, last + air], "tick0": 1, "dtick": step_of_ranks(last), "tickformat": "d"}
     layout["margin"]["r"] = 32
-    layout |= band_marks([row.band for row in shown])
+    layout["annotations"] = letter_marks([_letter(row) for row in shown])
     not_ranked = [row.name for row in rows if row.rank is None or row.mean.value is None]
     best, worst = ranked[-1][0], ranked[0][0]
     sure = sum(row.rank == row.worst_rank for row, _ in ranked)
@@ -135,7 +135,7 @@ def _table(rows: Sequence[RankRow], figure_id: str, aspect: str, signature: str)
                     "system": Cell(row.name),
                     "rank": _rank_cell(row),
                     "mean": estimate_cell(row.mean),
-                    "band": Cell(None if row.band is None else band_letter(row.band - 1), reason="in no band"),
+                    "band": Cell(_letter(row) or None, reason="in no band"),
                 },
                 swatch=row.swatch,
             )
@@ -144,6 +144,10 @@ def _table(rows: Sequence[RankRow], figure_id: str, aspect: str, signature: str)
         sort=("mean", True),
         signature=signature,
     )
+
+
+def _letter(row: RankRow) -> str:
+    return "" if row.band is None else letter(row.band - 1)
 
 
 def _rank_cell(row: RankRow) -> Cell:

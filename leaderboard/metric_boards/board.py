@@ -22,13 +22,13 @@ from leaderboard.estimate_cells import (
     coverage_note,
     of_all_levels,
 )
-from leaderboard.metric_boards.bands import Bands
 from leaderboard.metric_boards.filters import GLOBAL, VARIANT_HELP, VARIANTS, BoardWish
+from leaderboard.metric_boards.letters import Letters
 from workers.metric_list import kind_of, page_of
 
 CEILING, SPLIT_HALF = "human-ceiling", "human-ceiling-split-half"
 COMPARE_FORM = "compare"
-LIKE_THE_BEST = "like the best"
+TIED = "tied with the best"
 PLAIN = BoardWish()
 ACCURACIES = {
     "turn": (
@@ -65,21 +65,19 @@ def metric_board(
     document: dict[str, Any],
     updated: datetime | None,
     wish: BoardWish = PLAIN,
-    bands: Bands | None = None,
-    no_bands: str = "",
-    like_the_best: Collection[str] = (),
+    letters: Letters | None = None,
+    no_letters: str = "",
+    tied: Collection[str] = (),
 ) -> Table:
     """One row a metric: coefficients × levels with intervals, accuracies, coverage, cost; the human ceilings as rows
-    that do not compete. ``bands`` belong to the wish's level and coefficient; ``no_bands`` says why there are none.
-    ``like_the_best``: metrics that cannot be told apart from the best one."""
+    that do not compete. ``letters`` are of the wish's level and coefficient; ``no_letters`` says why there are none.
+    ``tied``: metrics that are not significantly different from the best one."""
     levels = list(document["human_ceiling"])
     columns = _columns(document, levels, wish)
     by_metric: dict[str, dict[str, dict[str, Any]]] = {}
     for row in document["rows"]:
         by_metric.setdefault(row["metric"], {})[row["level"]] = row
-    rows = [
-        _metric_row(document, metric, by_level, wish, bands, like_the_best) for metric, by_level in by_metric.items()
-    ]
+    rows = [_metric_row(document, metric, by_level, wish, letters, tied) for metric, by_level in by_metric.items()]
     rows = [*_strongest_marked(rows, columns, by_metric), *_ceiling_rows(document, wish)]
     sort = wish.column if wish != PLAIN else f"{levels[0]}-pearson"
     return Table(
@@ -88,7 +86,7 @@ def metric_board(
         columns=tuple(columns),
         rows=tuple(rows),
         sort=(sort, True),
-        notes=_metric_notes(document, wish, bands, no_bands, bool(like_the_best)),
+        notes=_metric_notes(document, wish, letters, no_letters, bool(tied)),
         signature=board_signature(document),
         updated=updated,
         pick_form=COMPARE_FORM,
@@ -169,8 +167,8 @@ def _metric_row(
     metric: str,
     by_level: dict[str, dict[str, Any]],
     wish: BoardWish,
-    bands: Bands | None,
-    like_the_best: Collection[str],
+    letters: Letters | None,
+    tied: Collection[str],
 ) -> Row:
     link = "?" + urlencode({"metric": metric, "aspect": document["aspect"]}) + "#plots"
     first = next(iter(by_level.values()))
@@ -187,8 +185,8 @@ def _metric_row(
                 cells[f"{level}-{key}"] = _accuracy_cell(row[key])
         cells[f"{level}-n"] = Cell(row["n"])
         cells[f"{level}-coverage"] = coverage_cell(row)
-    if bands is not None and wish.column in cells:
-        cells[wish.column] = replace(cells[wish.column], band=bands.of(metric))
+    if letters is not None and wish.column in cells:
+        cells[wish.column] = replace(cells[wish.column], letters=letters.of(metric))
     cells["about"] = (
         Cell(reason="it was handed in as scores") if submitted else Cell(kind_of(metric).heading, href=page_of(metric))
     )
@@ -196,7 +194,7 @@ def _metric_row(
     badges = (
         *(("submitted",) if submitted else ()),
         *(() if first["higher_is_better"] else ("lower is better",)),
-        *((LIKE_THE_BEST,) if metric in like_the_best else ()),
+        *((TIED,) if metric in tied else ()),
         *coverage_badges(by_level.values()),
     )
     signature = of_all_levels(first["signature"])
@@ -314,7 +312,7 @@ def _strongest_marked(
 
 
 def _metric_notes(
-    document: dict[str, Any], wish: BoardWish, bands: Bands | None, no_bands: str, some_are_alike: bool
+    document: dict[str, Any], wish: BoardWish, letters: Letters | None, no_letters: str, some_are_tied: bool
 ) -> tuple[str, ...]:
     interval = document.get("interval", {}).get(wish.level)
     how = (
@@ -327,12 +325,12 @@ def _metric_notes(
         "Human ceiling: each rater's scores against the mean of the others', averaged over raters. "
         "Bold: the strongest agreement of the column; it is not said to differ from the next.",
     ]
-    if bands is not None:
-        notes.append(f"Letters, on {COEFFICIENT_NAMES[wish.coefficient]} at {wish.level} level: {bands.words}")
-        if some_are_alike:
-            notes.append(f"“{LIKE_THE_BEST}”: cannot be told apart from the metric with the strongest coefficient.")
-    elif no_bands:
-        notes.append(f"No letters on {COEFFICIENT_NAMES[wish.coefficient]} at {wish.level} level: {no_bands}.")
+    if letters is not None:
+        notes.append(f"{COEFFICIENT_NAMES[wish.coefficient]} at {wish.level} level: {letters.description}")
+        if some_are_tied:
+            notes.append(f"“{TIED}”: not significantly different from the strongest metric, by the same tests.")
+    elif no_letters:
+        notes.append(f"No letters on {COEFFICIENT_NAMES[wish.coefficient]} at {wish.level} level: {no_letters}.")
     elif wish.shown_variant != GLOBAL:
         notes.append("No letters: the tests of differences are of the coefficient over all pairs.")
     return tuple(notes)

@@ -7,9 +7,9 @@ from typing import Any
 
 from annotations.tables.numerals import written
 from leaderboard.estimate_cells import COEFFICIENTS
-from leaderboard.metric_boards.bands import Bands
 from leaderboard.metric_boards.board import chosen_estimate
 from leaderboard.metric_boards.filters import GLOBAL, VARIANTS, BoardWish
+from leaderboard.metric_boards.letters import Letters
 from leaderboard.plots import split_half_ceiling
 
 SYMBOLS = dict(COEFFICIENTS)
@@ -27,19 +27,19 @@ def best_row(document: Mapping[str, Any], wish: BoardWish) -> Mapping[str, Any] 
     return max(defined, key=lambda row: strength(row, wish) or 0.0, default=None)
 
 
-def like_the_best(document: Mapping[str, Any], wish: BoardWish, bands: Bands | None) -> list[str]:
-    """The metrics that cannot be told apart from the best of those shown."""
+def tied_with_best(document: Mapping[str, Any], wish: BoardWish, letters: Letters | None) -> list[str]:
+    """The metrics that are not significantly different from the best of those shown."""
     best = best_row(document, wish)
-    if best is None or bands is None or wish.shown_variant != GLOBAL:
+    if best is None or letters is None or wish.shown_variant != GLOBAL:
         return []
-    return bands.not_apart_from(best["metric"], _others(document, wish, best)) or []
+    return letters.tied_with(best["metric"], _others(document, wish, best)) or []
 
 
 def _others(document: Mapping[str, Any], wish: BoardWish, best: Mapping[str, Any]) -> list[str]:
     return [row["metric"] for row in document["rows"] if row["level"] == wish.level and row is not best]
 
 
-def headline(document: Mapping[str, Any], wish: BoardWish, bands: Bands | None) -> tuple[str, str]:
+def headline(document: Mapping[str, Any], wish: BoardWish, letters: Letters | None) -> tuple[str, str]:
     """(who is first and how sure that is, what else there is to say); the first is "" where nothing can be said."""
     best = best_row(document, wish)
     if best is None:
@@ -48,10 +48,13 @@ def headline(document: Mapping[str, Any], wish: BoardWish, bands: Bands | None) 
     how_far = f"{SYMBOLS[wish.coefficient]} = {written(value['value'], 2)}{_interval(value)}"
     variant = "" if wish.shown_variant == GLOBAL else f", {VARIANTS[wish.shown_variant]}"
     turned = "" if best["higher_is_better"] else "; lower is better, so a negative value is good"
-    first = f"{best['metric']} follows people best at {wish.level} level: {how_far}{variant}{turned}."
+    first = f"{best['metric']} correlates best with human ratings at {wish.level} level: {how_far}{variant}{turned}."
     if strength(best, wish) is not None and (strength(best, wish) or 0.0) <= 0:
-        first = f"No metric follows people at {wish.level} level: the best is {best['metric']}, {how_far}{variant}."
-    return first, " ".join(part for part in (_apart(document, wish, bands, best), _people(document, wish)) if part)
+        first = (
+            f"No metric correlates positively with human ratings at {wish.level} level: "
+            f"the best is {best['metric']}, {how_far}{variant}."
+        )
+    return first, " ".join(part for part in (_apart(document, wish, letters, best), _people(document, wish)) if part)
 
 
 def _interval(value: Mapping[str, Any]) -> str:
@@ -59,25 +62,25 @@ def _interval(value: Mapping[str, Any]) -> str:
     return f" [{written(ci[0], 2)}, {written(ci[1], 2)}]" if ci else ""
 
 
-def _apart(document: Mapping[str, Any], wish: BoardWish, bands: Bands | None, best: Mapping[str, Any]) -> str:
+def _apart(document: Mapping[str, Any], wish: BoardWish, letters: Letters | None, best: Mapping[str, Any]) -> str:
     others = _others(document, wish, best)
     if not others:
         return "No other metric fits the filters." if wish.filters else "No other is computed at this level."
-    if bands is None or wish.shown_variant != GLOBAL:
+    if letters is None or wish.shown_variant != GLOBAL:
         return ""
-    alike = bands.not_apart_from(best["metric"], others)
-    if alike is None:
+    tied = letters.tied_with(best["metric"], others)
+    if tied is None:
         return ""
-    ahead = bands.ahead_of(best["metric"], others)
-    if not alike and not ahead and len(others) == 1:
+    ahead = letters.ahead_of(best["metric"], others)
+    if not tied and not ahead and len(others) == 1:
         return f"{others[0]} is significantly behind it."
-    if not alike and not ahead:
+    if not tied and not ahead:
         return (
             "Every other metric here is significantly behind it."
             if wish.filters
             else "Every other metric is significantly behind it."
         )
-    said = [f"{_named(alike)} cannot be told apart from it."] if alike else []
+    said = [f"{_named(tied)} {'are' if len(tied) > 1 else 'is'} not significantly different."] if tied else []
     if ahead:
         are = "are" if len(ahead) > 1 else "is"
         said.append(f"On what both scored {_named(ahead)} {are} significantly ahead of it.")

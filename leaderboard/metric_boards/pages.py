@@ -19,11 +19,11 @@ from leaderboard.analyses import Look, look, whole
 from leaderboard.analyses.pages import AWAITS_NEWER, waiting_page
 from leaderboard.corpus_context import corpus_context
 from leaderboard.judges.links import inspector_links
-from leaderboard.metric_boards.bands import Bands, bands_of, why_no_bands
 from leaderboard.metric_boards.board import COMPARE_FORM, metric_board, shown_columns
 from leaderboard.metric_boards.filter_form import filter_form
 from leaderboard.metric_boards.filters import GLOBAL, BoardWish, UnknownWish, kept, wish_of
-from leaderboard.metric_boards.headline import best_row, headline, like_the_best
+from leaderboard.metric_boards.headline import best_row, headline, tied_with_best
+from leaderboard.metric_boards.letters import Letters, letters_of, why_no_letters
 from leaderboard.metric_boards.obstacles import obstacles
 from leaderboard.metric_boards.plots import forest_figure
 from leaderboard.metric_requests import comparisons_asked, correlations_asked
@@ -48,20 +48,20 @@ def metrics(request: HttpRequest, slug: str) -> HttpResponse:
     whole = found.answer
     wish = _wish(request, keys, whole)
     document = kept(whole, wish)
-    compared, bands = _bands(version, aspect, wish, whole)
-    no_bands = why_no_bands(compared.answer if compared else None, wish.coefficient)
+    compared, letters = _letters(version, aspect, wish, whole)
+    no_letters = why_no_letters(compared.answer if compared else None, wish.coefficient)
 
     marks = (found.stored, compared.stored if compared else "", wish, _registered())
 
     @cache
     def table() -> TableWriter:
         def board() -> TableWriter:
-            alike = like_the_best(document, wish, bands)
-            return page_writer(metric_board(document, found.computed_at, wish, bands, no_bands, alike))
+            tied = tied_with_best(document, wish, letters)
+            return page_writer(metric_board(document, found.computed_at, wish, letters, no_letters, tied))
 
         return made_once(("metric board", *marks), board)
 
-    figure = cache(lambda: made_once(("forest", *marks), lambda: forest_figure(document, wish, bands)))
+    figure = cache(lambda: made_once(("forest", *marks), lambda: forest_figure(document, wish, letters)))
     comes = _will_be_there(request, found)
     metric = request.GET["metric"] if comes else _chosen_metric(request, whole, wish)
     context |= {
@@ -69,7 +69,7 @@ def metrics(request: HttpRequest, slug: str) -> HttpResponse:
         "compared": compared,
         "wish": wish,
         "form": filter_form(whole, wish, aspect, version.aspects, choices),
-        "headline": headline(document, wish, bands),
+        "headline": headline(document, wish, letters),
         "table": table,
         "columns": cache(lambda: shown_columns(table().table, wish, document)),
         "written_from": (found.stored, compared.stored if compared else "", _registered()),
@@ -100,15 +100,19 @@ def _wish(request: HttpRequest, systems: list[str], document: dict[str, Any] | N
         raise Http404(str(unknown)) from None
 
 
-def _bands(version: CorpusVersion, aspect: str, wish: BoardWish, document: dict[str, Any]) -> tuple[Any, Bands | None]:
-    """The look at the comparisons of all pairs, where there is anything to compare, and the bands in it."""
+def _letters(
+    version: CorpusVersion, aspect: str, wish: BoardWish, document: dict[str, Any]
+) -> tuple[Any, Letters | None]:
+    """The look at the comparisons of all pairs, where there is anything to compare, and the letters in it."""
     if wish.shown_variant != GLOBAL or _count(document) < 2:
         return None, None
     asked = comparisons_asked(aspect, wish.level, wish.systems)
     if asked is None:
         return None, None
     found = look(version, "comparisons", **asked)
-    return found, made_once(("bands", found.stored, wish.coefficient), lambda: bands_of(found.answer, wish.coefficient))
+    return found, made_once(
+        ("letters", found.stored, wish.coefficient), lambda: letters_of(found.answer, wish.coefficient)
+    )
 
 
 def _count(document: dict[str, Any]) -> int:

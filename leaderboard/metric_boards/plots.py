@@ -9,13 +9,13 @@ from annotations.estimates import Estimate
 from leaderboard.estimate_cells import COEFFICIENT_NAMES, coverage_badges
 from leaderboard.figures import Figure
 from leaderboard.figures.forest import ForestRow, forest
-from leaderboard.metric_boards.bands import NEW_LETTER, Bands
 from leaderboard.metric_boards.board import chosen_estimate
 from leaderboard.metric_boards.filters import GLOBAL, VARIANTS, BoardWish
+from leaderboard.metric_boards.letters import SHARED_LETTER, Letters
 from leaderboard.plots import ceiling_of, estimate_of, split_half_ceiling
 
 
-def forest_figure(document: Mapping[str, Any], wish: BoardWish, bands: Bands | None) -> Figure:
+def forest_figure(document: Mapping[str, Any], wish: BoardWish, letters: Letters | None) -> Figure:
     """Every metric's chosen coefficient at the chosen level, the human ceilings as lines. A distance is turned round,
     and says so: the farther to the right, the better a metric follows people."""
     rows = [row for row in document["rows"] if row["level"] == wish.level]
@@ -24,12 +24,12 @@ def forest_figure(document: Mapping[str, Any], wish: BoardWish, bands: Bands | N
     turned = any(not row["higher_is_better"] for row in rows)
     ceilings, no_ceiling = _ceilings(document, wish)
     return forest(
-        [_forest_row(row, wish, bands) for row in rows],
+        [_forest_row(row, wish, letters) for row in rows],
         figure_id=f"forest-{wish.level}",
         title=f"{name} with human scores of {document['aspect']}, {wish.level} level{variant}",
         across=f"{name}, {wish.level} level",
         ceilings=ceilings,
-        letters=NEW_LETTER,
+        letters=SHARED_LETTER,
         remark=" ".join(
             part for part in (no_ceiling, "Where lower is better, the sign is turned round." if turned else "") if part
         ),
@@ -37,13 +37,12 @@ def forest_figure(document: Mapping[str, Any], wish: BoardWish, bands: Bands | N
     )
 
 
-def _forest_row(row: Mapping[str, Any], wish: BoardWish, bands: Bands | None) -> ForestRow:
+def _forest_row(row: Mapping[str, Any], wish: BoardWish, letters: Letters | None) -> ForestRow:
     estimate = estimate_of(chosen_estimate(row, wish.coefficient, wish.shown_variant))
-    band = bands.of(row["metric"]) if bands is not None else None
     return ForestRow(
         label_of(row),
         estimate if row["higher_is_better"] else _turned(estimate),
-        None if band is None else band + 1,
+        letters.of(row["metric"]) if letters is not None else "",
         note=" ".join(part for part in (f"n = {row['n']}", *coverage_badges([dict(row)])) if part),
     )
 

@@ -14,7 +14,7 @@ from annotations.tables.numerals import written, written_p
 from leaderboard.estimate_cells import COEFFICIENT_NAMES, COEFFICIENTS, cell_of
 from leaderboard.figures import Figure
 from leaderboard.figures.forest import ForestRow, forest
-from leaderboard.metric_boards.bands import LEVEL_OF_TESTS
+from leaderboard.metric_boards.letters import LEVEL_OF_TESTS
 from leaderboard.plots import estimate_of
 from leaderboard.queries.driving_texts import Driver
 from leaderboard.statistics.human_ceiling import LEVELS

@@ -1,4 +1,4 @@
-"""Which metrics differ in how they follow people, and which cannot be told apart: every pair tested, in bands."""
+"""Which metrics differ in how they correlate with human ratings, and which do not: every pair is tested."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ from leaderboard.queries.system_choice import ALL, chosen_systems
 from leaderboard.statistics.all_pairs import PairTests, all_pairs_of_items, all_pairs_of_systems
 from leaderboard.statistics.clustered_differences import Population
 from leaderboard.statistics.clustered_pairs import clustered_pairs_of_items, clustered_pairs_of_systems
+from leaderboard.statistics.compact_letters import compact_letters
 from leaderboard.statistics.human_ceiling import CeilingLevel
 from leaderboard.statistics.many_comparisons import benjamini_hochberg, holm
-from leaderboard.statistics.metric_bands import metric_bands
 from leaderboard.statistics.permutation import NAMES, Coefficient, Swapped
 from leaderboard.statistics.placed_scores import FloatArray, PlacedScores
 from workers.metrics.configuration import Configuration
@@ -70,12 +70,13 @@ def compared_pairs(
     seed: int = SEED,
 ) -> dict[str, Any]:
     """Every pair of metrics at one level: the difference of their correlations with people and its p, as it is, after
-    Holm and after Benjamini and Hochberg; and the bands that follow at 5 % after Holm.
+    Holm and after Benjamini and Hochberg; and the letters that follow at 5 % after Holm.
 
     ``pairs``: ``[i, j, difference, p, p_holm, p_bh, permutations]``, i < j places in ``metrics``; numbers are null
     where undefined. The difference is of what both scored, metrics whose low scores are good turned round. ``alone``:
-    each metric's coefficient on all it scored, turned round likewise, which orders the bands. ``test`` None takes the
-    one that keeps its level, see docs/statistics_significance.md; ``permutations`` is 0 where it needs none.
+    each metric's coefficient on all it scored, turned round likewise, which orders the letters; ``groups``: each
+    metric's letters, 0 is "a" (``compact_letters``). ``test`` None takes the one that keeps its level, see
+    docs/statistics_significance.md; ``permutations`` is 0 where it needs none.
     """
     chosen = list(systems if systems is not None else select_systems(version))
     human = human_side(version, aspect, chosen)
@@ -201,10 +202,9 @@ def _tested(
 def _document(texts: Sequence[str], tests: PairTests) -> dict[str, Any]:
     adjusted, rate = holm(tests.p), benjamini_hochberg(tests.p)
     places = np.triu_indices(len(texts), 1)
-    p, differences = np.full((2, len(texts), len(texts)), np.nan)
+    p = np.full((len(texts), len(texts)), np.nan)
     p[places] = p.T[places] = adjusted
-    differences[places], differences.T[places] = tests.difference, -tests.difference
-    bands = metric_bands([one.value for one in tests.alone], differences, p)
+    groups = compact_letters([one.value for one in tests.alone], p)
     columns = zip(*places, tests.difference, tests.p, adjusted, rate, tests.permutations, strict=True)
     return {
         "pairs": [
@@ -212,6 +212,6 @@ def _document(texts: Sequence[str], tests: PairTests) -> dict[str, Any]:
             for i, j, *numbers, seen in columns
         ],
         "alone": {text: one.value for text, one in zip(texts, tests.alone, strict=True)},
-        "bands": dict(zip(texts, bands, strict=True)),
+        "groups": dict(zip(texts, groups, strict=True)),
         "undefined": {text: one.reason for text, one in zip(texts, tests.alone, strict=True) if not one.is_defined},
     }

@@ -14,7 +14,7 @@ from django.utils.translation import gettext as _
 from annotations.campaigns.models import Campaign
 from annotations.campaigns.queries.ratings import OVERALL
 from annotations.tables import Cell, Column, Row, Table
-from annotations.tables.numerals import band_letter
+from annotations.tables.numerals import letter
 from leaderboard.estimate_cells import cell_of
 from leaderboard.raters.agreement_tables import agreement_tables
 
@@ -184,7 +184,7 @@ def _in_order(pairs: Sequence[dict[str, Any]]) -> list[str]:
 def _pair_cell(pair: dict[str, Any], reasons: dict[str, str]) -> PairCell:
     value = pair["value"]
     if value is None:
-        mark = reasons.setdefault(pair["reason"], band_letter(len(reasons)))
+        mark = reasons.setdefault(pair["reason"], letter(len(reasons)))
         return PairCell(None, pair["items"], pair["reason"], mark)
     tint = min(max(int(value * TINTS), 0), TINTS - 1)
     return PairCell(value, pair["items"], tint=tint)

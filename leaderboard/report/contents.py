@@ -19,10 +19,10 @@ from leaderboard import queries
 from leaderboard.analyses.computing import answer_of
 from leaderboard.estimate_cells import COEFFICIENTS, of_all_levels
 from leaderboard.figures import Figure
-from leaderboard.metric_boards.bands import bands_of
 from leaderboard.metric_boards.board import metric_board, shown_columns
 from leaderboard.metric_boards.filters import BoardWish
 from leaderboard.metric_boards.headline import best_row, headline
+from leaderboard.metric_boards.letters import letters_of
 from leaderboard.metric_boards.plots import forest_figure
 from leaderboard.metric_requests import comparisons_asked, correlations_asked
 from leaderboard.raters.agreement_tables import agreement_tables
@@ -97,7 +97,7 @@ def contents_of(version: CorpusVersion, aspect: str, say: Say = lambda _line: No
     sections = [
         _agreement_section(version, agreement),
         *(_metric_section(version, correlations, level, comparisons.get(level)) for level in levels),
-        *([Section("scatter", "The metric that follows people best", figures=scatter)] if scatter else []),
+        *([Section("scatter", "The best metric against human ratings", figures=scatter)] if scatter else []),
         _system_section(version, aspect, standing),
         _rater_section(effects, corrected),
     ]
@@ -148,7 +148,7 @@ def _findings(
     found = []
     for level in levels:
         wish = BoardWish(level=level)
-        first, rest = headline(correlations, wish, bands_of(comparisons.get(level), wish.coefficient))
+        first, rest = headline(correlations, wish, letters_of(comparisons.get(level), wish.coefficient))
         found.append(" ".join(part for part in (first, rest) if part))
     best, beside = system_headline(standing["systems"])
     return [words for words in (*found, " ".join(part for part in (best, beside) if part)) if words]
@@ -183,9 +183,9 @@ def _metric_section(
     version: CorpusVersion, document: dict[str, Any], level: str, compared: dict[str, Any] | None
 ) -> Section:
     wish = BoardWish(level=level)
-    bands = bands_of(compared, wish.coefficient)
-    figure = forest_figure(document, wish, bands)
-    table = metric_board(document, None, wish, bands)
+    letters = letters_of(compared, wish.coefficient)
+    figure = forest_figure(document, wish, letters)
+    table = metric_board(document, None, wish, letters)
     columns = [column for column in shown_columns(table, wish, document).split(",") if not column.endswith("about")]
     columns = [column for column in columns if column.startswith((level, "seconds", "usd"))]
     section = Section(f"metrics-{level}", f"Metrics against people, {level} level", figures=[figure])

@@ -136,7 +136,7 @@ def _differences(tested: Mapping[str, Document]) -> str:
     return (
         f"{_sentence(one['method'])} {written(one['permutations'], 0)} permutations, seed {one['seed']}; {counted}. "
         "p counts the observed order among the permutations, so that it is never 0, and is adjusted by Holm's method "
-        "over all pairs of a level. Metrics that share a letter cannot be told apart."
+        "over all pairs of a level. Metrics that share a letter are not significantly different."
     )
 
 

@@ -119,7 +119,8 @@ def _estimate(mean: float, dialogues_rated: int, interval: tuple[float, float] |
 def _ranges(estimates: list[Estimate], dialogue_means: FloatArray, level: float) -> list[tuple[float, float] | None]:
     """What each mean is ranked by: its interval, or one with the other systems' spread; None where there is neither."""
     count = np.isfinite(dialogue_means).sum(axis=1)
-    varies = np.array([one.ci is not None and one.ci[0] < one.ci[1] for one in estimates]) & (count > 1)
+    has_width = [one.ci is not None and one.ci[0] < one.ci[1] for one in estimates]
+    varies = np.array(has_width, dtype=bool) & (count > 1)
     freedom = int((count[varies] - 1).sum())
     if not freedom:
         return [one.ci for one in estimates]

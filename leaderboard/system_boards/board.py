@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from annotations.tables import Cell, Column, Row, Table, mark_best
+from annotations.tables.numerals import letter
 from annotations.tables.to_html import TableWriter
 from leaderboard.board_words import board_signature, is_unmarked, who_handed_in
 from leaderboard.estimate_cells import cell_of
@@ -154,12 +155,11 @@ def _metric_key(configuration: str) -> str:
 
 
 def _system_row(system: dict[str, Any], metric_keys: list[str], corrected: Mapping[int, dict[str, Any]] | None) -> Row:
-    # The ranking counts bands from 1, cells from 0.
-    band = None if system["band"] is None else system["band"] - 1
+    letters = "" if system["band"] is None else letter(system["band"] - 1)
     rank = (
         Cell(reason=system["human"].get("reason") or system["human"].get("ci_reason") or "no interval, so no rank")
         if system["rank"] is None
-        else Cell(system["rank"], ci=(system["rank"], system["worst_rank"]), band=band)
+        else Cell(system["rank"], ci=(system["rank"], system["worst_rank"]), letters=letters)
     )
     cells = {
         "system": Cell(system["system"]),

@@ -32,9 +32,9 @@ from tests.browser.gallery import gallery, heat_page, page_of
 from tests.browser.visit import Visit, visitors
 
 METRICS = [
-    ForestRow("bleu_4", Estimate(-0.1, ci=(-0.25, 0.0)), band=2),
-    ForestRow("bertscore_f1[model=a/model-with-a-long-name,layer=40]", Estimate(0.5, ci=(0.4, 0.625)), band=1),
-    ForestRow("<b>submitted</b> & hostile", Estimate(0.3), band=1),
+    ForestRow("bleu_4", Estimate(-0.1, ci=(-0.25, 0.0)), "b"),
+    ForestRow("bertscore_f1[model=a/model-with-a-long-name,layer=40]", Estimate(0.5, ci=(0.4, 0.625)), "a"),
+    ForestRow("<b>submitted</b> & hostile", Estimate(0.3), "ab"),
 ]
 SYSTEMS = [
     RankRow("low", 0, 3, 3, Estimate(1.0, ci=(0.5, 1.5)), band=2),

@@ -51,7 +51,7 @@ def test_the_forest_s_points_and_whiskers_are_the_table_s(visit: Callable[..., V
 def test_the_headline_names_the_metric_at_the_top_of_the_table(visit: Callable[..., Visit]) -> None:
     page = visit().go(BOARD)
     first = page.locator("#table-metric-leaderboard tbody tr[data-id^=metric-] .name a").first.inner_text()
-    expect(page.locator(".headline")).to_contain_text(f"{first} follows people best at turn level: r = ")
+    expect(page.locator(".headline")).to_contain_text(f"{first} correlates best with human ratings at turn level: r = ")
 
 
 @pytest.mark.slow

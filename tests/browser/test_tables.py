@@ -175,7 +175,7 @@ def test_systems_in_one_band_share_a_letter_that_begins_with_a_and_stands_once_a
 ) -> None:
     page = visit().go("/corpora/demo/systems/")
     rows = page.locator("#table-system-leaderboard tbody tr")
-    letters = [row.locator(".band").all_inner_texts() for row in rows.all()]
+    letters = [row.locator(".letters").all_inner_texts() for row in rows.all()]
     assert all(len(row) == 1 for row in letters)
     assert letters[0][0].split()[-1] == "a"
 

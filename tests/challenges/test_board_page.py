@@ -100,7 +100,7 @@ def test_the_file_holds_what_the_page_shows() -> None:
     file = client_of().get(f"{address(round)}?download=public-board.json").json()
     [row] = file["rows"]
     assert row["cells"]["ranking"]["value"] == pytest.approx(0.15)
-    assert row["cells"]["rank"] == {"value": 1, "ci": [1, 1], "band": 0}
+    assert row["cells"]["rank"] == {"value": 1, "ci": [1, 1], "letters": "a"}
 
 
 def test_there_are_no_tabs_where_the_private_board_would_say_the_same() -> None:

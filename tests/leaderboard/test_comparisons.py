@@ -49,7 +49,7 @@ def test_every_pair_has_its_difference_and_three_p(version: CorpusVersion) -> No
     ((_, p, p_holm, p_bh, permutations),) = defined
     assert (p_holm, p_bh, permutations) == (p, p, 0)  # one pair is left: nothing to correct for
     assert found["undefined"] == {"constant": "all metric scores are equal"}
-    assert found["bands"]["constant"] is None
+    assert found["groups"]["constant"] == []
     assert set(document["not_compared"]) == {"spearman", "kendall"}
 
 

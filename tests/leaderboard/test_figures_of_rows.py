@@ -14,8 +14,8 @@ from leaderboard.figures.rater_effects import RaterRow, scale_use, severity_fore
 from leaderboard.figures.score_spread import system_scores
 
 THREE = [
-    ForestRow("bleu_4", Estimate(0.1, ci=(0.0, 0.25)), band=2, note="12 s per 1,000 responses"),
-    ForestRow("usr", Estimate(0.5, ci=(0.4, 0.625)), band=1),
+    ForestRow("bleu_4", Estimate(0.1, ci=(0.0, 0.25)), "b", note="12 s per 1,000 responses"),
+    ForestRow("usr", Estimate(0.5, ci=(0.4, 0.625)), "a"),
     ForestRow("constant", Estimate.undefined("all scores are equal")),
 ]
 
@@ -85,17 +85,10 @@ def test_each_ceiling_has_its_line_and_its_label_above_the_other() -> None:
     assert "One rater: 0.70. Split half: 0.80." in figure.caption
 
 
-def test_a_band_is_a_letter_at_the_edge_of_its_row_and_in_the_data() -> None:
+def test_letters_stand_at_the_edge_of_their_row_and_in_the_data() -> None:
     figure = correlations(THREE)
     assert [(label["y"], label["text"]) for label in figure.layout["annotations"]] == [(0, "b"), (1, "a")]
-    assert [row.cell("band").value for row in figure.points.rows] == ["b", "a", None]
-
-
-def test_neighbours_of_one_band_share_a_ground() -> None:
-    rows = [ForestRow(name, Estimate(value), band) for name, value, band in (("a", 3, 1), ("b", 2, 1), ("c", 1, 2))]
-    grounds = correlations(rows).layout["shapes"]
-    # The first band are the two upper rows, 1 and 2 from the bottom.
-    assert [(ground["y0"], ground["y1"]) for ground in grounds] == [(0.5, 2.5)]
+    assert [row.cell("letters").value for row in figure.points.rows] == ["b", "a", None]
 
 
 def test_two_rows_of_one_name_are_two_rows() -> None:

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from leaderboard.metric_boards.bands import bands_of, why_no_bands
 from leaderboard.metric_boards.board import CEILING, SPLIT_HALF, metric_board, shown_columns
 from leaderboard.metric_boards.filters import BoardWish, UnknownWish, kept, method_of, wish_of
-from leaderboard.metric_boards.headline import headline, like_the_best
+from leaderboard.metric_boards.headline import headline, tied_with_best
+from leaderboard.metric_boards.letters import letters_of, why_no_letters
 from leaderboard.metric_boards.plots import _ceilings, forest_figure
 
 HOSTILE = "<script>alert(1)</script>=1+1\u202e\"'"
@@ -48,8 +48,8 @@ def document(*rows: dict[str, Any], **more: Any) -> dict[str, Any]:
     }
 
 
-def comparisons(metrics: list[str], pairs: list[list[Any]], bands: dict[str, int | None]) -> dict[str, Any]:
-    numbers = {"pairs": pairs, "alone": dict.fromkeys(metrics, 0.1), "bands": bands, "undefined": {}}
+def comparisons(metrics: list[str], pairs: list[list[Any]], groups: dict[str, list[int]]) -> dict[str, Any]:
+    numbers = {"pairs": pairs, "alone": dict.fromkeys(metrics, 0.1), "groups": groups, "undefined": {}}
     return {
         "metrics": metrics,
         "method": "PERM-BOTH",
@@ -65,7 +65,7 @@ BOARD = document(
 TESTED = comparisons(
     ["bleu_4", "simcse", "pmi"],
     [[0, 1, -0.15, 0.02, 0.2, 0.1, 99], [0, 2, 0.1, 0.3, 0.3, 0.3, 99], [1, 2, 0.25, 0.001, 0.003, 0.003, 99]],
-    {"bleu_4": 1, "simcse": 1, "pmi": 2},
+    {"bleu_4": [0, 1], "simcse": [0], "pmi": [1]},
 )
 
 
@@ -73,36 +73,36 @@ TESTED = comparisons(
 
 
 def test_the_headline_names_the_best_who_is_level_with_it_and_how_far_people_agree() -> None:
-    bands = bands_of(TESTED, "pearson")
-    first, more = headline(BOARD, BoardWish(), bands)
-    assert first == "simcse follows people best at turn level: r = 0.45 [0.35, 0.55]."
+    letters = letters_of(TESTED, "pearson")
+    first, more = headline(BOARD, BoardWish(), letters)
+    assert first == "simcse correlates best with human ratings at turn level: r = 0.45 [0.35, 0.55]."
     assert more == (
-        "bleu_4 cannot be told apart from it. One person agrees with the others at r = 0.70, the human ceiling."
+        "bleu_4 is not significantly different. One person agrees with the others at r = 0.70, the human ceiling."
     )
 
 
 def test_a_distance_is_best_where_it_is_most_negative() -> None:
     first, _ = headline(BOARD, BoardWish(level="system"), None)
-    assert first.startswith("fbd follows people best at system level: r = −0.90")
+    assert first.startswith("fbd correlates best with human ratings at system level: r = −0.90")
     assert "lower is better" in first
 
 
 def test_where_the_best_goes_against_people_it_is_not_praised() -> None:
     first, _ = headline(document(row("bleu_4", "turn", -0.1), row("fbd", "turn", 0.2, higher=False)), BoardWish(), None)
-    assert first.startswith("No metric follows people at turn level: the best is bleu_4")
+    assert first.startswith("No metric correlates positively with human ratings at turn level: the best is bleu_4")
 
 
 def test_a_metric_alone_and_one_that_all_are_behind() -> None:
     assert "No other is computed" in headline(document(row("bleu_4", "turn", 0.1)), BoardWish(), None)[1]
-    behind = comparisons(["a", "b"], [[0, 1, 0.3, 0.0, 0.01, 0.01, 99]], {"a": 1, "b": 2})
+    behind = comparisons(["a", "b"], [[0, 1, 0.3, 0.0, 0.01, 0.01, 99]], {"a": [0], "b": [1]})
     two = document(row("a", "turn", 0.5), row("b", "turn", 0.1))
-    assert headline(two, BoardWish(), bands_of(behind, "pearson"))[1].startswith("b is significantly behind it.")
+    assert headline(two, BoardWish(), letters_of(behind, "pearson"))[1].startswith("b is significantly behind it.")
 
 
 def test_a_metric_that_is_ahead_of_the_best_on_what_both_scored_is_named() -> None:
-    turned = comparisons(["a", "b"], [[0, 1, -0.3, 0.0, 0.01, 0.01, 99]], {"a": 1, "b": 1})
+    turned = comparisons(["a", "b"], [[0, 1, -0.3, 0.0, 0.01, 0.01, 99]], {"a": [0], "b": [1]})
     two = document(row("a", "turn", 0.5), row("b", "turn", 0.4))
-    said = headline(two, BoardWish(), bands_of(turned, "pearson"))[1]
+    said = headline(two, BoardWish(), letters_of(turned, "pearson"))[1]
     assert said.startswith("On what both scored b is significantly ahead of it.")
 
 
@@ -122,29 +122,37 @@ def test_without_raters_the_headline_says_that_the_ceiling_is_not_known() -> Non
 # --- what is marked ------------------------------------------------------------------------------------------------
 
 
-def test_letters_follow_the_stored_bands_and_level_with_the_best_is_a_badge() -> None:
-    bands = bands_of(TESTED, "pearson")
-    table = metric_board(BOARD, None, BoardWish(), bands, "", like_the_best(BOARD, BoardWish(), bands))
+def test_letters_and_tied_with_the_best_come_from_the_same_tests() -> None:
+    letters = letters_of(TESTED, "pearson")
+    table = metric_board(BOARD, None, BoardWish(), letters, "", tied_with_best(BOARD, BoardWish(), letters))
     by_name = {one.id: one for one in table.rows}
-    assert by_name["metric-simcse"].cell("turn-pearson").band == 0
-    assert by_name["metric-bleu_4"].cell("turn-pearson").band == 0
-    assert by_name["metric-pmi"].cell("turn-pearson").band == 1
-    assert by_name["metric-bleu_4"].cell("turn-spearman").band is None
-    badged = [one.id for one in table.rows if "like the best" in one.badges]
-    assert badged == ["metric-bleu_4"]
+    assert by_name["metric-simcse"].cell("turn-pearson").letters == "a"
+    assert by_name["metric-bleu_4"].cell("turn-pearson").letters == "ab"
+    assert by_name["metric-pmi"].cell("turn-pearson").letters == "b"
+    assert by_name["metric-bleu_4"].cell("turn-spearman").letters == ""
+    assert [one.id for one in table.rows if "tied with the best" in one.badges] == ["metric-bleu_4"]
+
+
+def test_of_ten_letters_and_more_only_tied_with_the_best_is_shown() -> None:
+    names = [f"m{number}" for number in range(10)]
+    many = comparisons(names, [[0, 1, 0.3, 0.0, 0.01, 0.01, 99]], {name: [k] for k, name in enumerate(names)})
+    letters = letters_of(many, "pearson")
+    assert letters is not None
+    assert letters.of("m0") == ""
+    assert letters.tied_with("m0", names[1:]) == []
 
 
 def test_a_coefficient_that_was_not_tested_has_no_letters_and_says_so() -> None:
-    assert bands_of(TESTED, "kendall") is None
-    assert bands_of(None, "pearson") is None
-    assert why_no_bands(None, "kendall") == ""
-    table = metric_board(BOARD, None, BoardWish(coefficient="kendall"), None, why_no_bands(TESTED, "kendall"))
+    assert letters_of(TESTED, "kendall") is None
+    assert letters_of(None, "pearson") is None
+    assert why_no_letters(None, "kendall") == ""
+    table = metric_board(BOARD, None, BoardWish(coefficient="kendall"), None, why_no_letters(TESTED, "kendall"))
     assert any("No letters on Kendall's τ-b at turn level: it is too dear." in note for note in table.notes)
 
 
 def test_pairs_that_could_not_be_tested_tell_nothing() -> None:
-    untested = comparisons(["a", "b"], [[0, 1, None, None, None, None, 0]], {"a": 1, "b": 1})
-    assert bands_of(untested, "pearson") is None
+    untested = comparisons(["a", "b"], [[0, 1, None, None, None, None, 0]], {"a": [0], "b": [0]})
+    assert letters_of(untested, "pearson") is None
 
 
 def test_the_strongest_of_a_column_is_best_in_its_own_direction() -> None:

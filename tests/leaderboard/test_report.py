@@ -41,7 +41,7 @@ def words_of(html: str) -> str:
 def test_it_says_what_the_board_says(rated: Rated, tmp_path: Path) -> None:
     """r of the four responses is 0.8 (see conftest); each dialogue has one turn, so its level would say the same."""
     words = words_of(report_of(rated, tmp_path / "out", FOUR_RESPONSES))
-    assert re.search(r"length follows people best at turn level: r = 0\.80", words)
+    assert re.search(r"length correlates best with human ratings at turn level: r = 0\.80", words)
     assert "dialogue level says the same and is left out" in words
     assert "Metrics against people, dialogue level" not in words
 

@@ -135,8 +135,7 @@
       if (/^[xy]axis\d*$/.test(name)) copy[name] = { ...grid, ...copy[name], fixedrange: width < 600 };
     }
     for (const shape of copy.shapes || []) {
-      if (shape.name === "band") shape.fillcolor = colour("--band");
-      else shape.line = { ...shape.line, color: colour("--muted") };
+      shape.line = { ...shape.line, color: colour("--muted") };
     }
     for (const label of copy.annotations || []) {
       label.font = { size: 12, color: colour(label.name === "row" ? "--text" : "--muted") };

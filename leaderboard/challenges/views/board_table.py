@@ -10,6 +10,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from annotations.tables import Cell, Column, Row, Table, mark_best
+from annotations.tables.numerals import letter
 from leaderboard.challenges.models import Track
 
 RANKING = "ranking"
@@ -103,12 +104,12 @@ def _metric_column(number: int, metric: dict[str, Any]) -> Column:
 
 
 def _row(entry: dict[str, Any], metrics: list[tuple[int, dict[str, Any]]], may_open: bool) -> Row:
-    band = None if entry["band"] is None else entry["band"] - 1  # rankings count bands from 1, cells from 0
+    letters = "" if entry["band"] is None else letter(entry["band"] - 1)
     cells = {
         "team": Cell(entry["team"] or entry["name"]),
         "rank": Cell(reason=entry["reason"])
         if entry["rank"] is None
-        else Cell(entry["rank"], ci=(entry["rank"], entry["worst_rank"]), band=band),
+        else Cell(entry["rank"], ci=(entry["rank"], entry["worst_rank"]), letters=letters),
         "order": Cell(entry["order"], reason=entry["reason"]),
         "name": Cell(entry["name"], href=_address_of(entry) if may_open or entry["own"] else ""),
         "track": Cell(_track(entry["track"]), reason=_("comes with the corpus")),

@@ -8,7 +8,7 @@ import pytest
 from annotations.tables import Cell, Column, Row, Table, mark_best, sort_table, to_html
 from annotations.tables.arrange import order_of, parse_sort
 from annotations.tables.markers import COLOURS, SHAPES, colour_number, shape
-from annotations.tables.numerals import band_letter, written, written_p
+from annotations.tables.numerals import letter, written, written_p
 from annotations.tables.to_html import TableWriter, table_to_html
 from tests.annotations.tables.example import TABLE
 
@@ -88,14 +88,13 @@ def test_the_range_of_a_rank_stands_beside_it() -> None:
     assert words(rows(tree(TABLE))[2][3]) == "2 (1–3)"
 
 
-def test_systems_that_cannot_be_told_apart_share_a_letter_and_a_tint() -> None:
+def test_rows_that_are_not_significantly_different_share_a_letter() -> None:
     column = Column("rank", "rank", "rank")
-    systems = [("one", 0), ("two", 0), ("three", 1)]
-    ranked = tuple(Row(name, {"s": Cell(name), "rank": Cell(1, band=band)}) for name, band in systems)
+    systems = [("one", "a"), ("two", "ab"), ("three", "b")]
+    ranked = tuple(Row(name, {"s": Cell(name), "rank": Cell(1, letters=letters)}) for name, letters in systems)
     table = Table("t", "", (Column("s", "s"), column), ranked)
     drawn = rows(tree(table))
-    assert [row.get("class") for row in drawn] == ["band-0", "band-0", "band-1"]
-    assert [words(row[1]) for row in drawn] == ["1 group a", "1 group a", "1 group b"]
+    assert [words(row[1]) for row in drawn] == ["1 group a", "1 group ab", "1 group b"]
 
 
 @pytest.mark.parametrize("text", ["<script>alert(1)</script>", '" onclick="x', "a & b", "it's"])
@@ -128,9 +127,9 @@ def test_small_p_values_are_bounded_not_rounded_to_zero() -> None:
     assert (written_p(0.0004), written_p(0.0314)) == ("p < 0.001", "p = 0.031")
 
 
-@pytest.mark.parametrize(("band", "letter"), [(0, "a"), (25, "z"), (26, "aa"), (51, "az"), (52, "ba")])
-def test_bands_count_in_letters(band: int, letter: str) -> None:
-    assert band_letter(band) == letter
+@pytest.mark.parametrize(("number", "written_as"), [(0, "a"), (25, "z"), (26, "aa"), (51, "az"), (52, "ba")])
+def test_groups_count_in_letters(number: int, written_as: str) -> None:
+    assert letter(number) == written_as
 
 
 def test_the_first_48_systems_look_different() -> None:

@@ -5,7 +5,6 @@ import numpy as np
 import pytest
 
 from leaderboard.statistics.many_comparisons import benjamini_hochberg, holm
-from leaderboard.statistics.metric_bands import metric_bands
 
 CASE = json.loads((Path(__file__).parents[2] / "cases" / "significance.json").read_text())["many_comparisons"]
 
@@ -47,37 +46,3 @@ def symmetric(pairs, metrics):
     for (i, j), value in pairs.items():
         p[i, j] = p[j, i] = value
     return p
-
-
-def lead(*coefficients):
-    """Differences of these coefficients, where every metric scored all."""
-    values = np.array([np.nan if one is None else one for one in coefficients])
-    return values[:, None] - values
-
-
-def test_a_band_begins_below_any_of_the_band_above():
-    # 1 is like 0; 2 is like 1 but below 0: it opens the second band. 3 is like 2: the same band, though below 0 and 1.
-    p = symmetric({(0, 1): 0.5, (0, 2): 0.01, (1, 2): 0.4, (0, 3): 0.01, (1, 3): 0.01, (2, 3): 0.3}, 4)
-    assert metric_bands([0.9, 0.8, 0.7, 0.6], lead(0.9, 0.8, 0.7, 0.6), p) == [1, 1, 2, 2]
-
-
-def test_bands_follow_the_coefficient_and_not_the_order_given():
-    p = symmetric({(0, 1): 0.01, (0, 2): 0.01, (1, 2): 0.6}, 3)
-    assert metric_bands([0.2, 0.8, 0.9], lead(0.2, 0.8, 0.9), p) == [2, 1, 1]
-
-
-def test_a_metric_without_a_coefficient_has_no_band_and_splits_none():
-    p = symmetric({(0, 2): 0.6}, 3)
-    assert metric_bands([0.9, None, 0.2], lead(0.9, None, 0.2), p) == [1, None, 1]
-
-
-def test_equal_coefficients_share_a_band_whatever_p_says():
-    assert metric_bands([0.5, 0.5], lead(0.5, 0.5), symmetric({(0, 1): 0.001}, 2)) == [1, 1]
-
-
-def test_a_metric_that_is_ahead_on_what_both_scored_is_not_below():
-    # The second has the lower coefficient on all it scored, and is the better one where both have scores.
-    differences = np.array([[0.0, -0.44], [0.44, 0.0]])
-    p = symmetric({(0, 1): 1e-7}, 2)
-    assert metric_bands([0.85, 0.80], differences, p) == [1, 1]
-    assert metric_bands([0.85, 0.80], -differences, p) == [1, 2]

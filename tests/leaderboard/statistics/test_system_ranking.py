@@ -118,3 +118,8 @@ def test_a_higher_level_widens_the_interval():
 def test_no_ratings_at_all():
     empty = PlacedScores(np.empty(0), np.empty(0, dtype=int), np.empty(0, dtype=int))
     assert [one.rank for one in rank_systems(empty, 2)] == [None, None]
+
+
+def test_no_systems_have_no_ranks():
+    empty = PlacedScores(np.empty(0), np.empty(0, dtype=int), np.empty(0, dtype=int))
+    assert rank_systems(empty, 0) == []
