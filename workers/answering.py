@@ -14,7 +14,6 @@ from annotations.campaigns.models.conversation import KEY_VARIABLE_PREFIX, LONGE
 from annotations.campaigns.queries.chat import persona_played, system_of, utterances_of
 from annotations.importers.texts import storable
 from workers import replies
-from workers.endpoint_places import leads_to_keys
 from workers.language_models.chat_prompt import SaidNothing, chat_messages, digest, seed_of, utterance_of
 from workers.language_models.client import Endpoint, LanguageModel, NoAnswerError
 from workers.leases import lease_kept
@@ -96,8 +95,6 @@ def endpoint_of(system: ChatSystem) -> Endpoint:
         if not model:
             raise NotReachable("no model is named: neither here nor in DIALEVAL_LLM_MODEL")
         return Endpoint(settings.LLM_URL, model, settings.LLM_KEY or NO_KEY)
-    if leads_to_keys(system.base_url):
-        raise NotReachable("the address leads to no endpoint: link-local addresses are not asked")
     return Endpoint(system.base_url, system.model, _key(system.key_variable))
 
 

@@ -17,10 +17,11 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
+from annotations.outgoing import AddressNotAllowed
 from leaderboard.challenges.actions import notices
 from leaderboard.challenges.actions.notices import Claim
 from leaderboard.challenges.models import Notice, Submission
-from leaderboard.challenges.pinned_http import Answer, NotAllowed, NotReached, post
+from leaderboard.challenges.pinned_http import Answer, NotReached, post
 from leaderboard.challenges.queries import submissions
 from workers.leases import lease_kept
 
@@ -85,7 +86,7 @@ def _call(claim: Claim, notice: Notice) -> bool:
     }
     try:
         answer = post(webhook.url, body, headers, private_allowed=settings.WEBHOOK_PRIVATE)
-    except NotAllowed as problem:
+    except AddressNotAllowed as problem:
         notices.give_up(claim, str(problem))
         return False
     except NotReached as problem:

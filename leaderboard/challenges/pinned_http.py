@@ -7,7 +7,6 @@ it is looked at once. Redirects are not followed. All of it takes ten seconds at
 from __future__ import annotations
 
 import http.client
-import ipaddress
 import socket
 import ssl
 import threading
@@ -18,15 +17,12 @@ from contextlib import suppress
 from dataclasses import dataclass
 from urllib.parse import SplitResult, urlsplit
 
+from annotations import outgoing
+from annotations.outgoing import AddressNotAllowed
+
 SECONDS = 10.0
 ANSWER_BYTES = 2000
-_NAT64 = (ipaddress.ip_network("64:ff9b::/96"), ipaddress.ip_network("64:ff9b:1::/48"))
-Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 _looking_up = ThreadPoolExecutor(max_workers=8, thread_name_prefix="names of webhooks")
-
-
-class NotAllowed(Exception):
-    """The address leads where nothing may be sent; trying again would not help."""
 
 
 class NotReached(Exception):
@@ -39,25 +35,11 @@ class Answer:
     text: str
 
 
-def is_public(address: Address) -> bool:
-    """Whether an address is of the internet at large: neither loopback, private, link-local, multicast nor reserved,
-    nor an IPv6 spelling of one that is."""
-    if isinstance(address, ipaddress.IPv6Address):
-        if any(address in network for network in _NAT64):
-            return False
-        inner = address.ipv4_mapped or address.sixtofour
-        if inner is not None:
-            return is_public(inner)
-        if address.teredo is not None:
-            return False
-    return address.is_global and not address.is_multicast and not address.is_reserved
-
-
 def post(url: str, body: bytes, headers: Mapping[str, str], private_allowed: bool, seconds: float = SECONDS) -> Answer:
-    """Raises ``NotAllowed`` or ``NotReached``, with words for the webhook's owner."""
+    """Raises ``AddressNotAllowed`` or ``NotReached``, with words for the webhook's owner."""
     parts = urlsplit(url)
     if parts.scheme not in (("https", "http") if private_allowed else ("https",)) or not parts.hostname:
-        raise NotAllowed("the address is not https://")
+        raise AddressNotAllowed("the address is not https://")
     address, port = _resolved(parts, private_allowed, seconds)
     connection = _connection(parts, address, port, seconds)
     late = threading.Event()
@@ -89,18 +71,14 @@ def _resolved(parts: SplitResult, private_allowed: bool, seconds: float) -> tupl
     port = parts.port or (443 if parts.scheme == "https" else 80)
     host = parts.hostname or ""
     try:
-        found = _looking_up.submit(
-            socket.getaddrinfo, host, port, type=socket.SOCK_STREAM, proto=socket.IPPROTO_TCP
-        ).result(timeout=seconds)
+        lookup = _looking_up.submit(outgoing.resolve, host, port, allow_private=private_allowed)
+        addresses = lookup.result(timeout=seconds)
     except TookTooLong:
         raise NotReached(f"the name was not found within {seconds:g} s") from None
     except (OSError, UnicodeError):
         raise NotReached("there is no such host") from None
-    addresses = list(dict.fromkeys(str(place[4][0]).partition("%")[0] for place in found))
     if not addresses:
         raise NotReached("there is no such host")
-    if not private_allowed and not all(is_public(ipaddress.ip_address(one)) for one in addresses):
-        raise NotAllowed("the address does not lead to the public internet")
     return addresses[0], port
 
 

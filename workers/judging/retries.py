@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from annotations.outgoing import AddressNotAllowed
 from workers.language_models.asynchronous import UnreadableReply
 from workers.language_models.client import Endpoint
 from workers.language_models.refusals import reason_of, why_not_taken, words_to_keep
@@ -60,6 +61,8 @@ def verdict(problem: Exception, endpoint: Endpoint, asked: str) -> Verdict:
         return Again(str(problem))
     if isinstance(problem, openai.APIStatusError):
         return _of_status(problem, endpoint, asked)
+    if isinstance(problem, AddressNotAllowed):
+        return GiveUp(str(problem))
     if isinstance(problem, openai.APIConnectionError):
         return Again(_connection_words(problem, endpoint, asked))
     return GiveUp(f"{reason_of(problem)}: {words_to_keep(problem, endpoint, asked)}")

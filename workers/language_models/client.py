@@ -65,6 +65,8 @@ class LanguageModel:
     ) -> None:
         from openai import DefaultHttpxClient, OpenAI
 
+        from workers.language_models.connections import checked_transport
+
         self.endpoint = endpoint
         self.temperature = temperature
         self.seed = seed
@@ -74,7 +76,7 @@ class LanguageModel:
             timeout=timeout_seconds,
             max_retries=max_retries,
             # What is asked goes where the organiser said, and nowhere that the endpoint sends it on to.
-            http_client=DefaultHttpxClient(follow_redirects=False),
+            http_client=DefaultHttpxClient(transport=checked_transport(), follow_redirects=False),
         )
 
     def answer(

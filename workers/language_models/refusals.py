@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from urllib.parse import quote
 
+from annotations.outgoing import AddressNotAllowed
 from workers.language_models.client import Endpoint
 
 REMOVED = "[key removed]"
@@ -59,6 +60,8 @@ def reason_of(problem: Exception) -> str:
 
     if isinstance(problem, openai.APITimeoutError):
         return "the endpoint gave no answer in time, again and again"
+    if isinstance(problem, AddressNotAllowed):
+        return "the endpoint's address is not one that this site asks"
     if isinstance(problem, openai.APIConnectionError):
         return "the endpoint cannot be reached"
     if isinstance(problem, openai.APIStatusError):
