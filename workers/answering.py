@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import logging
 import os
+import time
+from collections.abc import Sequence
 from functools import lru_cache
 
 from billiard.exceptions import SoftTimeLimitExceeded
@@ -13,15 +15,19 @@ from annotations.campaigns.models import ChatSystem, Conversation, Message
 from annotations.campaigns.models.conversation import KEY_VARIABLE_PREFIX, LONGEST_MESSAGE
 from annotations.campaigns.queries.chat import persona_played, system_of, utterances_of
 from annotations.importers.texts import storable
-from workers import replies
+from workers import charges, replies
+from workers.judging.retries import may_be_charged, may_pass, pause_before
 from workers.language_models.chat_prompt import SaidNothing, chat_messages, digest, seed_of, utterance_of
 from workers.language_models.client import Endpoint, LanguageModel, NoAnswerError
+from workers.language_models.client import Message as Prompted
+from workers.language_models.usage import counted, most_of
 from workers.leases import lease_kept
 
 log = logging.getLogger(__name__)
 
 ANSWER_SECONDS = 60.0
-"""A rater waits for no answer longer than this; the client asks once more where the network fails."""
+"""A rater waits for no answer longer than this."""
+ATTEMPTS = 2
 NO_KEY = "none"
 """What an endpoint that wants no key is sent: the client insists on sending something."""
 
@@ -68,12 +74,34 @@ def _ask(message: Message, attempt: int) -> tuple[str, str]:
     prompt = chat_messages(system.instructions, persona_played(conversation), said)
     endpoint = endpoint_of(system)
     seed = seed_of(_campaign_seed(conversation), conversation.public_id, message.number, attempt)
-    written = _model(endpoint, system.temperature).answer(prompt, system.max_tokens, seed=seed)
+    written = _written(message, _model(endpoint, system.temperature), prompt, system.max_tokens, seed)
     signature = (
         f"model:{endpoint.model}|temperature:{system.temperature:g}|max_tokens:{system.max_tokens}"
         f"|seed:{seed}|attempt:{attempt}|prompt:{digest(prompt)}"
     )
     return utterance_of(written, LONGEST_MESSAGE), signature
+
+
+def _written(message: Message, model: LanguageModel, prompt: Sequence[Prompted], max_tokens: int, seed: int) -> str:
+    """The model's words, asked for once more where the network or the endpoint fails. Each attempt is charged before
+    it is sent. Raises ``NoAnswerError`` where there are none."""
+    row, most = Message.objects.filter(pk=message.pk), most_of(prompt, max_tokens)
+    for again in range(ATTEMPTS):
+        charges.reserve(row, most)
+        try:
+            completion = model.complete(prompt, max_tokens, seed)
+        except Exception as problem:
+            if not may_be_charged(problem):
+                charges.release(row, most)
+            if not may_pass(problem) or again + 1 == ATTEMPTS:
+                raise
+            time.sleep(pause_before(again + 1))
+        else:
+            charges.settle(row, most, counted(completion) or most)
+            if not completion.text:
+                raise NoAnswerError(f"{model.endpoint.model} at {model.endpoint.base_url} answered without text")
+            return completion.text
+    raise AssertionError("the last attempt returns or raises")
 
 
 def _campaign_seed(conversation: Conversation) -> int:
@@ -110,7 +138,7 @@ def _key(variable: str) -> str:
 @lru_cache(maxsize=16)
 def _model(endpoint: Endpoint, temperature: float) -> LanguageModel:
     """Kept by the process: making a client takes longer than many an answer."""
-    return LanguageModel(endpoint, temperature=temperature, timeout_seconds=ANSWER_SECONDS, max_retries=1)
+    return LanguageModel(endpoint, temperature=temperature, timeout_seconds=ANSWER_SECONDS, max_retries=0)
 
 
 def _in_words(problem: Exception) -> str:

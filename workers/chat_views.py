@@ -252,6 +252,7 @@ def _system_page(
         "form": form,
         "trial_form": trial_form,
         "campaigns": queries.campaigns_with(system),
+        "charges": queries.charges_of(system),
         "persona": queries.TRIAL_PERSONA,
         **_trial_context(system, trial),
     }

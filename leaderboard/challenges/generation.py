@@ -14,7 +14,7 @@ from __future__ import annotations
 import logging
 import time
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -27,8 +27,8 @@ from annotations.importers.problems import ImportFailed
 from leaderboard.challenges.actions import generating, work
 from leaderboard.challenges.actions.generating import Kept
 from leaderboard.challenges.models import Round, Submission
-from leaderboard.challenges.prompts.asking import AskFailed, Questioner, Said, signature_of
-from leaderboard.challenges.prompts.budget import Usage, cost_in_words
+from leaderboard.challenges.prompts.asking import AskFailed, Question, Questioner, Said, signature_of
+from leaderboard.challenges.prompts.budget import cost_in_words
 from leaderboard.challenges.prompts.spec import LARGEST_FILE, Prompt, read_prompt
 from leaderboard.challenges.queries import prompting
 from leaderboard.challenges.queries.downloads import hides_references
@@ -36,8 +36,10 @@ from leaderboard.challenges.queries.prompting import WaitingTurn
 from leaderboard.challenges.uploads import opened
 from leaderboard.challenges.validation import NoLongerOurs
 from workers.answering import NotReachable, endpoint_of
-from workers.language_models.client import Endpoint, LanguageModel
+from workers.judging.retries import may_be_charged, may_pass, pause_before, wish_of
+from workers.language_models.client import Completion, Endpoint, LanguageModel
 from workers.language_models.refusals import key_fault
+from workers.language_models.usage import Usage, counted
 from workers.raters_waiting import LEAST_SECONDS, LOOK_SECONDS, raters_wait
 
 logger = logging.getLogger(__name__)
@@ -45,7 +47,8 @@ logger = logging.getLogger(__name__)
 DIALOGUES_AT_ONCE = 4
 CALL_SECONDS = 60.0
 RETRIES = 5
-"""After errors that pass (429, 5xx, no answer in time), with pauses of 0.5 s, 1 s, 2 s, … or as long as it is told."""
+"""After errors that pass (429, 5xx, no answer in time), with pauses of up to 0.5 s, 1 s, 2 s, … or as long as it is
+told. Each attempt is charged."""
 SHARE_OF_TASK = 0.8
 """Of the longest time of a task: then no turn is begun any more, and those in flight have the rest to end."""
 
@@ -108,6 +111,12 @@ class _Dialogue:
     name: str
     turns: deque[WaitingTurn]
     used: Usage
+    steps: Generator[Question, Completion, Said] | None = None
+    """Of the turn that is being asked."""
+    question: Question | None = None
+    """The call that is under way."""
+    failures: int = 0
+    """Times that it came to nothing."""
 
 
 @dataclass
@@ -140,34 +149,76 @@ class _Run:
 
     def _ask(self, waiting: deque[int], questioner: Questioner, threads: ThreadPoolExecutor) -> None:
         self.asking_since = time.monotonic()
-        under_way: dict[Future[Said], _Dialogue] = {}
+        under_way: dict[Future[Completion], _Dialogue] = {}
         failure: AskFailed | None = None
+
+        def send(dialogue: _Dialogue, question: Question, pause: float = 0.0) -> None:
+            """Every attempt is charged before it is sent."""
+            if not generating.reserve(self.claim, question.most):
+                raise NoLongerOurs
+            dialogue.question, self.has_asked = question, True
+            under_way[threads.submit(_complete, question, questioner.model, pause)] = dialogue
+
+        def go_on(dialogue: _Dialogue, came: Completion | Exception | None) -> None:
+            """To the dialogue's next call, or, where none is to be begun, to the end of its turn."""
+            while came is not None or (dialogue.turns and failure is None and not self._time_is_up()):
+                try:
+                    send(dialogue, self._next_question(dialogue, questioner, came))
+                    return
+                except StopIteration as end:
+                    dialogue.steps, came = None, None
+                    self._keep(dialogue, end.value)
+
         while True:
             while waiting and len(under_way) < DIALOGUES_AT_ONCE and failure is None and not self._time_is_up():
-                dialogue = self._begun(waiting.popleft())
-                under_way[self._asked(dialogue, questioner, threads)] = dialogue
+                go_on(self._begun(waiting.popleft()), None)
             if not under_way:
                 break
             for future in wait(under_way, return_when=FIRST_COMPLETED).done:
                 dialogue = under_way.pop(future)
+                question, came = dialogue.question, self._settled(dialogue, future)
+                assert question is not None
+                if isinstance(came, Exception) and may_pass(came) and dialogue.failures < RETRIES and failure is None:
+                    dialogue.failures += 1
+                    send(dialogue, question, pause_before(dialogue.failures, wish_of(_headers(came))))
+                    continue
+                dialogue.failures = 0
                 try:
-                    self._keep(dialogue, future.result())
+                    go_on(dialogue, came)
                 except AskFailed as problem:  # the other answers in flight are waited for: they are paid for
-                    generating.count_used(self.claim, problem.usage)
                     failure = failure or problem
-                if dialogue.turns and failure is None and not self._time_is_up():
-                    under_way[self._asked(dialogue, questioner, threads)] = dialogue
         if failure is not None:
             raise failure
+
+    def _next_question(
+        self, dialogue: _Dialogue, questioner: Questioner, came: Completion | Exception | None
+    ) -> Question:
+        """Raises ``StopIteration`` with what was said where the turn is over."""
+        if dialogue.steps is None:
+            turn = dialogue.turns[0]
+            dialogue.steps = questioner.turn(dialogue.name, turn.number, turn.place, dialogue.used)
+            return next(dialogue.steps)
+        if isinstance(came, Exception):
+            return dialogue.steps.throw(came)
+        assert came is not None
+        return dialogue.steps.send(came)
+
+    def _settled(self, dialogue: _Dialogue, future: Future[Completion]) -> Completion | Exception:
+        """What came of the call, which is charged for it."""
+        assert dialogue.question is not None
+        most = dialogue.question.most
+        try:
+            completion = future.result()
+        except Exception as problem:
+            if not may_be_charged(problem):
+                generating.release(self.claim, most)
+            return problem
+        generating.settle(self.claim, most, counted(completion) or most)
+        return completion
 
     def _begun(self, dialogue_pk: int) -> _Dialogue:
         name, turns = prompting.waiting_turns(self.submission, dialogue_pk)
         return _Dialogue(dialogue_pk, name, deque(turns), prompting.used_in(self.submission, dialogue_pk))
-
-    def _asked(self, dialogue: _Dialogue, questioner: Questioner, threads: ThreadPoolExecutor) -> Future[Said]:
-        turn = dialogue.turns[0]
-        self.has_asked = True
-        return threads.submit(questioner.turn, dialogue.name, turn.number, turn.place, dialogue.used)
 
     def _keep(self, dialogue: _Dialogue, said: Said) -> None:
         turn = dialogue.turns.popleft()
@@ -211,7 +262,7 @@ class _Run:
     def _questioner(self) -> Iterator[Questioner]:
         round = self.submission.round
         assert round is not None
-        model = LanguageModel(self.endpoint, timeout_seconds=CALL_SECONDS, max_retries=RETRIES)
+        model = LanguageModel(self.endpoint, timeout_seconds=CALL_SECONDS, max_retries=0)  # each attempt is charged
         try:
             yield Questioner(model, self.prompt, prompting.limits_of(round))
         finally:
@@ -259,6 +310,15 @@ class _Run:
             f"Answered: {self.said:,} turns in {used.calls:,} calls with {used.input_tokens:,} input and "
             f"{used.output_tokens:,} output tokens{cost}."
         )
+
+
+def _complete(question: Question, model: LanguageModel, pause: float) -> Completion:
+    time.sleep(pause)
+    return question.complete(model)
+
+
+def _headers(problem: Exception) -> Mapping[str, str]:
+    return getattr(getattr(problem, "response", None), "headers", {})
 
 
 @contextmanager

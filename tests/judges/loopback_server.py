@@ -22,6 +22,7 @@ A step is ``{"do": …}`` with ``seconds`` (it waits so long first; else the ser
 * ``context_length``, ``content_filter``: 400 in OpenAI's words. ``unauthorized``: 401 that repeats the key.
 * ``redirect``: 307 to ``location``.
 * ``garbage`` (no JSON), ``html``, ``no_choices``, ``truncated`` (JSON cut off, Content-Length as cut).
+* ``lost`` (generates an answer and closes without a word), ``gateway`` (504 after the answer was generated).
 * ``drop`` (closes without a word), ``half`` (closes in the middle of the body), ``drip`` (a byte every 50 ms),
   ``hang`` (never answers).
 
@@ -30,7 +31,9 @@ A request with another key than ``KEY`` gets 401, one above ``allowed`` at once 
 ``log()``: for every chat request in its order ``{"request": SHA-256 of the body without its seed, "seed", "model",
 "do", "paid": whether a whole 200 with an answer was written, "at": seconds since the start}``. ``stats()``:
 ``{"requests", "paid", "most_at_once", "input_tokens", "output_tokens", "begun"}``; tokens are counted of what was
-paid, ``begun`` is the start by the machine's monotonic clock.
+paid, ``begun`` is the start by the machine's monotonic clock. ``billed_calls``, ``billed_input`` and
+``billed_output`` are what the endpoint would charge for: every answer that was generated, whether or not anybody was
+there to read it.
 
 By hand: ``python -m tests.judges.loopback_server [PORT] [SECONDS]``; it ends when its standard input closes.
 """
@@ -76,7 +79,8 @@ class Loopback:
         """As it was at its start, with an empty log."""
         fresh = State()
         names = ("seconds", "script", "rules", "default", "allowed", "continues", "usage", "text", "log")
-        self.control(most_at_once=0, input_tokens=0, output_tokens=0, **{name: getattr(fresh, name) for name in names})
+        counts = ("most_at_once", "input_tokens", "output_tokens", "billed_calls", "billed_input", "billed_output")
+        self.control(**dict.fromkeys(counts, 0), **{name: getattr(fresh, name) for name in names})
 
     def log(self) -> list[dict[str, Any]]:
         entries: list[dict[str, Any]] = self._ask("/log")
@@ -140,6 +144,9 @@ class State:
     most_at_once: int = 0
     input_tokens: int = 0
     output_tokens: int = 0
+    billed_calls: int = 0
+    billed_input: int = 0
+    billed_output: int = 0
     begun: float = field(default_factory=time.monotonic)
 
     def stats(self) -> dict[str, float]:
@@ -150,6 +157,9 @@ class State:
             "most_at_once": self.most_at_once,
             "input_tokens": self.input_tokens,
             "output_tokens": self.output_tokens,
+            "billed_calls": self.billed_calls,
+            "billed_input": self.billed_input,
+            "billed_output": self.billed_output,
         }
 
 
@@ -276,6 +286,14 @@ def reply_to(state: State, step: dict[str, Any], asked: dict[str, Any], digest: 
     if do == "no_choices":
         return Written(200, b'{"object": "chat.completion", "choices": []}')
     whole = completion(state, text_of(state, step, asked, digest), asked, digest)
+    usage = json.loads(whole).get("usage", {})
+    state.billed_calls += 1
+    state.billed_input += usage.get("prompt_tokens", 0)
+    state.billed_output += usage.get("completion_tokens", 0)
+    if do == "lost":
+        return None
+    if do == "gateway":
+        return error(504, "upstream request timeout", "timeout")
     if do == "truncated":
         return Written(200, whole[: len(whole) // 2])
     if do == "half":

@@ -14,7 +14,10 @@ from tests.campaigns.sets import made_version
 from tests.judges.test_book import answer, call
 from workers.judges import purses
 from workers.judges.book import DatabaseBook
+from workers.judges.budget_form import BudgetForm
+from workers.judges.ledger import balance_of
 from workers.judges.models import Hold, JudgeRun, Purse, StoredAnswer
+from workers.judges.purse_words import spent_figures
 from workers.judges.purses import Paying, default_limits, judge_run_of, purses_of
 from workers.judging.book import BudgetSpent, Claimed, Estimate
 from workers.judging.calls import Answer, Call
@@ -167,6 +170,101 @@ def test_sums_of_small_amounts_are_exact() -> None:
         book.claim([(one, Estimate(10, Decimal("0.000001")))])
         book.put([(one, answer(input_tokens=7, output_tokens=1))])
     assert spent(paying)[1] == Decimal("0.00002700")  # 30 × (7 × 0.1 + 1 × 0.2) / 1,000,000
+
+
+# --- sent, and not answered ------------------------------------------------------------------------------------
+
+
+def unsettled(one: Purse) -> tuple[int, int, Decimal]:
+    found = balance_of(Purse.objects.get(pk=one.pk)).unsettled
+    return found.calls, found.tokens, found.cost
+
+
+def fall_silent(book: DatabaseBook) -> None:
+    """As if it had been killed, or asleep, for longer than a lease."""
+    past = timezone.now() - timedelta(seconds=1)
+    Hold.objects.filter(holder=book.holder).update(expires_at=past)
+    StoredAnswer.objects.filter(holder=book.holder).update(lease_expires_at=past)
+    book._held_until = past
+
+
+def test_what_a_killed_worker_had_sent_stays_charged_and_what_it_had_only_claimed_is_free() -> None:
+    """The endpoint may have answered: 100 tokens each at most, and 250 in the budget."""
+    paying = purse(tokens=250)
+    killed = book_of(paying)
+    first, second = calls(2)
+    killed.claim(worth([first, second]))
+    assert killed.mark_sent([first]) == [first]
+    fall_silent(killed)
+    assert unsettled(paying) == (1, 100, Decimal("0.0001"))
+    book = book_of(paying)
+    assert book.claim(worth([first, second])).mine == [first]  # 100 unsettled + 100 ≤ 250, and no more
+    book.mark_sent([first])
+    book.put([(first, answer(input_tokens=60, output_tokens=0))])
+    with pytest.raises(BudgetSpent, match=r"160 of 250 tokens spent; 100 tokens of it for calls without an"):
+        book.claim(worth([second]))
+    book.close()
+    assert spent(paying)[0] == 60
+    assert unsettled(paying) == (1, 100, Decimal("0.0001"))
+
+
+def test_a_worker_that_only_slept_is_charged_what_its_answer_cost() -> None:
+    paying = purse(tokens=1000)
+    slept = book_of(paying)
+    slept.claim(worth(calls(1)))
+    slept.mark_sent(calls(1))
+    fall_silent(slept)
+    assert unsettled(paying)[0] == 1
+    slept.put([(calls(1)[0], answer(input_tokens=60, output_tokens=0))])
+    slept.close()
+    assert (spent(paying)[0], unsettled(paying)[0]) == (60, 0)
+    assert not Hold.objects.exists()
+
+
+def test_a_worker_that_slept_sends_nothing_that_it_had_claimed_before() -> None:
+    """Others may have taken its calls, and the money."""
+    paying = purse(tokens=150)
+    slept, other = book_of(paying), book_of(paying)
+    slept.claim(worth(calls(1)))
+    fall_silent(slept)
+    assert other.claim(worth(calls(1, first=1))).mine == calls(1, first=1)
+    assert slept.mark_sent(calls(1)) == []
+    assert slept.claim(worth(calls(1))).held == calls(1)  # no room beside the other's
+    assert balance_of(Purse.objects.get()).reserved.tokens == 100
+
+
+def test_a_call_that_is_given_up_after_it_was_sent_is_charged_and_one_that_was_not_is_free() -> None:
+    paying = purse(tokens=1000)
+    book = book_of(paying)
+    sent, refused, never_sent = calls(3)
+    book.claim(worth(calls(3)))
+    book.mark_sent([sent, refused])
+    book.mark_unsent([refused])  # 429
+    book.release(calls(3))
+    assert unsettled(paying) == (1, 100, Decimal("0.0001"))
+    book.claim(worth(calls(1)))
+    book.mark_sent(calls(1))
+    book.close()
+    assert unsettled(paying) == (2, 200, Decimal("0.0002"))
+    assert balance_of(Purse.objects.get()).reserved.tokens == 0
+
+
+def test_a_budget_below_what_is_unsettled_is_refused_and_pages_tell_what_it_is() -> None:
+    paying = purse(tokens=1000)
+    book = book_of(paying)
+    book.claim(worth(calls(2)))
+    book.mark_sent(calls(1))
+    figures = {label: (value, remark) for label, value, remark in spent_figures(Purse.objects.get())}
+    assert figures["Reserved"] == ("200 tokens, 0.0002 USD", "at most, for calls under way")
+    book.close()
+    figures = {label: (value, remark) for label, value, remark in spent_figures(Purse.objects.get())}
+    assert figures["Unsettled"] == (
+        "100 tokens, 0.0001 USD",
+        "at most, for 1 call without an answer; counted as spent",
+    )
+    assert figures["Tokens spent"] == ("0", "of 1,000; 900 left")
+    form = BudgetForm({"tokens": "99"}, purse=Purse.objects.get())
+    assert "100 are spent already" in str(form.errors["tokens"])
 
 
 # --- whose purses ----------------------------------------------------------------------------------------------

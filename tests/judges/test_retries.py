@@ -9,7 +9,8 @@ import httpx2
 import openai
 import pytest
 
-from workers.judging.retries import LONGEST_WISH, Again, GiveUp, Refused, pause_before, verdict, wish_of
+from annotations.outgoing import AddressNotAllowed
+from workers.judging.retries import LONGEST_WISH, Again, GiveUp, Refused, may_be_charged, pause_before, verdict, wish_of
 from workers.language_models.asynchronous import UnreadableReply
 from workers.language_models.client import Endpoint
 
@@ -42,6 +43,46 @@ def status(number: int, message: str = "no", code: str = "", **headers: str) -> 
 )
 def test_what_may_pass_is_asked_again(problem: Exception) -> None:
     assert isinstance(verdict(problem, ENDPOINT, "what was asked"), Again)
+
+
+def caused_by(cause: Exception) -> openai.APIConnectionError:
+    problem = openai.APIConnectionError(request=REQUEST)
+    problem.__cause__ = cause
+    return problem
+
+
+@pytest.mark.parametrize(
+    "problem",
+    [
+        TimeoutError(),
+        openai.APITimeoutError(request=REQUEST),
+        caused_by(httpx2.ReadError("cut off")),
+        caused_by(httpx2.RemoteProtocolError("closed without a word")),
+        caused_by(httpx2.ReadTimeout("late")),
+        UnreadableReply("its reply is no JSON, or was cut off"),
+        status(408),
+        status(500),
+        status(502),
+        status(504),
+        status(524),
+        ValueError("whatever a reply makes the client stumble over"),
+    ],
+)
+def test_an_answer_that_may_have_been_given_is_charged(problem: Exception) -> None:
+    assert may_be_charged(problem)
+
+
+@pytest.mark.parametrize(
+    "problem",
+    [
+        caused_by(httpx2.ConnectError("refused")),
+        caused_by(httpx2.ConnectTimeout("nobody there")),
+        AddressNotAllowed("link-local"),
+        *(status(number) for number in (307, 400, 401, 403, 404, 413, 422, 429, 503, 529)),
+    ],
+)
+def test_what_never_reached_the_endpoint_or_was_refused_is_not(problem: Exception) -> None:
+    assert not may_be_charged(problem)
 
 
 @pytest.mark.parametrize("number", [301, 307, 400, 401, 402, 403, 404, 405, 408, 409, 410, 415, 418, 422, 451])

@@ -13,6 +13,7 @@ from django.utils.translation import gettext as _
 from annotations import audit
 from annotations.models import CorpusVersion, System
 from workers import runs
+from workers.judges.ledger import balance_of
 from workers.judges.models import JudgeRun, Purse
 from workers.judges.purses import judge_run_of
 from workers.metrics.configuration import Configuration
@@ -112,9 +113,10 @@ def _locked(run: JudgeRun) -> JudgeRun:
 def _limited(run: JudgeRun, tokens: int | None, usd: Decimal | None) -> dict[str, Any]:
     """What changed."""
     purse = run.purse
-    if tokens is not None and tokens < purse.tokens_spent:
+    charged = balance_of(purse).charged
+    if tokens is not None and tokens < charged.tokens:
         raise Refused(_("More tokens than that are spent already."), "tokens")
-    if usd is not None and usd < purse.cost_spent:
+    if usd is not None and usd < charged.cost:
         raise Refused(_("More money than that is spent already."), "usd")
     before = audit.noted(purse, LIMITS)
     purse.tokens_limit, purse.cost_limit = tokens, usd

@@ -1,17 +1,19 @@
 """The book of calls in the database: safe for any number of workers at once.
 
 A call is a row that one holder owns while it is asked. The purses that pay are locked while calls are claimed and while
-their answers are put down, so that no more is ever reserved and spent together than a purse allows.
+their answers are put down, so that no more is ever reserved and spent together than a purse allows. Before a call is
+sent that is noted, in a transaction of its own: if its holder dies, it stays charged.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from functools import wraps
 from secrets import token_hex
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 from django.conf import settings
 from django.db import InterfaceError, OperationalError, connection, transaction
@@ -21,6 +23,7 @@ from workers.judges.models import StoredAnswer
 from workers.judges.money import Bill, Till, bill_for
 from workers.judges.purses import Paying
 from workers.judges.rows import Place, State, answers_at, fields_of, put_down, rows_at, rows_of_requests, stored_text
+from workers.judging import costs
 from workers.judging.book import Claimed, Estimate
 from workers.judging.calls import Answer, Call, CallKey
 from workers.judging.costs import NO_PRICE, Price
@@ -58,6 +61,15 @@ def _again_where_in_the_way(method: Method) -> Method:
     return tried  # type: ignore[return-value]
 
 
+@dataclass(slots=True)
+class _Mine:
+    """A claimed call. Its reservation has lapsed where we were silent for longer than a lease: others may have it."""
+
+    place: Place
+    estimate: Estimate
+    state: Literal["reserved", "sent", "lapsed"] = "reserved"
+
+
 class DatabaseBook:
     """``paying``: whose purses pay. ``price``: the model's; where it is not known calls count in tokens alone.
     ``endpoint``: where answers come from, without a key."""
@@ -67,7 +79,8 @@ class DatabaseBook:
         self.price = price
         self.endpoint = stored_text(endpoint, 300)
         self._paying = tuple(paying)
-        self._mine: dict[CallKey, tuple[Place, Estimate]] = {}
+        self._mine: dict[CallKey, _Mine] = {}
+        self._held_until = lease_end(timezone.now())
         self._kept_at = time.monotonic()
 
     # --- claiming ----------------------------------------------------------------------------------------------
@@ -87,6 +100,7 @@ class DatabaseBook:
     @_again_where_in_the_way
     def _claim(self, wanted: Wanted, places: Places, claimed: Claimed) -> None:
         now, till = timezone.now(), Till(self._paying, self.holder)
+        self._note_lapse(now)
         with transaction.atomic():
             till.lock()
             free, held = self._free(wanted, places, now)
@@ -94,13 +108,17 @@ class DatabaseBook:
             won = self._won([places[call.key] for call, _ in affordable], now)
             mine = {call.key: (call, estimate) for call, estimate in affordable if places[call.key] in won}
             if mine:
-                till.hold([one for _, one in [*self._mine.values(), *mine.values()]], now)
+                till.hold(
+                    [*self._estimates("reserved"), *(one for _, one in mine.values())], self._estimates("sent"), now
+                )
         held += [call for call, _ in affordable if call.key not in mine]
         if too_dear and not self._mine and not mine:
             if not held and not claimed.answered:
                 till.refuse_where_spent([estimate for _, estimate in too_dear])
             held += [call for call, _ in too_dear]  # others' calls in flight hold the money: some of it comes back
-        self._mine |= {key: (places[key], estimate) for key, (_, estimate) in mine.items()}
+        if mine:
+            self._held_until = lease_end(now)
+        self._mine |= {key: _Mine(places[key], estimate) for key, (_, estimate) in mine.items()}
         claimed.mine.extend(call for call, _ in mine.values())
         claimed.held.extend(held)
 
@@ -138,6 +156,42 @@ class DatabaseBook:
         ours = rows_at(wanted).filter(holder=self.holder, state=State.ASKED)
         return set(ours.values_list("request_id", "sample", "ask"))
 
+    # --- sending -----------------------------------------------------------------------------------------------
+
+    @_again_where_in_the_way
+    def mark_sent(self, calls: Sequence[Call]) -> list[Call]:
+        now = timezone.now()
+        self._note_lapse(now)
+        sendable = [call for call in calls if call.key in self._mine and self._mine[call.key].state != "lapsed"]
+        going = {call.key for call in sendable}
+        waiting = [one.estimate for key, one in self._mine.items() if one.state == "reserved" and key not in going]
+        sent = [one.estimate for key, one in self._mine.items() if one.state == "sent" or key in going]
+        if sendable:
+            Till(self._paying, self.holder).hold(waiting, sent, now)
+            self._held_until = lease_end(now)
+            for key in going:
+                self._mine[key].state = "sent"
+        if len(sendable) < len(calls):
+            self.release([call for call in calls if call.key not in going])
+        return sendable
+
+    def mark_unsent(self, calls: Sequence[Call]) -> None:
+        """Written down with whatever is written next."""
+        lapsed = timezone.now() > self._held_until
+        for call in calls:
+            if call.key in self._mine:
+                self._mine[call.key].state = "lapsed" if lapsed else "reserved"
+
+    def _note_lapse(self, now: datetime) -> None:
+        """Who was silent for longer than a lease has lost what was reserved: others may have taken call and money."""
+        if now > self._held_until:
+            for one in self._mine.values():
+                if one.state == "reserved":
+                    one.state = "lapsed"
+
+    def _estimates(self, state: str, without: Container[CallKey] = ()) -> list[Estimate]:
+        return [one.estimate for key, one in self._mine.items() if one.state == state and key not in without]
+
     # --- putting down ------------------------------------------------------------------------------------------
 
     @_again_where_in_the_way
@@ -147,6 +201,7 @@ class DatabaseBook:
         if not answers:
             return
         now, till = timezone.now(), Till(self._paying, self.holder)
+        self._note_lapse(now)
         places = self._places_of([call for call, _ in answers])
         said = {call.key: answer for call, answer in answers}
         bills = {call.key: bill_for(answer, self._estimate_of(call), self.price) for call, answer in answers}
@@ -154,7 +209,8 @@ class DatabaseBook:
             till.lock()
             put_down({places[key]: self._row(places[key], answer, bills[key], now) for key, answer in said.items()})
             till.pay(list(bills.values()))
-            till.hold([one for key, (_, one) in self._mine.items() if key not in bills], now)
+            till.hold(self._estimates("reserved", bills), self._estimates("sent", bills), now)
+        self._held_until = lease_end(now)
         self._forget(bills)
         global _paid_here
         _paid_here += len(bills)
@@ -176,7 +232,7 @@ class DatabaseBook:
         others = []
         for call in calls:
             if call.key in self._mine:
-                known[call.key] = self._mine[call.key][0]
+                known[call.key] = self._mine[call.key].place
             else:
                 others.append(call)
         if others:
@@ -185,7 +241,7 @@ class DatabaseBook:
         return known
 
     def _estimate_of(self, call: Call) -> Estimate:
-        return self._mine[call.key][1] if call.key in self._mine else Estimate(0, self.price.cost(0, 0))
+        return self._mine[call.key].estimate if call.key in self._mine else costs.estimate(call, self.price)
 
     def _forget(self, keys: Iterable[CallKey]) -> None:
         for key in keys:
@@ -195,14 +251,17 @@ class DatabaseBook:
 
     @_again_where_in_the_way
     def release(self, calls: Sequence[Call]) -> None:
-        gone = {call.key: self._mine[call.key][0] for call in calls if call.key in self._mine}
+        gone = {call.key: self._mine[call.key] for call in calls if call.key in self._mine}
         if not gone:
             return
         now, till = timezone.now(), Till(self._paying, self.holder)
+        self._note_lapse(now)
         with transaction.atomic():
             till.lock()
-            self._delete(set(gone.values()))
-            till.hold([one for key, (_, one) in self._mine.items() if key not in gone], now)
+            self._delete({one.place for one in gone.values()})
+            till.leave_unsettled(one.estimate for one in gone.values() if one.state == "sent")
+            till.hold(self._estimates("reserved", gone), self._estimates("sent", gone), now)
+        self._held_until = lease_end(now)
         self._forget(gone)
 
     def _delete(self, places: set[Place]) -> None:
@@ -223,16 +282,21 @@ class DatabaseBook:
         if not self._mine:
             return
         now = timezone.now()
+        self._note_lapse(now)
         with transaction.atomic():
-            Till(self._paying, self.holder).keep(now)
+            if now <= self._held_until:
+                Till(self._paying, self.holder).keep(now)
             StoredAnswer.objects.filter(holder=self.holder, state=State.ASKED).update(lease_expires_at=lease_end(now))
+        if now <= self._held_until:
+            self._held_until = lease_end(now)
 
     @_again_where_in_the_way
     def close(self) -> None:
-        till = Till(self._paying, self.holder)
+        now, till = timezone.now(), Till(self._paying, self.holder)
         with transaction.atomic():
             till.lock()
-            till.give_back(timezone.now())
+            till.leave_unsettled(self._estimates("sent"))
+            till.give_back(now)
             StoredAnswer.objects.filter(holder=self.holder, state=State.ASKED).delete()
         self._mine.clear()
 

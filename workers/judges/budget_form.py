@@ -9,6 +9,7 @@ from django import forms
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from workers.judges.ledger import Charge, balance_of
 from workers.judges.models import Purse
 
 MOST_TOKENS = 10**15
@@ -52,8 +53,9 @@ class BudgetForm(forms.Form):
 
     def clean_tokens(self) -> int | None:
         tokens: int | None = self.cleaned_data["tokens"]
-        if tokens is not None and self.purse is not None and tokens < self.purse.tokens_spent:
-            spent = f"{self.purse.tokens_spent:,}"
+        charged = Charge() if self.purse is None else balance_of(self.purse).charged
+        if tokens is not None and tokens < charged.tokens:
+            spent = f"{charged.tokens:,}"
             raise forms.ValidationError(_("%(spent)s are spent already: give at least as many.") % {"spent": spent})
         return tokens
 
@@ -63,8 +65,9 @@ class BudgetForm(forms.Form):
             return None
         if self.why_no_usd:
             raise forms.ValidationError(self.why_no_usd)
-        if self.purse is not None and usd < self.purse.cost_spent:
-            spent = f"{plain(self.purse.cost_spent)}"
+        charged = Charge() if self.purse is None else balance_of(self.purse).charged
+        if usd < charged.cost:
+            spent = f"{plain(charged.cost)}"
             raise forms.ValidationError(_("%(spent)s USD are spent already: give at least as much.") % {"spent": spent})
         return usd
 

@@ -86,19 +86,28 @@ class Purse(models.Model):
 
 
 class Hold(models.Model):
-    """What one holder's calls in flight may still take from a purse. Ends by itself when the holder falls silent."""
+    """One holder's calls that have no answer yet, and what they may cost at most.
+
+    ``tokens`` and ``cost`` are reserved for calls that are not sent; they end by themselves when the holder falls
+    silent. The ``sent_`` columns are of calls that were handed over to be sent: the endpoint may charge for them
+    whatever becomes of their holder, so they count until they are settled, for ever if need be. The row without a
+    holder has those that nobody will settle.
+    """
 
     purse = models.ForeignKey(Purse, on_delete=models.CASCADE, related_name="holds")
-    holder = models.CharField(max_length=32)
+    holder = models.CharField(max_length=32, blank=True)
     tokens = models.PositiveBigIntegerField(default=0)
     cost = models.DecimalField(**COST, default=0)
+    sent_calls = models.PositiveIntegerField(default=0, db_default=0)
+    sent_tokens = models.PositiveBigIntegerField(default=0, db_default=0)
+    sent_cost = models.DecimalField(**COST, default=0, db_default=0)
     expires_at = models.DateTimeField()
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["purse", "holder"], name="judge_hold_once")]
 
     def __str__(self) -> str:
-        return f"{self.holder} in purse {self.purse_id}"
+        return f"{self.holder or 'nobody'} in purse {self.purse_id}"
 
 
 class Pace(models.Model):

@@ -1,15 +1,17 @@
-"""What calls cost, what purses allow, and what is held for calls in flight."""
+"""What calls cost, what purses allow, and what is held for calls in flight. A call is charged the most it may cost
+before it is sent; its answer replaces that by what it did cost."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any
 
-from django.db.models import Q, Sum
+from django.db.models import Q, prefetch_related_objects
 
+from workers.judges.ledger import Balance, Charge, balance_of, sum_of
 from workers.judges.models import Hold, Purse
 from workers.judges.purses import Paying
 from workers.judging.book import BudgetSpent, Estimate
@@ -18,6 +20,8 @@ from workers.judging.costs import Price, is_counted
 from workers.leases import lease_end
 
 NOTHING = Decimal(0)
+NO_CHARGE = Charge()
+LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,35 +43,40 @@ def bill_for(answer: Answer, estimate: Estimate, price: Price) -> Bill:
     return Bill(estimate.tokens, estimate.cost)
 
 
-def spent_in_words(name: str, purse: Purse) -> str:
+def spent_in_words(name: str, purse: Purse, unsettled: Charge = NO_CHARGE) -> str:
     """For the row of a run and its page: what is spent, and what to do."""
     limits = []
     if purse.tokens_limit is not None:
-        limits.append(f"{purse.tokens_spent:,} of {purse.tokens_limit:,} tokens")
+        limits.append(f"{purse.tokens_spent + unsettled.tokens:,} of {purse.tokens_limit:,} tokens")
     if purse.cost_limit is not None:
-        limits.append(f"${purse.cost_spent:,.4f} of ${purse.cost_limit:,.2f}")
+        limits.append(f"${purse.cost_spent + unsettled.cost:,.4f} of ${purse.cost_limit:,.2f}")
+    lost = ""
+    if unsettled.tokens:
+        lost = f"; {unsettled.tokens:,} tokens of it for calls without an answer, at the most they can have cost"
     return (
-        f"{name} has no room for the next call ({', '.join(limits)} spent). What was answered is kept: raise the "
+        f"{name} has no room for the next call ({', '.join(limits)} spent{lost}). What was answered is kept: raise the "
         "budget and start the judge again, and nothing is paid twice"
     )
 
 
-def fits(purse: Purse, held: tuple[int, Decimal], estimate: Estimate) -> bool:
-    tokens, cost = held
-    if purse.tokens_limit is not None and purse.tokens_spent + tokens + estimate.tokens > purse.tokens_limit:
+def fits(purse: Purse, taken: Charge, estimate: Estimate) -> bool:
+    """Whether a call has room beside what is spent and ``taken``."""
+    if purse.tokens_limit is not None and purse.tokens_spent + taken.tokens + estimate.tokens > purse.tokens_limit:
         return False
     if purse.cost_limit is None or estimate.cost is None:
         return True
-    return purse.cost_spent + cost + estimate.cost <= purse.cost_limit
+    return purse.cost_spent + taken.cost + estimate.cost <= purse.cost_limit
 
 
 class Till:
-    """One holder's view of the purses that pay. All methods but ``lock`` want the purses locked, in a transaction."""
+    """One holder's view of the purses that pay. All methods but ``lock``, ``keep`` and ``hold`` want the purses locked,
+    in a transaction. A holder alone writes its holds."""
 
     def __init__(self, paying: Sequence[Paying], holder: str) -> None:
         self.names = {one.purse_id: one.name for one in paying}
         self.holder = holder
         self.purses: list[Purse] = []
+        self._balances: dict[int, Balance] = {}
 
     def lock(self) -> None:
         """Always in the order of keys, and before any other row: nobody waits in a circle."""
@@ -78,34 +87,32 @@ class Till:
         self, calls: Iterable[tuple[Call, Estimate]], now: datetime
     ) -> tuple[list[tuple[Call, Estimate]], list[tuple[Call, Estimate]]]:
         """In their order those that can be paid for beside all that is in flight; and the others."""
-        held = self._held(now) if self._is_limited else {}
-        taken, too_dear = [], []
+        if any(one.tokens_limit is not None or one.cost_limit is not None for one in self.purses):
+            prefetch_related_objects(self.purses, "holds")
+            self._balances = {one.pk: balance_of(one, now) for one in self.purses}
+        taken = {pk: balance.unsettled + balance.reserved for pk, balance in self._balances.items()}
+        within, too_dear = [], []
         for call, estimate in calls:
-            if all(fits(purse, held.get(purse.pk, (0, NOTHING)), estimate) for purse in self.purses):
-                taken.append((call, estimate))
-                held = {purse.pk: _more(held.get(purse.pk, (0, NOTHING)), estimate) for purse in self.purses}
+            if all(fits(purse, taken.get(purse.pk, Charge()), estimate) for purse in self.purses):
+                within.append((call, estimate))
+                taken = {pk: held + sum_of([estimate]) for pk, held in taken.items()}
             else:
                 too_dear.append((call, estimate))
-        return taken, too_dear
+        return within, too_dear
 
-    @property
-    def _is_limited(self) -> bool:
-        return any(one.tokens_limit is not None or one.cost_limit is not None for one in self.purses)
-
-    def _held(self, now: datetime) -> dict[int, tuple[int, Decimal]]:
-        """By purse, what calls in flight may still take, ours among them."""
-        holds = Hold.objects.filter(purse__in=self.names, expires_at__gte=now).order_by()
-        sums = holds.values_list("purse").annotate(Sum("tokens"), Sum("cost"))
-        return {purse: (tokens, cost) for purse, tokens, cost in sums}
-
-    def hold(self, estimates: Iterable[Estimate], now: datetime) -> None:
-        """Write down what all calls that the holder has in flight may cost."""
+    def hold(self, waiting: Iterable[Estimate], sent: Iterable[Estimate], now: datetime) -> None:
+        """Write down what the holder's calls may cost: those that wait, and those that were handed over to be sent."""
         if not self.names:
             return
-        tokens, cost = 0, NOTHING
-        for one in estimates:
-            tokens, cost = _more((tokens, cost), one)
-        held: dict[str, Any] = {"tokens": tokens, "cost": cost, "expires_at": lease_end(now)}
+        reserved, unsettled = sum_of(waiting), sum_of(sent)
+        held: dict[str, Any] = {
+            "tokens": reserved.tokens,
+            "cost": reserved.cost,
+            "sent_calls": unsettled.calls,
+            "sent_tokens": unsettled.tokens,
+            "sent_cost": unsettled.cost,
+            "expires_at": lease_end(now),
+        }
         if Hold.objects.filter(purse__in=self.names, holder=self.holder).update(**held) < len(self.names):
             missing = [Hold(purse_id=pk, holder=self.holder, **held) for pk in self.names]
             Hold.objects.bulk_create(missing, ignore_conflicts=True)
@@ -123,22 +130,35 @@ class Till:
                 unpriced_calls=purse.unpriced_calls + unpriced,
             )
 
+    def leave_unsettled(self, lost: Iterable[Estimate]) -> None:
+        """Charge calls that were sent and whose answer will not come what they may have cost at most."""
+        charge = sum_of(lost)
+        if not charge.calls:
+            return
+        for purse in self.purses:
+            row, _ = Hold.objects.get_or_create(purse=purse, holder="", defaults={"expires_at": LONG_AGO})
+            row.sent_calls += charge.calls
+            row.sent_tokens += charge.tokens
+            row.sent_cost += charge.cost
+            row.save()
+
     def refuse_where_spent(self, estimates: Sequence[Estimate]) -> None:
         """Raise ``BudgetSpent`` where none of the calls would fit into all purses even with nothing in flight. What is
-        held for calls in flight may come back: most cost less than they might."""
-        too_small = [next((one for one in self.purses if not fits(one, (0, NOTHING), it)), None) for it in estimates]
+        held for calls in flight may come back: most cost less than they might. What is unsettled will not."""
+        unsettled = {pk: balance.unsettled for pk, balance in self._balances.items()}
+        too_small = [
+            next((one for one in self.purses if not fits(one, unsettled.get(one.pk, Charge()), wanted)), None)
+            for wanted in estimates
+        ]
         if too_small and None not in too_small:
             purse = too_small[0]
             assert purse is not None
-            raise BudgetSpent(spent_in_words(self.names[purse.pk], purse))
+            raise BudgetSpent(spent_in_words(self.names[purse.pk], purse, unsettled[purse.pk]))
 
     def keep(self, now: datetime) -> None:
         Hold.objects.filter(holder=self.holder).update(expires_at=lease_end(now))
 
     def give_back(self, now: datetime) -> None:
-        """What we hold, and what holders who fell silent left behind."""
-        Hold.objects.filter(Q(holder=self.holder) | Q(purse__in=self.names, expires_at__lt=now)).delete()
-
-
-def _more(held: tuple[int, Decimal], estimate: Estimate) -> tuple[int, Decimal]:
-    return held[0] + estimate.tokens, held[1] + (estimate.cost or NOTHING)
+        """What we hold, and what holders who fell silent had reserved for calls that they never sent."""
+        silent = Q(purse__in=self.names, expires_at__lt=now, sent_calls=0)
+        Hold.objects.filter(Q(holder=self.holder) | silent).delete()

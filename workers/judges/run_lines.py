@@ -170,7 +170,9 @@ def judge_lines(version: CorpusVersion, only: str = "", budgets: bool = True) ->
     """Of every judge that was asked for here, and with ``budgets`` of those that have one alone; ``only`` one
     configuration. A budget alone may be that of a judge that only a challenge's organisers are to know of."""
     runs = queries.runs_of(version).filter(queue=QUEUE)
-    of_judges = JudgeRun.objects.filter(version=version).select_related("purse", "stopped_by")
+    of_judges = (
+        JudgeRun.objects.filter(version=version).select_related("purse", "stopped_by").prefetch_related("purse__holds")
+    )
     if only:
         runs, of_judges = runs.filter(configuration=only), of_judges.filter(configuration=only)
     counts: dict[str, dict[str, int]] = {}

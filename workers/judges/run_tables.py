@@ -10,6 +10,7 @@ from django.urls import reverse
 
 from annotations.models import CorpusVersion
 from annotations.tables import Cell, Column, Row, Table
+from workers.judges.ledger import balance_of
 from workers.judges.models import Purse
 from workers.judges.run_lines import JudgeLine
 
@@ -80,7 +81,7 @@ def _money(purse: Purse | None) -> dict[str, Cell]:
         "calls": Cell(purse.calls),
         "tokens": Cell(purse.tokens_spent),
         "cost": _cost(purse),
-        "tokens_left": _left(purse.tokens_limit, purse.tokens_spent),
+        "tokens_left": _left(purse.tokens_limit, balance_of(purse).charged.tokens),
         "usd_left": _money_left(purse),
     }
 
@@ -99,4 +100,4 @@ def _left(limit: int | None, spent: int) -> Cell:
 def _money_left(purse: Purse) -> Cell:
     if purse.cost_limit is None:
         return Cell(reason="no limit")
-    return Cell(float(max(purse.cost_limit - purse.cost_spent, Decimal(0))))
+    return Cell(float(max(purse.cost_limit - balance_of(purse).charged.cost, Decimal(0))))

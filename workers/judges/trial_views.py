@@ -15,6 +15,7 @@ from annotations.queries import select_systems
 from workers.judges import trial_queries, trials
 from workers.judges.budget_form import BudgetForm
 from workers.judges.estimates import estimate
+from workers.judges.ledger import balance_of
 from workers.judges.models import Trial
 from workers.judges.prompt_forms import TrialForm
 from workers.judges.prompt_views import organisers_page, prompt_or_404, prompt_page
@@ -98,6 +99,7 @@ def _context(trial: Trial, budget_form: BudgetForm | None = None) -> dict[str, A
         "judge_scale": trial_queries.judge_scale(trial),
         "waited": (timezone.now() - trial.created_at).total_seconds() if under_way else None,
         "seconds": (trial.finished_at - trial.created_at).total_seconds() if trial.finished_at else None,
+        "unsettled": balance_of(trial.purse).unsettled,
         "budget_form": budget_form or BudgetForm(purse=trial.purse),
     }
 

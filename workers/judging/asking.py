@@ -1,4 +1,8 @@
-"""One asking of many calls, from the first claim to the last answer. Pure."""
+"""One asking of many calls, from the first claim to the last answer. Pure.
+
+Every attempt is charged before it is sent. One that came to nothing but that the endpoint may charge for stays charged,
+at the most it can have cost, and its call is claimed anew: the budget must have room for another attempt.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +22,7 @@ from workers.judging.line import Line
 from workers.judging.places import Places
 from workers.judging.rates import Pace
 from workers.judging.replies import answer_of, refusal_of
-from workers.judging.retries import LONGEST_WISH, Again, Refused, Verdict, pause_before, verdict
+from workers.judging.retries import LONGEST_WISH, Again, Refused, Verdict, may_be_charged, pause_before, verdict
 from workers.judging.sender import Attempt, Outcome, Sender
 from workers.language_models.client import Endpoint
 
@@ -61,6 +65,10 @@ class Asking:
     _held: list[Call] = field(default_factory=list)
     _same: dict[CallKey, list[Call]] = field(default_factory=dict)
     """For every call that is claimed or held: further ones that ask the same, and share its answer."""
+    _lost: list[tuple[Attempt, float]] = field(default_factory=list)
+    """Came to nothing, but may be charged for; and when to ask again."""
+    _attempts: dict[CallKey, tuple[Attempt, float]] = field(default_factory=dict)
+    """The same, given back, and to be claimed anew: another attempt is more money."""
     _arrived: list[tuple[Call, Answer]] = field(default_factory=list)
     """Not put down yet."""
     _failure: str = ""
@@ -88,6 +96,7 @@ class Asking:
                 self._put_down()
                 if self._failure:
                     raise EndpointFailed(self._failure)
+                self._give_back_lost()
         except BaseException as problem:
             self._wind_up(is_patient=isinstance(problem, (EndpointFailed, BudgetSpent, Stopped)))
             raise
@@ -147,7 +156,8 @@ class Asking:
         now = time.monotonic()
         for call in claimed.mine:
             self._claimed[call.key] = call
-            self._line.add(Attempt(call, likely_tokens(call)), now)
+            attempt, when = self._attempts.pop(call.key, (Attempt(call, likely_tokens(call)), now))
+            self._line.add(attempt, when)
         self._held += claimed.held
         self._look_later(now, in_vain=not claimed.mine and not claimed.answered)
         self._reach = self._window if claimed.mine else min(2 * self._reach, MOST_LOOKED_UP)
@@ -172,7 +182,9 @@ class Asking:
         now = time.monotonic()
         room = 2 * self._places.now - self.sender.load
         if room > 0 and now >= self._places.quiet_until and (going := self._line.ready(room, now)):
-            self.sender.hand_over(going)
+            sendable = {call.key for call in self.book.mark_sent([attempt.call for attempt in going])}
+            self.sender.hand_over([attempt for attempt in going if attempt.call.key in sendable])
+            self._claim_anew([(attempt, now) for attempt in going if attempt.call.key not in sendable])
 
     def _patience(self) -> float:
         """Seconds until there is something to do, whatever comes. 0 where nothing is waited for."""
@@ -200,41 +212,69 @@ class Asking:
             self._correction += tokens_used(answer, attempt.tokens) - attempt.tokens
             self._places.answered()
             return
-        what = self._verdict(outcome)
+        what, is_lost = self._verdict(outcome), self._may_be_charged(outcome)
         if isinstance(what, Again):
-            self._again(attempt, what, outcome.begun, now)
+            self._again(attempt, what, outcome.begun, now, is_lost)
         elif isinstance(what, Refused):
             self._arrived.append((attempt.call, refusal_of(what.why, outcome.seconds, attempt.number)))
             self._correction -= attempt.tokens
         else:
             self._fail(what.why)
 
+    def _may_be_charged(self, outcome: Outcome) -> bool:
+        assert outcome.problem is not None
+        if may_be_charged(outcome.problem):
+            return True
+        self.book.mark_unsent([outcome.attempt.call])
+        return False
+
     def _verdict(self, outcome: Outcome) -> Verdict:
         assert outcome.problem is not None
         asked = "\n".join(one.text for one in outcome.attempt.call.request.messages)
         return verdict(outcome.problem, self.endpoint, asked)
 
-    def _again(self, attempt: Attempt, what: Again, begun: float, now: float) -> None:
+    def _again(self, attempt: Attempt, what: Again, begun: float, now: float, is_lost: bool) -> None:
         attempt.number += 1
         self._correction -= attempt.tokens
         if not what.for_all:
             attempt.failures += 1
             if attempt.failures > self.limits.retries:
                 self._fail(f"asked {attempt.failures} times for one answer: {what.why}")
-            self._line.add(attempt, now + pause_before(attempt.failures, what.wish))
+            self._later(attempt, now + pause_before(attempt.failures, what.wish), is_lost)
             return
         if self._places.is_known(begun):
             self._places.stay_quiet(now + min(what.wish or 0.0, LONGEST_WISH))
         else:
             self._slow_down(what, now)
-        self._line.add(attempt, self._places.quiet_until)
+        self._later(attempt, self._places.quiet_until, is_lost)
+
+    def _later(self, attempt: Attempt, when: float, is_lost: bool) -> None:
+        if is_lost:
+            self._lost.append((attempt, when))
+        else:
+            self._line.add(attempt, when)
+
+    def _give_back_lost(self) -> None:
+        if self._lost:
+            lost, self._lost = self._lost, []
+            self.book.release([attempt.call for attempt, _ in lost])
+            self._claim_anew(lost)
+
+    def _claim_anew(self, attempts: list[tuple[Attempt, float]]) -> None:
+        for attempt, when in attempts:
+            call = attempt.call
+            del self._claimed[call.key]
+            self._attempts[call.key] = attempt, when
+            self._following.extendleft(reversed([call, *self._same.pop(call.key)]))
 
     def _slow_down(self, what: Again, now: float) -> None:
         pause = pause_before(self._places.episodes + 1, what.wish)
         self._places.slow_down(now + pause)
         if self._places.episodes > self.limits.retries:
             self._fail(f"slowed down {self.limits.retries} times without an answer in between: {what.why}")
-        self._line.put_back(self.sender.recall())
+        recalled = self.sender.recall()
+        self.book.mark_unsent([one.call for one in recalled])
+        self._line.put_back(recalled)
         self.pace.pause(pause)
 
     def _fail(self, why: str) -> None:
@@ -259,6 +299,7 @@ class Asking:
     def _report(self, answered: list[tuple[Call, Answer]]) -> None:
         for call, answer in answered:
             self._following.extend(self.follow(call, answer))
+            self._attempts.pop(call.key, None)
             shared = self._same.pop(call.key)
             for same in shared:
                 self._following.extend(self.follow(same, replace(answer, from_store=True)))
@@ -273,7 +314,7 @@ class Asking:
         until = time.monotonic() + (self.limits.seconds if is_patient else min(IMPATIENT_SECONDS, self.limits.seconds))
         try:
             self._line.drain()
-            self.sender.recall()
+            self.book.mark_unsent([one.call for one in self.sender.recall()])
             while self.sender.load and (left := until - time.monotonic()) > 0:
                 for outcome in self.sender.outcomes(min(left, WATCH_SECONDS)):
                     self._take_last(outcome)
@@ -286,7 +327,9 @@ class Asking:
         if outcome.reply is not None:
             answer = answer_of(outcome.reply, self.endpoint, outcome.seconds, outcome.attempt.number)
             self._arrived.append((outcome.attempt.call, answer))
-        elif isinstance(what := self._verdict(outcome), Refused):
+            return
+        self._may_be_charged(outcome)
+        if isinstance(what := self._verdict(outcome), Refused):
             refusal = refusal_of(what.why, outcome.seconds, outcome.attempt.number)
             self._arrived.append((outcome.attempt.call, refusal))
 

@@ -3,7 +3,8 @@ database, ``MemoryBook`` (``workers/judging/memory_book.py``) one in memory, for
 
 Every call goes through three steps: it is claimed, it is sent, its answer is put down. A claim holds the place of the
 call, so that two workers never send the same one, and the money that it may cost. A claim whose holder fell silent ends
-by itself.
+by itself. The money of a call that was sent stays charged until its answer is put down, whatever becomes of its holder:
+the endpoint may charge for it.
 """
 
 from __future__ import annotations
@@ -57,14 +58,22 @@ class Book(Protocol):
         in flight. What there is no money for now is in no list where the holder itself has calls in flight, whose
         answers may free some; else, where other holders' calls do, it is among ``held``."""
 
+    def mark_sent(self, calls: Sequence[Call]) -> list[Call]:
+        """Note durably that these claimed calls are about to be sent. Returns those that may be; the others were
+        released, because their holder was silent for so long that somebody else may have them by now."""
+
+    def mark_unsent(self, calls: Sequence[Call]) -> None:
+        """The calls are still claimed, but the endpoint charges nothing for having been sent them."""
+
     def put(self, answers: Sequence[tuple[Call, Answer]]) -> None:
         """Store answers to claimed calls, and pay for them. In one transaction."""
 
     def release(self, calls: Sequence[Call]) -> None:
-        """Give up claims that came to nothing."""
+        """Give up claims that came to nothing. Those that are marked as sent stay charged, at the most they can have
+        cost."""
 
     def keep(self) -> None:
         """Say that the holder is alive. Called every few seconds while calls are under way."""
 
     def close(self) -> None:
-        """Release whatever is still held."""
+        """As ``release``, of whatever is still held."""

@@ -9,13 +9,12 @@ from decimal import Decimal
 
 from workers.judging.book import Estimate
 from workers.judging.calls import Answer, Call, ChatRequest
+from workers.language_models.usage import TOKENS_A_MESSAGE
 
 LIKELY_BYTES_A_TOKEN = 3
 """Tokenizers put about four bytes of English into a token, and about three of other languages' UTF-8. Of digits, signs
 and letters drawn at random they make nearly a token a byte, and never more: that is what a budget must have room for,
 because those whose responses are judged decide what they hand in."""
-TOKENS_A_MESSAGE = 8
-"""What a chat template puts around a message."""
 LONGEST_ANSWER = 1024
 """Taken of a request that sets no limit to its answer."""
 MILLION = Decimal(1_000_000)

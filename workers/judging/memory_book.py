@@ -23,20 +23,29 @@ class Answers:
     cost_limit: Decimal | None = None
     tokens_spent: int = 0
     cost_spent: Decimal = Decimal(0)
+    tokens_unsettled: int = 0
+    cost_unsettled: Decimal = Decimal(0)
+    """Of calls that were sent and whose answer never came, at the most they can have cost."""
     calls: int = 0
     """Paid so far."""
     by_key: dict[CallKey, Answer] = field(default_factory=dict)
     held: dict[CallKey, tuple[object, Estimate]] = field(default_factory=dict)
     """By whom, and what it may cost."""
+    sent: set[CallKey] = field(default_factory=set)
+    """Of those held."""
     lock: threading.RLock = field(default_factory=threading.RLock)
 
     def room_for(self, estimate: Estimate) -> bool:
-        tokens = self.tokens_spent + sum(one.tokens for _, one in self.held.values())
+        tokens = self.tokens_spent + self.tokens_unsettled + sum(one.tokens for _, one in self.held.values())
         if self.tokens_limit is not None and tokens + estimate.tokens > self.tokens_limit:
             return False
         if self.cost_limit is None or estimate.cost is None:
             return True
-        cost = self.cost_spent + sum((one.cost or Decimal(0) for _, one in self.held.values()), Decimal(0))
+        cost = (
+            self.cost_spent
+            + self.cost_unsettled
+            + sum((one.cost or Decimal(0) for _, one in self.held.values()), Decimal(0))
+        )
         return cost + estimate.cost <= self.cost_limit
 
 
@@ -64,10 +73,20 @@ class MemoryBook:
             raise BudgetSpent(self._words())
         return claimed
 
+    def mark_sent(self, calls: Sequence[Call]) -> list[Call]:
+        with self.answers.lock:
+            self.answers.sent |= {call.key for call in calls}
+        return list(calls)
+
+    def mark_unsent(self, calls: Sequence[Call]) -> None:
+        with self.answers.lock:
+            self.answers.sent -= {call.key for call in calls}
+
     def put(self, answers: Sequence[tuple[Call, Answer]]) -> None:
         with self.answers.lock:
             for call, answer in answers:
                 holder, _ = self.answers.held.pop(call.key, (None, None))
+                self.answers.sent.discard(call.key)
                 if holder is None and call.key in self.answers.by_key:
                     continue  # put down already: nothing is paid twice
                 self.answers.by_key[call.key] = answer
@@ -80,7 +99,7 @@ class MemoryBook:
             for call in calls:
                 holder, _ = self.answers.held.get(call.key, (None, None))
                 if holder is self:
-                    del self.answers.held[call.key]
+                    self._let_go(call.key)
 
     def keep(self) -> None:
         """Nobody falls silent within a process."""
@@ -88,7 +107,15 @@ class MemoryBook:
     def close(self) -> None:
         with self.answers.lock:
             for key in [key for key, (holder, _) in self.answers.held.items() if holder is self]:
-                del self.answers.held[key]
+                self._let_go(key)
+
+    def _let_go(self, key: CallKey) -> None:
+        """What was sent stays charged."""
+        _, estimate = self.answers.held.pop(key)
+        if key in self.answers.sent:
+            self.answers.sent.discard(key)
+            self.answers.tokens_unsettled += estimate.tokens
+            self.answers.cost_unsettled += estimate.cost or Decimal(0)
 
     def _pay(self, answer: Answer) -> None:
         if answer.state != "answered":

@@ -68,6 +68,32 @@ def verdict(problem: Exception, endpoint: Endpoint, asked: str) -> Verdict:
     return GiveUp(f"{reason_of(problem)}: {words_to_keep(problem, endpoint, asked)}")
 
 
+def may_pass(problem: Exception) -> bool:
+    """Whether it helps to ask again, where a call is one of few: no answer in time, a dropped connection, 408, 409,
+    429 and 5xx."""
+    import openai
+
+    if isinstance(problem, openai.APIStatusError):
+        return problem.status_code in (408, 409, 429) or problem.status_code >= 500
+    return isinstance(problem, openai.APIConnectionError)
+
+
+def may_be_charged(problem: Exception) -> bool:
+    """Whether the endpoint may charge for an attempt that came to nothing.
+
+    Not for what never reached it, nor for what it refused: a redirect, an error of ours (4xx), 503 and 529 for want of
+    capacity. Everything else it may have answered before the answer was lost: no answer in time (408, 504), a dropped
+    connection, a reply that cannot be read, any other error of a gateway before it.
+    """
+    import httpx2
+    import openai
+
+    if isinstance(problem, openai.APIStatusError):
+        return problem.status_code == 408 or (problem.status_code >= 500 and problem.status_code not in (503, 529))
+    never_reached = (AddressNotAllowed, httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.UnsupportedProtocol)
+    return not isinstance(problem, never_reached) and not isinstance(problem.__cause__, never_reached)
+
+
 def pause_before(again: int, wish: float | None = None, chance: float | None = None) -> float:
     """Seconds before the ``again``-th time (1, 2, …): anywhere between 0 and 0.5 s doubled each time, at most 30 s, so
     that callers who failed together do not come back together. An endpoint's wish is waited for, up to 120 s, and then

@@ -104,6 +104,14 @@ class Message(models.Model):
     signature = models.CharField(max_length=500, blank=True, help_text="Model, settings and seed that wrote it.")
     created_at = models.DateTimeField(auto_now_add=True)
     finished_at = models.DateTimeField(null=True, blank=True)
+    calls = models.PositiveIntegerField(default=0, db_default=0, help_text="Calls that were answered.")
+    input_tokens = models.PositiveBigIntegerField(default=0, db_default=0)
+    output_tokens = models.PositiveBigIntegerField(default=0, db_default=0)
+    unsettled_calls = models.PositiveIntegerField(
+        default=0, db_default=0, help_text="Calls that were sent and not answered: the endpoint may charge for them."
+    )
+    unsettled_input_tokens = models.PositiveBigIntegerField(default=0, db_default=0, help_text="Of these, at most.")
+    unsettled_output_tokens = models.PositiveBigIntegerField(default=0, db_default=0)
 
     class Meta:
         ordering = ["conversation", "number"]

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from django.db.models import Count, Q, QuerySet
+from django.db.models import Count, Q, QuerySet, Sum
 
 from annotations.campaigns.models import Campaign, ChatSystem, Conversation, Message, Participation
 
@@ -112,6 +112,14 @@ def trial_for(chat_system: ChatSystem, public_id: str) -> Message | None:
         .filter(conversation__trial_of=chat_system, conversation__public_id=public_id, speaker="B")
         .first()
     )
+
+
+def charges_of(chat_system: ChatSystem) -> dict[str, int]:
+    """What all its answers used, in calls and tokens, and what calls without an answer may have used at most."""
+    columns = ("calls", "input_tokens", "output_tokens")
+    sums = {name: Sum(name, default=0) for name in (*columns, *(f"unsettled_{name}" for name in columns))}
+    of_system = Q(conversation__trial_of=chat_system) | Q(conversation__assignment__item__chat_system=chat_system)
+    return Message.objects.filter(of_system).aggregate(**sums)
 
 
 def question_of(answer: Message) -> str:

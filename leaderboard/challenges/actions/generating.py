@@ -6,14 +6,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from django.db import transaction
-from django.db.models import F
+from django.db.models import QuerySet
 
 from annotations.models import System
 from leaderboard.challenges.actions import work
 from leaderboard.challenges.models import GeneratedResponse, Round, Submission
 from leaderboard.challenges.prompts.asking import Said
-from leaderboard.challenges.prompts.budget import Usage, cost_of
+from leaderboard.challenges.prompts.budget import cost_of
 from leaderboard.challenges.queries import prompting
+from workers import charges
+from workers.language_models.usage import Usage
 
 GENERATING = Submission.State.GENERATING
 
@@ -28,12 +30,12 @@ class Kept:
 
 
 def keep_said(claim: work.Claim, kept: Kept, said: Said, line: str = "") -> bool:
-    """Store what was said at one turn, with what it used, in one transaction. ``line`` goes to the log with it.
+    """Store what was said at one turn. ``line`` goes to the log with it. What it used is counted with each call.
 
     False, and nothing stored, when the submission is no longer ours.
     """
     with transaction.atomic():
-        if not count_used(claim, said.usage):
+        if not _owned(claim).update(lease_token=claim.token):  # ours until the end: two workers cannot store a turn
             return False
         GeneratedResponse.objects.create(
             submission_id=claim.row_id,
@@ -55,30 +57,35 @@ def keep_said(claim: work.Claim, kept: Kept, said: Said, line: str = "") -> bool
     return True
 
 
-def count_used(claim: work.Claim, usage: Usage) -> bool:
-    """Add to what the submission used, and make its cost anew. False when it is no longer ours.
+def reserve(claim: work.Claim, most: Usage) -> bool:
+    """Charge a call the most that it may use, before it is sent. False when the submission is no longer ours."""
+    return charges.reserve(_owned(claim), most)
 
-    The first write of the transaction: the row is ours until it ends, so two workers cannot both store a turn.
-    """
-    owned = Submission.objects.filter(pk=claim.row_id, state=GENERATING, lease_token=claim.token)
+
+def settle(claim: work.Claim, most: Usage, used: Usage) -> None:
+    """Charge an answered call what it used, and make the cost anew. Whoever has the submission by now: it was sent."""
+    submission = Submission.objects.filter(pk=claim.row_id)
     with transaction.atomic():
-        counted = owned.update(
-            calls=F("calls") + usage.calls,
-            input_tokens=F("input_tokens") + usage.input_tokens,
-            output_tokens=F("output_tokens") + usage.output_tokens,
-        )
-        if counted and usage.calls:
-            used = owned.values_list("calls", "input_tokens", "output_tokens", "round_id").get()
-            prices = Round.objects.values_list("input_price", "output_price").get(pk=used[3])
-            owned.update(cost=cost_of(Usage(*used[:3]), *prices))
-    return bool(counted)
+        charges.settle(submission, most, used)
+        total = submission.values_list("calls", "input_tokens", "output_tokens", "round_id").first()
+        if total is not None:
+            prices = Round.objects.values_list("input_price", "output_price").get(pk=total[3])
+            submission.update(cost=cost_of(Usage(*total[:3]), *prices))
+
+
+def release(claim: work.Claim, most: Usage) -> None:
+    """The endpoint charges nothing for a call that was reserved."""
+    charges.release(Submission.objects.filter(pk=claim.row_id), most)
+
+
+def _owned(claim: work.Claim) -> QuerySet[Submission]:
+    return Submission.objects.filter(pk=claim.row_id, state=GENERATING, lease_token=claim.token)
 
 
 def forget_other_models(claim: work.Claim, model: str) -> int:
     """Take away what another model said of this prompt: the round's endpoint was changed before it was tried again."""
-    owned = Submission.objects.filter(pk=claim.row_id, state=GENERATING, lease_token=claim.token)
     with transaction.atomic():
-        if not owned.update(lease_token=claim.token):
+        if not _owned(claim).update(lease_token=claim.token):
             return 0
         others = GeneratedResponse.objects.filter(submission_id=claim.row_id).exclude(model=model[:200])
         count = others.count()

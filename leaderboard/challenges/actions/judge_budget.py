@@ -13,6 +13,7 @@ from leaderboard.challenges.actions.refusal import Refused
 from leaderboard.challenges.actions.setup import locked
 from leaderboard.challenges.models import Challenge
 from leaderboard.challenges.queries.judge_budget import challenges_that_pay
+from workers.judges.ledger import balance_of
 from workers.judges.models import Purse
 from workers.judges.purses import Paying
 from workers.judging.desk import Payer
@@ -46,9 +47,10 @@ def set_judge_budget(challenge: Challenge, tokens: int | None, usd: Decimal | No
     with transaction.atomic():
         stored = locked(challenge)
         purse = Purse.objects.select_for_update().get(pk=purse_of(stored).pk)
-        if tokens is not None and tokens < purse.tokens_spent:
+        charged = balance_of(purse).charged
+        if tokens is not None and tokens < charged.tokens:
             raise Refused(_("More tokens than that are spent already."), "tokens")
-        if usd is not None and usd < purse.cost_spent:
+        if usd is not None and usd < charged.cost:
             raise Refused(_("More money than that is spent already."), "usd")
         before = audit.noted(purse, LIMITS)
         purse.tokens_limit, purse.cost_limit = tokens, usd

@@ -109,6 +109,11 @@ class Submission(models.Model):
     calls = models.PositiveIntegerField(default=0)
     input_tokens = models.PositiveBigIntegerField(default=0)
     output_tokens = models.PositiveBigIntegerField(default=0)
+    unsettled_calls = models.PositiveIntegerField(
+        default=0, db_default=0, help_text="Calls that were sent and not answered: the endpoint may charge for them."
+    )
+    unsettled_input_tokens = models.PositiveBigIntegerField(default=0, db_default=0, help_text="Of these, at most.")
+    unsettled_output_tokens = models.PositiveBigIntegerField(default=0, db_default=0)
     cost = models.DecimalField(max_digits=12, decimal_places=6, null=True, blank=True, help_text="In USD.")
 
     class Meta:

@@ -7,15 +7,16 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 
-from leaderboard.challenges.prompts.budget import Limits, Usage, exceeded, longest_answer, too_long_to_ask, used_up
+from leaderboard.challenges.prompts.budget import Limits, exceeded, longest_answer, too_long_to_ask, used_up
 from leaderboard.challenges.prompts.render import Place, messages_for, plain_text, response_of
 from leaderboard.challenges.prompts.spec import Prompt, Template, digest
 from workers.language_models.chat_prompt import seed_of
 from workers.language_models.client import Completion, LanguageModel, Message
 from workers.language_models.refusals import reason_of, why_not_taken, without_key, words_to_keep
+from workers.language_models.usage import Usage, most_of
 
 _MODEL_NAME = re.compile(r"[A-Za-z0-9._:/@+-]{1,100}")
 
@@ -32,21 +33,28 @@ class Said:
 
 class AskFailed(Exception):
     """No answer was to be had. ``reason`` is in our words and holds nothing that was asked or answered; ``words`` are
-    the endpoint's, without its key; ``usage`` is what the turn had used by then."""
+    the endpoint's, without its key."""
 
-    def __init__(self, reason: str, words: str = "", usage: Usage | None = None) -> None:
+    def __init__(self, reason: str, words: str = "") -> None:
         super().__init__(reason)
-        self.reason, self.words, self.usage = reason, words, usage or Usage()
+        self.reason, self.words = reason, words
 
 
-class NotTakenByModel(Exception):
-    """The model does not take this prompt at this place, as the prompt's author could have known. It ends the dialogue
-    like a limit. Were it a failure, a prompt could be run for nothing: made so that its last call is refused, its
-    attempt would be given back again and again."""
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A call that is to be made: ``complete`` makes it, once."""
 
-    def __init__(self, why: str) -> None:
-        super().__init__(why)
-        self.why = why
+    messages: list[Message]
+    max_tokens: int
+    seed: int
+    settings: dict[str, float | int | list[str]]
+
+    @property
+    def most(self) -> Usage:
+        return most_of(self.messages, self.max_tokens)
+
+    def complete(self, model: LanguageModel) -> Completion:
+        return model.complete(self.messages, self.max_tokens, self.seed, **self.settings)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,8 +65,9 @@ class Questioner:
     prompt: Prompt
     limits: Limits
 
-    def turn(self, dialogue: str, number: int, place: Place, used: Usage) -> Said:
-        """Ask for the answer at one turn. ``used``: by the dialogue's turns before. Raises ``AskFailed``."""
+    def turn(self, dialogue: str, number: int, place: Place, used: Usage) -> Generator[Question, Completion, Said]:
+        """The answer at one turn: yields each call that is to be made and is sent its completion, or thrown the error
+        that came instead. ``used``: by the dialogue's turns before. Raises ``AskFailed``."""
         if full := used_up(used, self.limits):
             return Said("", Usage(), full)
         usage, answer = Usage(), ""
@@ -70,10 +79,15 @@ class Questioner:
             if too_long := too_long_to_ask(sum(len(one.text) for one in asked), used + usage, self.limits):
                 return Said("", usage, too_long)
             try:
-                completion = self._call(asked, room, self.seed(dialogue, number, call), usage)
-            except NotTakenByModel as refusal:
-                return Said("", usage, refusal.why)
-            usage = usage + _usage_of(completion, usage)
+                completion = yield Question(asked, room, self.seed(dialogue, number, call), self._settings())
+            except Exception as problem:  # the endpoint's errors, and whatever its replies make the client stumble over
+                # What its author could have known ends the dialogue like a limit. Were it a failure, a prompt could be
+                # run for nothing: made so that its last call is refused, its attempt would be given back every time.
+                if why := why_not_taken(problem):
+                    return Said("", usage, why)
+                words = words_to_keep(problem, self.model.endpoint, "\n".join(message.text for message in asked))
+                raise AskFailed(reason_of(problem), words) from None
+            usage = usage + _usage_of(completion)
             if over := exceeded(used + usage, self.limits):
                 return Said("", usage, over, self._reported(completion))
             answer = self._without_key(completion.text)
@@ -86,18 +100,10 @@ class Questioner:
     def _templates(self) -> Sequence[Template]:
         return [self.prompt.first] if self.prompt.second is None else [self.prompt.first, self.prompt.second]
 
-    def _call(self, asked: list[Message], room: int, seed: int, usage: Usage) -> Completion:
+    def _settings(self) -> dict[str, float | int | list[str]]:
         settings = self.prompt.settings
-        more: dict[str, float | int | list[str]] = {"temperature": settings.temperature, "top_p": settings.top_p}
-        if settings.stop:
-            more["stop"] = list(settings.stop)
-        try:
-            return self.model.complete(asked, room, seed, **more)
-        except Exception as problem:  # the endpoint's errors, and whatever its replies make the client stumble over
-            if why := why_not_taken(problem):
-                raise NotTakenByModel(why) from None
-            words = words_to_keep(problem, self.model.endpoint, "\n".join(message.text for message in asked))
-            raise AskFailed(reason_of(problem), words, usage) from None
+        chosen: dict[str, float | int | list[str]] = {"temperature": settings.temperature, "top_p": settings.top_p}
+        return {**chosen, "stop": list(settings.stop)} if settings.stop else chosen
 
     def _reported(self, completion: Completion) -> str:
         """What the endpoint calls its model, where that looks like a name: anything else could be what it was asked."""
@@ -119,10 +125,9 @@ def signature_of(prompt: Prompt, model: str, reported: Sequence[str]) -> str:
     )
 
 
-def _usage_of(completion: Completion, before: Usage) -> Usage:
+def _usage_of(completion: Completion) -> Usage:
     if completion.input_tokens is None or completion.output_tokens is None:
         raise AskFailed(
-            "the endpoint does not report how many tokens it used, so the limits of this round cannot be kept",
-            usage=before,
+            "the endpoint does not report how many tokens it used, so the limits of this round cannot be kept"
         )
     return Usage(1, completion.input_tokens, completion.output_tokens)

@@ -10,6 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from decimal import Decimal
 
+from workers.language_models.usage import Usage
+
 MILLION = 1_000_000
 MOST_CHARACTERS_A_TOKEN = 8
 """Of a text, on average: English has four or five. What is longer than that for the tokens left is not asked."""
@@ -19,22 +21,6 @@ MOST_CHARACTERS_A_TOKEN = 8
 class Limits:
     input_tokens: int
     output_tokens: int
-
-
-@dataclass(frozen=True, slots=True)
-class Usage:
-    """Calls that were answered, and the tokens that the endpoint counted in them."""
-
-    calls: int = 0
-    input_tokens: int = 0
-    output_tokens: int = 0
-
-    def __add__(self, other: Usage) -> Usage:
-        return Usage(
-            self.calls + other.calls,
-            self.input_tokens + other.input_tokens,
-            self.output_tokens + other.output_tokens,
-        )
 
 
 def longest_answer(wanted: int, used: Usage, limits: Limits) -> int:

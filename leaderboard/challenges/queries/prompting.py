@@ -11,11 +11,12 @@ from django.db.models import Count, Q, Sum
 from annotations.importers.problems import ImportFailed
 from annotations.models import Dialogue, Turn
 from leaderboard.challenges.models import GeneratedResponse, Round, Submission, Team
-from leaderboard.challenges.prompts.budget import Limits, Usage
+from leaderboard.challenges.prompts.budget import Limits
 from leaderboard.challenges.prompts.render import EXAMPLE, Place
 from leaderboard.challenges.prompts.spec import LARGEST_FILE, Prompt, read_prompt
 from leaderboard.challenges.queries.downloads import hides_references
 from leaderboard.challenges.uploads import opened
+from workers.language_models.usage import Usage
 
 ROWS_A_READ = 2_000
 

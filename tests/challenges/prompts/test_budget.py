@@ -6,7 +6,8 @@ from decimal import Decimal
 
 import pytest
 
-from leaderboard.challenges.prompts.budget import Limits, Usage, cost_of, exceeded, longest_answer, used_up
+from leaderboard.challenges.prompts.budget import Limits, cost_of, exceeded, longest_answer, used_up
+from workers.language_models.usage import Usage
 
 LIMITS = Limits(10_000, 1_000)
 
