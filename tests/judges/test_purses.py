@@ -236,7 +236,7 @@ def test_a_worker_that_slept_sends_nothing_that_it_had_claimed_before() -> None:
 def test_a_call_that_is_given_up_after_it_was_sent_is_charged_and_one_that_was_not_is_free() -> None:
     paying = purse(tokens=1000)
     book = book_of(paying)
-    sent, refused, never_sent = calls(3)
+    sent, refused, _never_sent = calls(3)
     book.claim(worth(calls(3)))
     book.mark_sent([sent, refused])
     book.mark_unsent([refused])  # 429
@@ -255,11 +255,11 @@ def test_a_budget_below_what_is_unsettled_is_refused_and_pages_tell_what_it_is()
     book.claim(worth(calls(2)))
     book.mark_sent(calls(1))
     figures = {label: (value, remark) for label, value, remark in spent_figures(Purse.objects.get())}
-    assert figures["Reserved"] == ("200 tokens, 0.0002 USD", "at most, for calls under way")
+    assert figures["Reserved"] == ("200 tokens, 0.00020 USD", "at most, for calls under way")
     book.close()
     figures = {label: (value, remark) for label, value, remark in spent_figures(Purse.objects.get())}
     assert figures["Unsettled"] == (
-        "100 tokens, 0.0001 USD",
+        "100 tokens, 0.00010 USD",
         "at most, for 1 call without an answer; counted as spent",
     )
     assert figures["Tokens spent"] == ("0", "of 1,000; 900 left")
