@@ -200,6 +200,22 @@ class Rating(models.Model):
         return f"{self.aspect} {self.score:g}"
 
 
+class DemoAccount(models.Model):
+    """Marks an account that the demo made. Its password is public, so in production it may not act
+    (``annotations.accounts.may_act``). Only the demo makes the mark; changing the password or the
+    name does not take it off."""
+
+    user = models.OneToOneField(
+        settings.AUTH_USER_MODEL,
+        primary_key=True,
+        on_delete=models.CASCADE,
+        related_name="demo_account",
+    )
+
+    def __str__(self) -> str:
+        return f"demo account {self.pk}"
+
+
 class AuditEntry(models.Model):
     """Who did what to what. Rows are added and never changed or deleted; the database refuses it, whoever asks.
 

@@ -19,13 +19,13 @@ from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods
 
 from annotations import rates
-from annotations.accounts import NameTaken, open_account
+from annotations.accounts import NameTaken, is_demo_account, open_account
 from annotations.roles import is_organiser
 from dialeval_site import two_factor
 from dialeval_site.account_actions import change_email
 from dialeval_site.account_forms import EmailForm, SignUpForm
 from dialeval_site.backends import GUESS_SECONDS
-from dialeval_site.demo import accounts_on_this_site, is_demo_account
+from dialeval_site.demo import accounts_on_this_site
 from dialeval_site.sure import is_sure, page_with
 from dialeval_site.two_factor_views import log_in_with_code
 from leaderboard.challenges.queries.challenges import memberships_of

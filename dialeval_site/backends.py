@@ -1,8 +1,9 @@
 """Who is let in, wherever a password is asked for: the log-in, the admin, the API.
 
-A site that began as a demo and went into production keeps the demo's users; their pass words are printed in the README,
-so there they open nothing. And nobody guesses: after some wrong passwords for a name no further one is looked at from
-the same address for a while. Who has turned two-factor log-in on is let in by no password alone: so a way in that
+A site that began as a demo and went into production keeps the demo's users. Their passwords are
+printed in the README, so there they open nothing, and the accounts may not act: no log-in, no session.
+And nobody guesses: after some wrong passwords for a name no further one is looked at from the same
+address for a while. Who has turned two-factor log-in on is let in by no password alone: so a way in that
 nobody thought of is closed to them, not open.
 """
 
@@ -17,6 +18,7 @@ from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest
 
 from annotations import rates
+from annotations.accounts import may_act
 from dialeval_site import two_factor
 from dialeval_site.demo import is_demo_password
 
@@ -27,6 +29,10 @@ visitors have one address, so the second is no number that one visitor shuts the
 
 
 class NoDemoLogInsInProduction(ModelBackend):
+    def user_can_authenticate(self, user: Any) -> bool:
+        """Django asks this at the log-in and, for a session, at every request."""
+        return may_act(user)
+
     def authenticate(
         self, request: HttpRequest | None, username: str | None = None, password: str | None = None, **kwargs: Any
     ) -> Any:

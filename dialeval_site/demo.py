@@ -12,10 +12,11 @@ from typing import Any
 from django.conf import settings
 from django.contrib.auth import get_user_model
 from django.contrib.auth.models import Group
+from django.db import transaction
 
 from annotations import actions as corpus_actions
 from annotations.importers.registry import importers
-from annotations.models import CorpusVersion
+from annotations.models import CorpusVersion, DemoAccount
 from annotations.queries import select_systems
 from annotations.roles import ORGANISER, PARTICIPANT, RATER
 from dialeval_site.demo_campaigns import load_demo_campaigns
@@ -37,16 +38,16 @@ JUDGES, JUDGE_TOKENS = ("cpdscore_detail",), 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class DemoAccount:
+class DemoLogIn:
     username: str
     password: str
     role: str
 
 
 DEMO_ACCOUNTS = (
-    DemoAccount("organiser", "demo-organiser", ORGANISER),
-    DemoAccount("rater", "demo-rater", RATER),
-    DemoAccount("participant", "demo-participant", PARTICIPANT),
+    DemoLogIn("organiser", "demo-organiser", ORGANISER),
+    DemoLogIn("rater", "demo-rater", RATER),
+    DemoLogIn("participant", "demo-participant", PARTICIPANT),
 )
 
 
@@ -59,7 +60,7 @@ def load_demo() -> CorpusVersion:
     if settings.PRODUCTION:
         raise NoDemoInProduction("the demo's pass words are public; it is not loaded in production mode")
     for account in DEMO_ACCOUNTS:
-        _make_account(account)
+        make_account(account)
     (outcome,) = corpus_actions.import_corpus(importers()["jsonl"], DEMO_CORPUS, DEMO_SLUG)
     _score(outcome.version)
     load_demo_campaigns(outcome.version)
@@ -68,7 +69,9 @@ def load_demo() -> CorpusVersion:
     return outcome.version
 
 
-def _make_account(account: DemoAccount) -> None:
+@transaction.atomic
+def make_account(account: DemoLogIn) -> Any:
+    """An account that is there is its owner's, whatever its name: it gets no mark."""
     user, created = get_user_model().objects.get_or_create(
         username=account.username, defaults={"is_staff": account.role == ORGANISER}
     )
@@ -76,6 +79,8 @@ def _make_account(account: DemoAccount) -> None:
         user.set_password(account.password)
         user.save()
         user.groups.add(Group.objects.get(name=account.role))
+        DemoAccount.objects.create(user=user)
+    return user
 
 
 def _score(version: CorpusVersion) -> None:
@@ -92,25 +97,22 @@ def _judge(version: CorpusVersion) -> None:
     for judge in map(parse, JUDGES):
         known = JudgeRun.objects.filter(version=version, configuration=judge.text).exists()
         if not known and not run_queries.why_not_offered(judge, version):
-            start_judge_run(version, judge, select_systems(version), tokens=JUDGE_TOKENS, usd=None)
+            start_judge_run(version, judge, select_systems(version), tokens=JUDGE_TOKENS, usd=None, by=_organiser())
 
 
-def accounts_on_this_site() -> tuple[DemoAccount, ...]:
+def _organiser() -> Any:
+    """What the demo has begun is that account's, so that in production no worker goes on with it."""
+    organisers = get_user_model().objects.filter(demo_account__isnull=False)
+    return organisers.filter(username=DEMO_ACCOUNTS[0].username).first()
+
+
+def accounts_on_this_site() -> tuple[DemoLogIn, ...]:
     """Those that are on this site and not switched off, for the log-in page."""
     if settings.PRODUCTION:
         return ()
-    users = {
-        user.username: user
-        for user in get_user_model().objects.filter(username__in=[account.username for account in DEMO_ACCOUNTS])
-    }
-    return tuple(
-        account for account in DEMO_ACCOUNTS if account.username in users and users[account.username].is_active
-    )
-
-
-def is_demo_account(user: Any) -> bool:
-    """One that all visitors share: its name and password stand on the log-in page."""
-    return user.is_authenticated and user.get_username() in {one.username for one in accounts_on_this_site()}
+    marked = DemoAccount.objects.filter(user__is_active=True)
+    names = set(marked.values_list("user__username", flat=True))
+    return tuple(account for account in DEMO_ACCOUNTS if account.username in names)
 
 
 def is_demo_password(password: str) -> bool:

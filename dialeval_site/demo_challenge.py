@@ -10,7 +10,7 @@ from typing import Any
 from django.contrib.auth import get_user_model
 from django.db import transaction
 
-from annotations.models import CorpusVersion
+from annotations.models import CorpusVersion, DemoAccount
 from leaderboard.challenges.actions import judging, setup, teams
 from leaderboard.challenges.actions.plan import metrics_to_start_from, rules_to_start_from
 from leaderboard.challenges.actions.receiving import receive
@@ -66,10 +66,11 @@ def _practice_round(version: CorpusVersion) -> RoundAsked:
 
 def _hand_in_baselines(challenge: Challenge, round: Round, version: CorpusVersion) -> None:
     """Through the same door as everybody's."""
-    owner, is_new = get_user_model().objects.get_or_create(username=BASELINES_ACCOUNT, defaults={"is_active": False})
+    owner, is_new = get_user_model().objects.get_or_create(username=BASELINES_ACCOUNT)
     if is_new:
-        owner.set_unusable_password()
+        owner.set_unusable_password()  # nobody logs in with it; it is not disabled, for workers act for it
         owner.save()
+        DemoAccount.objects.create(user=owner)
     team = teams.found(challenge, owner, "Baselines of the project")
     for baseline in (Echo(), Dull(SEED), Verbose(SEED)):
         received = receive(

@@ -19,7 +19,7 @@ from django.utils.http import urlsafe_base64_encode
 from kombu.exceptions import ChannelError, KombuError
 
 from annotations import rates
-from dialeval_site.demo import is_demo_account
+from annotations.accounts import is_demo_account, may_act
 
 log = logging.getLogger(__name__)
 
@@ -40,11 +40,12 @@ def ask_for(email: str) -> None:
 
 
 def send(email: str) -> int:
-    """How many letters went out: one for each active account with this address and a password."""
+    """How many letters went out: one for each account with this address and a password that may act and is not shared
+    by all visitors of a demo."""
     connection = get_connection(fail_silently=False)
     sent = 0
     for user in PasswordResetForm().get_users(email):
-        if is_demo_account(user):
+        if is_demo_account(user) or not may_act(user):
             continue
         context = {"name": user.get_username(), "link": _link(user), "site": settings.SITE_URL}
         subject = " ".join(render_to_string("registration/password_reset_subject.txt", context).split())

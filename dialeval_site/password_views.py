@@ -19,9 +19,9 @@ from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods
 
 from annotations import rates
+from annotations.accounts import is_demo_account, may_act
 from dialeval_site import password_reset, tokens
 from dialeval_site.backends import GUESS_SECONDS, password_is
-from dialeval_site.demo import is_demo_account
 
 READ_OR_SENT = require_http_methods(["GET", "HEAD", "POST"])
 """Django's own views take a PUT for a POST, and ask who is not logged in to log in before they look at the method."""
@@ -98,6 +98,10 @@ class NewPasswordView(views.PasswordResetConfirmView):
     carries it; a new password ends all sessions, and logs nobody in: who has a second factor is asked for it."""
 
     success_url = reverse_lazy("login")
+
+    def get_user(self, uidb64: str) -> Any:
+        user = super().get_user(uidb64)
+        return None if user is None or is_demo_account(user) or not may_act(user) else user
 
     def form_valid(self, form: Any) -> HttpResponse:
         messages.success(self.request, _("The new password is stored. Log in with it."))

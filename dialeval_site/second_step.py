@@ -5,9 +5,10 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from django.contrib.auth import get_user_model
 from django.http import HttpRequest
 from django.utils.crypto import constant_time_compare
+
+from annotations.accounts import accounts_that_may_act
 
 KEY = "second_step"
 SECONDS = 300
@@ -29,7 +30,7 @@ def waiting(request: HttpRequest) -> Any:
     noted = request.session.get(KEY)
     if not isinstance(noted, dict) or int(time.time()) - noted["since"] > SECONDS:
         return None
-    user = get_user_model().objects.filter(pk=noted["user"], is_active=True).first()
+    user = accounts_that_may_act().filter(pk=noted["user"]).first()
     if user is None or not constant_time_compare(noted["password"], user.get_session_auth_hash()):
         return None
     return user

@@ -16,6 +16,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from annotations import audit
+from annotations.accounts import may_act
 from annotations.importers.texts import text_fault
 from annotations.rest.access import SCOPES, Caller
 from annotations.roles import is_organiser
@@ -117,7 +118,7 @@ def caller_of(request: HttpRequest) -> Caller:
         return Caller(fault=_("Authorization must be: Bearer dial_…"))
     row = ApiToken.objects.select_related("user").filter(digest=digest_of(token.strip())).first()
     now = timezone.now()
-    if row is None or not row.user.is_active:
+    if row is None or not may_act(row.user):
         return Caller(fault=_("This token is not known here."))
     if row.revoked_at is not None:
         return Caller(fault=_("This token was revoked."))

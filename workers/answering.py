@@ -11,6 +11,7 @@ from functools import lru_cache
 from billiard.exceptions import SoftTimeLimitExceeded
 from django.conf import settings
 
+from annotations.accounts import may_act
 from annotations.campaigns.models import ChatSystem, Conversation, Message
 from annotations.campaigns.models.conversation import KEY_VARIABLE_PREFIX, LONGEST_MESSAGE
 from annotations.campaigns.queries.chat import persona_played, system_of, utterances_of
@@ -46,7 +47,13 @@ def answer(message_id: int) -> bool:
         "conversation__assignment__item__chat_system",
         "conversation__assignment__item__dialogue",
         "conversation__assignment__item__campaign",
+        "conversation__assignment__participation__user",
     ).get(pk=message_id)
+    assignment = message.conversation.assignment
+    rater = None if assignment is None else assignment.participation.user
+    if rater is not None and not may_act(rater):
+        replies.fail(claim, "the rater's account is disabled on this site")
+        return False
     try:
         with lease_kept(lambda: replies.keep(claim), f"answer {message_id}"):
             text, signature = _ask(message, claim.attempt)

@@ -7,6 +7,7 @@ import logging
 from billiard.exceptions import SoftTimeLimitExceeded
 from django.conf import settings
 
+from annotations.accounts import may_act
 from annotations.stored_files import StorageAway
 from leaderboard.challenges import validation
 from leaderboard.challenges.actions import work
@@ -25,6 +26,9 @@ def process(submission_id: int) -> bool:
     submission = Submission.objects.select_related("round__challenge", "team", "version__corpus", "user").get(
         pk=submission_id
     )
+    if submission.user is not None and not may_act(submission.user):
+        work.fail(claim, "the account that sent it is disabled on this site")
+        return False
     try:
         with lease_kept(lambda: work.keep(claim), f"submission {submission.public_id}"):
             _do(submission, claim)

@@ -17,10 +17,11 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
+from annotations.accounts import may_act
 from annotations.outgoing import AddressNotAllowed
 from leaderboard.challenges.actions import notices
 from leaderboard.challenges.actions.notices import Claim
-from leaderboard.challenges.models import Notice, Submission
+from leaderboard.challenges.models import Member, Notice, Submission
 from leaderboard.challenges.pinned_http import Answer, NotReached, post
 from leaderboard.challenges.queries import submissions
 from workers.leases import lease_kept
@@ -57,12 +58,22 @@ def deliver(notice_id: int) -> bool:
 
 
 def _deliver(claim: Claim, notice: Notice) -> bool:
-    if not notice.user.is_active:
+    if not may_act(notice.user):
         notices.give_up(claim, "the account is disabled")
+        return False
+    if not _still_concerns(notice):
+        notices.give_up(claim, "the account is no longer a member of the team")
         return False
     if notice.channel == Notice.Channel.EMAIL:
         return _mail(claim, notice)
     return _call(claim, notice)
+
+
+def _still_concerns(notice: Notice) -> bool:
+    """Members may have been removed since the submission ended."""
+    if notice.submission is None or notice.submission.team_id is None:
+        return True
+    return Member.objects.filter(team=notice.submission.team_id, user=notice.user_id).exists()
 
 
 # --- webhooks ---------------------------------------------------------------------------------------------------

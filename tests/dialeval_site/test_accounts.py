@@ -20,7 +20,7 @@ from django_otp.plugins.otp_totp.models import TOTPDevice
 from annotations.accounts import NameTaken, open_account
 from dialeval_site import accounts, address_letter, backends, environment
 from dialeval_site import settings as site_settings
-from dialeval_site.demo import DEMO_ACCOUNTS
+from dialeval_site.demo import DEMO_ACCOUNTS, make_account
 from dialeval_site.tasks import tell_former_address
 from tests.challenges.receivers import mail_receiver
 from tests.dialeval_site.authenticator import code_of
@@ -290,7 +290,7 @@ def test_the_pages_of_an_account_need_one(client: Client, name: str) -> None:
 @pytest.mark.django_db
 def test_a_log_in_that_all_visitors_of_the_demo_share_stays_as_it_is(client: Client) -> None:
     shared = DEMO_ACCOUNTS[1]
-    user = Users.objects.create_user(shared.username, password=shared.password)
+    user = make_account(shared)
     client.force_login(user)
     assert change_email(client, "eve@example.org", shared.password).status_code == 403
     new = {"old_password": shared.password, "new_password1": PASSWORD, "new_password2": PASSWORD}

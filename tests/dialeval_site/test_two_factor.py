@@ -25,7 +25,7 @@ from django_otp.plugins.otp_totp.models import TOTPDevice
 from annotations.models import AuditEntry
 from annotations.roles import ORGANISER, is_organiser
 from dialeval_site import environment, second_step, tokens, two_factor
-from dialeval_site.demo import DEMO_ACCOUNTS
+from dialeval_site.demo import DEMO_ACCOUNTS, make_account
 from tests.dialeval_site.authenticator import code_of, key_on, recovery_codes_on
 
 PASSWORD = "a door of seven colours"
@@ -135,7 +135,7 @@ def test_a_second_key_does_not_take_the_place_of_the_first(ada: Any) -> None:
 
 def test_the_demo_s_log_ins_stay_as_they_are(client: Client, db: None) -> None:
     shared = DEMO_ACCOUNTS[0]
-    client.force_login(Users.objects.create_user(shared.username, password=shared.password))
+    client.force_login(make_account(shared))
     assert client.get(reverse("two-factor")).status_code == 403
     for name in ("two-factor", "two-factor-codes", "two-factor-off"):
         assert client.post(reverse(name)).status_code == 403, name

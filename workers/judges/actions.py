@@ -11,6 +11,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from annotations import audit
+from annotations.accounts import may_act
 from annotations.models import CorpusVersion, System
 from workers import runs
 from workers.judges.ledger import balance_of
@@ -57,8 +58,7 @@ def start_judge_run(
         run = _locked(judge_run_of(version.pk, configuration.text))
         changes = _limited(run, tokens, usd)
         again = _to_compute(configuration, systems)
-        if run.created_by_id is None and by is not None:
-            run.created_by = by
+        _take_over(run, by)
         was_stopped = _go_on(run)
         runs.request([configuration], systems)
         if changes or again or was_stopped:
@@ -95,6 +95,7 @@ def resume(run: JudgeRun, by: Any = None) -> int:
         locked = _locked(run)
         failed = MetricRun.objects.filter(configuration=locked.configuration, state=State.FAILED)
         systems = list(locked.version.systems.filter(withheld=False, pk__in=failed.values("system")))
+        _take_over(locked, by)
         was_stopped = _go_on(locked)
         if systems:
             runs.request([configuration_of(locked.configuration)], systems)
@@ -136,6 +137,12 @@ def _to_compute(configuration: Configuration, systems: Sequence[System]) -> int:
         system__in=systems, configuration=configuration.text, metric_version=configuration.metric.version
     )
     return len(systems) - there.exclude(state=State.FAILED).count()
+
+
+def _take_over(run: JudgeRun, by: Any) -> None:
+    """A run is its first starter's, until that account may not act any more: then workers would not go on with it."""
+    if by is not None and (run.created_by is None or not may_act(run.created_by)):
+        run.created_by = by
 
 
 def _go_on(run: JudgeRun) -> bool:

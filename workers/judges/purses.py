@@ -9,12 +9,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from decimal import Decimal
+from typing import Any
 
 from django.conf import settings
 from django.db import IntegrityError, transaction
 
+from annotations.accounts import may_act
 from annotations.models import CorpusVersion
 from workers.judges.models import JudgeRun, Purse, Trial
+from workers.judging.book import BudgetSpent
 from workers.judging.desk import Payer
 from workers.language_models.server import PACKAGED_MODEL_NAME
 from workers.metrics import configuration as configurations
@@ -50,13 +53,23 @@ def purses_of(payer: Payer | None) -> list[Paying]:
 
 
 def _of_trial(trial_id: int) -> Paying:
-    return Paying(Trial.objects.values_list("purse_id", flat=True).get(pk=trial_id), "the budget of the trial")
+    trial = Trial.objects.select_related("created_by").get(pk=trial_id)
+    refuse_unless_may_act(trial.created_by)
+    return Paying(trial.purse_id, "the budget of the trial")
 
 
 def _of_run(payer: Payer) -> Paying:
     run = judge_run_of(payer.version_id, payer.configuration)
+    refuse_unless_may_act(run.created_by)
     version = CorpusVersion.objects.select_related("corpus").get(pk=payer.version_id)
     return Paying(run.purse_id, f"the budget of {payer.configuration} on {version.corpus.slug} {version.label}")
+
+
+def refuse_unless_may_act(user: Any) -> None:
+    """Nothing is spent for an account that may not act. ``user`` is None where a command started the work, or where the
+    account has been deleted. Raises ``BudgetSpent``."""
+    if user is not None and not may_act(user):
+        raise BudgetSpent(f"the account {user.get_username()}, which started it, is disabled on this site")
 
 
 def judge_run_of(version_id: int, configuration: str) -> JudgeRun:

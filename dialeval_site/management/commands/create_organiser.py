@@ -9,7 +9,7 @@ from django.contrib.auth.password_validation import validate_password
 from django.core.exceptions import ValidationError
 from django.core.management.base import CommandError, CommandParser
 
-from annotations.accounts import NameTaken, open_account
+from annotations.accounts import NameTaken, may_act, open_account
 from annotations.console import ConsoleCommand
 from dialeval_site.account_actions import make_organiser
 
@@ -28,6 +28,11 @@ class Command(ConsoleCommand):
         user = get_user_model().objects.filter(username=name).first()
         if user is None:
             user = _new_account(name)
+        if not may_act(user):
+            raise CommandError(
+                f"{name} is disabled, or was made by the demo, which opens nothing in production: "
+                "take another name; nothing was changed"
+            )
         done = "is an organiser now" if make_organiser(user) else "was an organiser already"
         self.stdout.write(f"{name} {done}")
 

@@ -11,18 +11,22 @@ from django.utils.translation import gettext as _
 from annotations import audit
 from leaderboard.challenges.actions.refusal import Refused
 from leaderboard.challenges.actions.setup import locked
-from leaderboard.challenges.models import Challenge
+from leaderboard.challenges.models import Challenge, Submission
 from leaderboard.challenges.queries.judge_budget import challenges_that_pay
 from workers.judges.ledger import balance_of
 from workers.judges.models import Purse
-from workers.judges.purses import Paying
+from workers.judges.purses import Paying, refuse_unless_may_act
 from workers.judging.desk import Payer
 
 LIMITS = ("tokens_limit", "cost_limit")
 
 
 def pays_for(payer: Payer) -> list[Paying]:
-    """The purses of challenges whose rounds ask for these scores. They are found, or made, before the first call."""
+    """The purses of challenges whose rounds ask for these scores. They are found, or made, before the first call.
+    Raises ``BudgetSpent`` for what an account submitted that may not act (any more): only its challenge asks for it."""
+    withheld = Submission.objects.filter(system__in=payer.system_ids, system__withheld=True)
+    for submission in withheld.select_related("user"):
+        refuse_unless_may_act(submission.user)
     return [
         Paying(purse_of(one).pk, f"the judges' budget of the challenge {one.name}")
         for one in challenges_that_pay(payer.system_ids, payer.configuration)

@@ -19,6 +19,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from annotations import rates
+from annotations.accounts import accounts_that_may_act
 from annotations.importers.texts import text_fault
 from leaderboard.challenges.models import MailChoice, Notice, Submission, Webhook
 from leaderboard.challenges.models.challenge import public_id
@@ -74,12 +75,13 @@ def tell(submission: Submission) -> int:
 
 
 def _hearers_of(submission: Submission) -> list[int]:
-    """Keys of active users. A disabled account hears nothing."""
+    """Keys of accounts that may act, and so hear of it."""
+    hearers = accounts_that_may_act()
     if submission.team_id is None:
-        hearers = get_user_model().objects.filter(pk=submission.user_id)
+        hearers = hearers.filter(pk=submission.user_id)
     else:
-        hearers = get_user_model().objects.filter(memberships__team=submission.team_id)
-    return list(hearers.filter(is_active=True).values_list("pk", flat=True))
+        hearers = hearers.filter(memberships__team=submission.team_id)
+    return list(hearers.values_list("pk", flat=True))
 
 
 def _notice(**fields: Any) -> Notice:
