@@ -50,7 +50,7 @@ def raters_page(view: View) -> View:
             return redirect_to_login(back)
         participation = (
             Participation.objects.select_related("campaign")
-            .filter(campaign__slug=slug, user=request.user)
+            .filter(campaign__slug=slug, user=request.user, removed_at=None)
             .exclude(campaign__state=Campaign.State.DRAFT)
             .order_by("-campaign__guidelines__number")
             .annotate(
@@ -76,8 +76,10 @@ def raters_page(view: View) -> View:
 
 
 def may_join(user: Any, slug: str) -> bool:
-    """Members of the campaign's groups may, without an invitation, while it is open."""
-    return Campaign.objects.filter(slug=slug, state=Campaign.State.OPEN, groups__user=user).exists()
+    """Members of the campaign's groups may, without an invitation, while it is open; removed ones may not."""
+    joinable = Campaign.objects.filter(slug=slug, state=Campaign.State.OPEN, groups__user=user)
+    removed = Participation.objects.filter(campaign__slug=slug, user=user, removed_at__isnull=False)
+    return joinable.exists() and not removed.exists()
 
 
 def wants_json(request: HttpRequest) -> bool:

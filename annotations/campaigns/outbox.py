@@ -27,5 +27,7 @@ def is_of_somebody_else(request: HttpRequest, slug: str, participation: Particip
         return False
     if participation is not None:
         return not constant_time_compare(given, outbox_name(participation))
-    raters = Participation.objects.filter(campaign__slug=slug).exclude(campaign__state=Campaign.State.DRAFT)
+    raters = Participation.objects.filter(campaign__slug=slug, removed_at=None).exclude(
+        campaign__state=Campaign.State.DRAFT
+    )
     return any(constant_time_compare(given, _name(key)) for key in raters.values_list("pk", flat=True))

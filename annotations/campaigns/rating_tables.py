@@ -103,10 +103,17 @@ def _rater_row(rater: RaterQuality) -> Row:
         "changed": Cell(rater.thoughts.changed),
         "seen": Cell(f"{person.seen_at:%Y-%m-%d %H:%M} UTC") if person.seen_at else Cell(reason=_("not yet")),
     }
-    return Row(f"rater-{rater.number}", cells, badges=(_("excluded"),) if excluded else ())
+    return Row(f"rater-{rater.number}", cells, badges=badges_of(person))
+
+
+def badges_of(person: Participation) -> tuple[str, ...]:
+    excluded = (_("excluded"),) if person.state == Participation.State.EXCLUDED else ()
+    return excluded if person.removed_at is None else (*excluded, _("removed"))
 
 
 def state_of(person: Participation) -> str:
+    if person.removed_at is not None:
+        return _("removed")
     if person.state == Participation.State.EXCLUDED:
         return _("excluded")
     if person.qualification == Participation.Qualification.FAILED:

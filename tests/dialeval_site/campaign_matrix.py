@@ -82,6 +82,7 @@ MATRIX = [
     _for_organisers("campaign-check-delete", "POST", "done", TURNS, "check"),
     _for_organisers("campaign-raters", "GET", "200"),
     _for_organisers("rater-exclude", "POST", "done", TURNS, "rater", reason="too fast"),
+    _for_organisers("rater-remove", "POST", "422", TURNS, "rater"),
     _for_organisers("rater-restore", "POST", "done", TURNS, "rater"),
     _for_organisers("rater-conflict", "POST", "422", TURNS, "rater"),
     _for_organisers("campaign-ratings", "GET", "200"),

@@ -13,7 +13,7 @@ from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from annotations.campaigns.models import Assignment, ChatSystem, Conversation, Message, Participation
+from annotations.campaigns.models import Assignment, ChatSystem, Conversation, Message
 from annotations.campaigns.models.conversation import LONGEST_MESSAGE
 from annotations.campaigns.queries.chat import least_utterances
 from annotations.importers.texts import text_fault
@@ -163,7 +163,7 @@ def _locked(conversation: Conversation) -> Conversation:
 def _must_be_in_hand(chat: Conversation) -> None:
     if chat.finished_at is not None:
         raise ChatOver(_("This chat has ended. Please rate it now."))
-    if chat.assignment.participation.state != Participation.State.ACTIVE:
+    if not chat.assignment.participation.takes_part:
         raise NotInHand(_("You take no part in this campaign any more. What was said is kept."))
     if chat.assignment.state != Assignment.State.LEASED:
         raise NotInHand(_("You were away for long, and this chat was given back. Take up your work to go on."))

@@ -75,8 +75,7 @@ def meet(participation: Participation) -> Room:
 
 def why_no_room(campaign: Campaign, participation: Participation, now: datetime) -> str:
     """Why this rater cannot be in any room; "" where the campaign and the rater allow it."""
-    current = Participation.objects.only("state").get(pk=participation.pk)
-    if current.state == Participation.State.EXCLUDED:
+    if not Participation.objects.get(pk=participation.pk).takes_part:
         return "excluded"
     if campaign.hands_out_items(now):
         return ""
@@ -101,7 +100,9 @@ def _close_forsaken(campaign: Campaign, now: datetime) -> None:
 
 
 def _taken(campaign: Campaign, participation: Participation, now: datetime) -> Room | None:
-    waiting = campaign.rooms.filter(state=Room.State.WAITING, rater_a__state=Participation.State.ACTIVE)
+    waiting = campaign.rooms.filter(
+        state=Room.State.WAITING, rater_a__state=Participation.State.ACTIVE, rater_a__removed_at=None
+    )
     for room in waiting.exclude(rater_a=participation).order_by("number"):
         taken = Room.objects.filter(pk=room.pk, state=Room.State.WAITING).update(
             state=Room.State.TALKING, rater_b=participation, seen_b_at=now

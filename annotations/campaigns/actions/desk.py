@@ -109,7 +109,7 @@ def _filled(rater: Participation, latest: list[Assignment], want: int, now: date
 
 
 def _refilled(rater: Participation, latest: list[Assignment], want: int, now: datetime) -> Desk:
-    if rater.state == Participation.State.EXCLUDED:
+    if not rater.takes_part:
         return Desk((), "excluded")
     if latest:
         rater.offered = max(rater.offered, latest[-1].position + 1)
@@ -175,7 +175,7 @@ def renew(participation: Participation) -> datetime | None:
     with transaction.atomic():
         rater = hand.locked(participation)
         own = Assignment.objects.filter(participation=rater, state=State.LEASED)
-        if rater.state == Participation.State.ACTIVE and not hand.why_nothing_is_handed_out(rater.campaign, now):
+        if rater.takes_part and not hand.why_nothing_is_handed_out(rater.campaign, now):
             own.update(lease_expires_at=hand.lease_end(now))
         Participation.objects.filter(pk=rater.pk).update(seen_at=now)
         ends = own.filter(lease_expires_at__gt=now).order_by("lease_expires_at")

@@ -36,7 +36,7 @@ def locked(participation: Participation, campaign: Campaign | None = None) -> Pa
 
 def tell(participation: Participation, now_stored: Participation) -> None:
     """The caller's object learns what the locked row says."""
-    for name in ("state", "qualification", "offered", "rated", "cursor", "seen_at"):
+    for name in ("state", "removed_at", "qualification", "offered", "rated", "cursor", "seen_at"):
         setattr(participation, name, getattr(now_stored, name))
 
 

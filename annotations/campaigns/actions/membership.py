@@ -11,6 +11,7 @@ from django.db.models import F, Max, Q
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
+from annotations.accounts import accounts_that_may_act
 from annotations.campaigns.actions.hand import why_nothing_is_handed_out
 from annotations.campaigns.actions.terms import CannotJoin
 from annotations.campaigns.models import Campaign, Invitation, Participation, Slot
@@ -24,8 +25,9 @@ def join(campaign: Campaign, user: Any, invitation: Invitation | None = None) ->
 
     The rater's order begins at an ordinal drawn from the rater's own seed. Without an invitation the caller has made
     sure that the person may (``access.may_join``). Raises ``CannotJoin``, with nothing stored, for a campaign that is a
-    draft or closed, for an invitation of another campaign, revoked, expired or used up, and for a member of a team that
-    hands in to a round whose gold answers the campaign would show.
+    draft or closed, for an invitation of another campaign, revoked, expired, used up or made by an account that may not
+    act, for a person who was removed from the campaign, and for a member of a team that hands in to a round whose gold
+    answers the campaign would show.
     """
     with transaction.atomic():
         # One person at a time, so that positions follow each other and the last use of an invitation is used once.
@@ -35,6 +37,8 @@ def join(campaign: Campaign, user: Any, invitation: Invitation | None = None) ->
         campaign = stored
         known = Participation.objects.filter(campaign=campaign, user=user).first()
         if known is not None:
+            if known.removed_at is not None:
+                raise CannotJoin(_("The organisers have removed you from this campaign."))
             return known
         _refuse_unless_open(campaign)
         _refuse_participants_of_hidden_rounds(campaign, user)
@@ -76,6 +80,7 @@ def _use(invitation: Invitation, campaign: Campaign) -> None:
         Invitation.objects.filter(pk=invitation.pk, campaign=campaign, revoked_at__isnull=True)
         .filter(Q(expires_at__isnull=True) | Q(expires_at__gt=now))
         .filter(Q(most_uses__isnull=True) | Q(uses__lt=F("most_uses")))
+        .filter(Q(created_by__isnull=True) | Q(created_by__in=accounts_that_may_act()))
         .update(uses=F("uses") + 1)
     )
     if not used:

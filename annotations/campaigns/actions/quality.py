@@ -1,4 +1,5 @@
-"""Whose ratings count: raters excluded and taken back, and stakes in systems. No rating is ever deleted.
+"""Whose ratings count, and who takes part: raters excluded, removed and taken back, and stakes in systems. No rating is
+ever deleted.
 
 Each step locks the campaign's row first and raters then, as the deletion of a campaign does: the other way
 round the two could wait for each other.
@@ -58,16 +59,45 @@ def exclude(participation: Participation, reason: str, by: Any = None) -> int:
         return freed
 
 
+def remove(participation: Participation, reason: str, keeps_ratings: bool, by: Any = None) -> int:
+    """The person has no access to the campaign any more, and no link lets this person in again. What is in hand goes
+    back, so that its places are free; an open chat ends for the partner, too.
+
+    With ``keeps_ratings`` what is rated counts as before; else the rater is excluded, too. Either way it stays stored
+    under the rater's pseudonym. Returns how many ratings no longer count. Raises ``ValueError`` as ``exclude``.
+    """
+    reason = reason.strip()
+    if fault := text_fault(reason, LONGEST_REASON):
+        raise ValueError(f"the reason {fault}")
+    with transaction.atomic():
+        _lock_campaigns([participation.campaign_id])
+        freed = 0 if keeps_ratings else exclude(participation, reason, by)
+        rater = hand.locked(participation)
+        if rater.removed_at is not None:
+            return freed
+        Participation.objects.filter(pk=rater.pk).update(removed_at=timezone.now())
+        _end_meetings(rater)
+        held = Assignment.objects.filter(participation=rater, state=Assignment.State.LEASED)
+        hand.put_back(held.order_by().values_list("pk", flat=True))
+        _note(by, "rater.removed", rater, reason=reason, ratings_count=rater.state == Participation.State.ACTIVE)
+        return freed
+
+
 def restore(participation: Participation, by: Any = None) -> Restored:
-    """The rater may work again, and every rating counts again for which the item still has a free place."""
+    """The rater has access and may work again, and every rating counts again for which the item still has a free
+    place."""
     with transaction.atomic():
         _lock_campaigns([participation.campaign_id])
         rater = hand.locked(participation)
-        if rater.state == Participation.State.ACTIVE:
+        if rater.takes_part:
             return Restored(0, 0)
+        was_excluded = rater.state == Participation.State.EXCLUDED
         Participation.objects.filter(pk=rater.pk).update(
-            state=Participation.State.ACTIVE, exclusion_reason="", excluded_at=None
+            state=Participation.State.ACTIVE, exclusion_reason="", excluded_at=None, removed_at=None
         )
+        if not was_excluded:
+            _note(by, "rater.restored", rater, ratings_counted_again=0, places_taken_by_others=0)
+            return Restored(0, 0)
         stakes = Conflict.objects.filter(user=rater.user_id).values_list("system_id", flat=True)
         restored = _take_places_back(
             rater.campaign_id, Assignment.objects.filter(participation=rater).exclude(item__system__in=list(stakes))
@@ -106,7 +136,7 @@ def withdraw_conflict(user: Any, system: System, by: Any = None) -> Restored:
 
 
 def _note(by: Any, done: str, rater: Participation, **details: Any) -> None:
-    account = rater.user.get_username()
+    account = "" if rater.user is None else rater.user.get_username()
     audit.record(by, done, rater.pseudonym, campaign=rater.campaign.slug, account=account, **details)
 
 
@@ -125,7 +155,9 @@ def _end_meetings(rater: Participation) -> None:
     """The partner must not wait for somebody who may not write any more. Finished dialogues stay finished."""
     meetings = Room.objects.filter(Q(rater_a=rater) | Q(rater_b=rater), state__in=OPEN_STATES)
     meetings.update(
-        state=Room.State.ABANDONED, finished_at=timezone.now(), end_reason="a rater was excluded from the campaign"
+        state=Room.State.ABANDONED,
+        finished_at=timezone.now(),
+        end_reason="a rater was excluded or removed from the campaign",
     )
 
 

@@ -133,7 +133,7 @@ def _given_before(rater: Participation, public_id: str, key: str) -> Assignment:
 
 
 def _refuse_when_over(rater: Participation, assignment: Assignment, now: datetime) -> None:
-    if rater.state == Participation.State.EXCLUDED:
+    if not rater.takes_part:
         raise RatingsClosed(_("You no longer take part in this campaign, so the rating was not stored."))
     why = hand.why_nothing_is_handed_out(rater.campaign, now)
     if assignment.state == State.DONE:

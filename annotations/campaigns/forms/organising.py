@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+from typing import Any
+
 from django import forms
+from django.utils import timezone
 from django.utils.translation import gettext_lazy
 
 from annotations.campaigns.forms.fields import PlainText, utc_moment
+
+INVITATION_DAYS = 14
 
 
 class GuidelinesForm(forms.Form):
@@ -32,7 +38,14 @@ class InvitationForm(forms.Form):
         label=gettext_lazy("Uses at most"),
         help_text=gettext_lazy("How many people may join with it. Empty: any number."),
     )
-    expires_at = utc_moment(gettext_lazy("Valid until (UTC)"), gettext_lazy("Empty: until you revoke it."))
+    expires_at = utc_moment(
+        gettext_lazy("Valid until (UTC)"),
+        gettext_lazy("14 days, where nothing else is chosen. Empty: until you revoke it."),
+    )
+
+    def __init__(self, data: Any = None) -> None:
+        super().__init__(data)
+        self.fields["expires_at"].initial = timezone.now() + timedelta(days=INVITATION_DAYS)
 
 
 class CheckFileForm(forms.Form):

@@ -31,6 +31,29 @@ class ExclusionForm(forms.Form):
     )
 
 
+class RemovalForm(forms.Form):
+    """Why a person is taken out of a campaign, and whether what this person rated goes on counting."""
+
+    ratings = forms.ChoiceField(
+        choices=(
+            ("exclude", _("exclude them: they no longer count")),
+            ("keep", _("keep them: they count as before")),
+        ),
+        widget=forms.RadioSelect,
+        label=_("The ratings made so far"),
+    )
+    reason = forms.CharField(
+        max_length=LONGEST_REASON,
+        label=_("Reason"),
+        help_text=_("The audit log keeps it."),
+        widget=forms.Textarea(attrs={"rows": 2}),
+        validators=[storable_text],
+    )
+
+    def __init__(self, data: Any = None) -> None:
+        super().__init__(data, prefix="removal")
+
+
 class ConflictForm(forms.Form):
     """A system this person has a stake in, or no longer."""
 

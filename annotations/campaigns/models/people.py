@@ -18,7 +18,7 @@ def random_token() -> str:
 
 
 class Invitation(models.Model):
-    """A link that lets whoever holds it join a campaign."""
+    """A link that lets whoever holds it join a campaign, while the account that made it may act."""
 
     campaign = models.ForeignKey(Campaign, on_delete=models.CASCADE, related_name="invitations")
     token = models.CharField(max_length=40, unique=True, default=random_token)
@@ -27,6 +27,14 @@ class Invitation(models.Model):
     uses = models.PositiveIntegerField(default=0)
     expires_at = models.DateTimeField(null=True, blank=True)
     revoked_at = models.DateTimeField(null=True, blank=True)
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        null=True,
+        blank=True,
+        on_delete=models.CASCADE,
+        related_name="+",
+        help_text="None: made by a command. A link goes with the account that made it.",
+    )
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
@@ -75,6 +83,11 @@ class Participation(models.Model):
     state = models.CharField(max_length=8, choices=State, default=State.ACTIVE)
     exclusion_reason = models.CharField(max_length=500, blank=True)
     excluded_at = models.DateTimeField(null=True, blank=True)
+    removed_at = models.DateTimeField(
+        null=True,
+        blank=True,
+        help_text="Since then without access, whether or not the ratings count (state).",
+    )
     joined_at = models.DateTimeField(auto_now_add=True)
     seen_at = models.DateTimeField(null=True, blank=True)
 
@@ -95,6 +108,11 @@ class Participation(models.Model):
 
     def __str__(self) -> str:
         return self.pseudonym
+
+    @property
+    def takes_part(self) -> bool:
+        """Gets work and may send it: neither excluded nor removed."""
+        return self.state == self.State.ACTIVE and self.removed_at is None
 
     @property
     def pseudonym(self) -> str:

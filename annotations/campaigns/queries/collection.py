@@ -13,6 +13,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from annotations.campaigns.models import Campaign, CollectedCorpus, Line, Participation, Room
+from annotations.campaigns.rating_tables import badges_of
 from annotations.queries import NotFound
 from annotations.tables import Cell, Column, Row, Table
 
@@ -185,14 +186,15 @@ def writers_table(campaign: Campaign) -> Table:
 
 def _writer_row(person: Participation, tally: Counter[str]) -> Row:
     excluded = person.state == Participation.State.EXCLUDED
+    state = _("active") if person.takes_part else badges_of(person)[-1]
     cells = {
         "rater": Cell(person.pseudonym, href=f"?rater={person.position + 1}#rater"),
-        "state": Cell(_("excluded"), note=person.exclusion_reason) if excluded else Cell(_("active")),
+        "state": Cell(state, note=person.exclusion_reason if excluded else ""),
         "finished": Cell(tally[Room.State.FINISHED]),
         "abandoned": Cell(tally[Room.State.ABANDONED]),
         "seen": Cell(f"{person.seen_at:%Y-%m-%d %H:%M} UTC") if person.seen_at else Cell(reason=_("not yet")),
     }
-    return Row(f"rater-{person.position + 1}", cells, badges=(_("excluded"),) if excluded else ())
+    return Row(f"rater-{person.position + 1}", cells, badges=badges_of(person))
 
 
 def _cells(room: Room, address: str, words: float | None) -> dict[str, Cell]:

@@ -237,7 +237,8 @@ def _share(campaign: int, opened_at: datetime | None, raters_per_item: int, at: 
     """
     last = Slot.objects.filter(campaign=campaign).aggregate(last=Max("ordinal"))["last"]
     slots = 0 if last is None else last + 1
-    raters = Participation.objects.filter(campaign=campaign, state=Participation.State.ACTIVE).count()
+    active = Participation.objects.filter(campaign=campaign, state=Participation.State.ACTIVE)
+    raters = active.filter(removed_at=None).count()
     checks = Item.objects.filter(campaign=campaign).exclude(role=Item.Role.REGULAR).count()
     items = -(-slots // max(1, raters_per_item))
     return min(items, -(-slots // max(1, raters))) + checks
@@ -259,7 +260,7 @@ class OwnCampaign:
 def own_campaigns(user: Any, now: datetime) -> list[OwnCampaign]:
     """Those that one takes part in, and open ones that one's groups may join; open ones first."""
     taking_part = list(
-        Participation.objects.filter(user=user)
+        Participation.objects.filter(user=user, removed_at=None)
         .exclude(campaign__state=Campaign.State.DRAFT)
         .select_related("campaign")
         .order_by("-joined_at")
@@ -281,7 +282,9 @@ def waiting_for(user: Any, now: datetime, most: int) -> list[OwnCampaign]:
     """The open campaigns in which one has something left to do, the ones joined last before the others, then those that
     one may join. For a glance: at most ``most``, and nothing is counted for more."""
     taking_part = (
-        Participation.objects.filter(user=user, campaign__state=Campaign.State.OPEN, state=Participation.State.ACTIVE)
+        Participation.objects.filter(
+            user=user, campaign__state=Campaign.State.OPEN, state=Participation.State.ACTIVE, removed_at=None
+        )
         .exclude(qualification=Participation.Qualification.FAILED)
         .select_related("campaign")
         .order_by("-joined_at", "-pk")
@@ -330,7 +333,7 @@ def _state_of(campaign: Campaign, now: datetime) -> str:
 def participation_in(user: Any, slug: str) -> Participation | None:
     return (
         Participation.objects.select_related("campaign__version__corpus", "guidelines_read")
-        .filter(campaign__slug=slug, user=user)
+        .filter(campaign__slug=slug, user=user, removed_at=None)
         .exclude(campaign__state=Campaign.State.DRAFT)
         .first()
     )

@@ -13,6 +13,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
+from annotations.accounts import may_act
 from annotations.campaigns.models import (
     Assignment,
     Campaign,
@@ -261,21 +262,23 @@ def guidelines_with_counts(campaign: Campaign) -> list[Guidelines]:
 
 
 def invitations_of(campaign: Campaign) -> list[Invitation]:
-    return list(campaign.invitations.order_by("-pk"))
+    return list(campaign.invitations.select_related("created_by").order_by("-pk"))
 
 
 def invitation_with_token(token: str) -> Invitation | None:
     if text_fault(token, 40):  # PostgreSQL cannot even look for a NUL character
         return None
-    return Invitation.objects.select_related("campaign").filter(token=token).first()
+    return Invitation.objects.select_related("campaign", "created_by").filter(token=token).first()
 
 
 def why_unusable(invitation: Invitation) -> str:
-    """ "" | "revoked" | "expired" | "used_up" | "draft" | "closed"."""
+    """ "" | "revoked" | "disabled" (who made it may not act) | "expired" | "used_up" | "draft" | "closed"."""
     now = timezone.now()
     campaign = invitation.campaign
     if invitation.revoked_at is not None:
         return "revoked"
+    if invitation.created_by is not None and not may_act(invitation.created_by):
+        return "disabled"
     if invitation.expires_at is not None and invitation.expires_at <= now:
         return "expired"
     if invitation.most_uses is not None and invitation.uses >= invitation.most_uses:
@@ -286,7 +289,7 @@ def why_unusable(invitation: Invitation) -> str:
 
 
 def takes_part(user: Any, campaign: Campaign) -> bool:
-    return user.is_authenticated and campaign.participations.filter(user=user).exists()
+    return user.is_authenticated and campaign.participations.filter(user=user, removed_at=None).exists()
 
 
 def checks_of(campaign: Campaign) -> list[Item]:

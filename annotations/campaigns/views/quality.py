@@ -18,7 +18,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from annotations.campaigns.access import campaign_or_404, organisers_page
 from annotations.campaigns.actions import publishing, quality
-from annotations.campaigns.forms.quality import ConflictForm, ExclusionForm, PublishForm
+from annotations.campaigns.forms.quality import ConflictForm, ExclusionForm, PublishForm, RemovalForm
 from annotations.campaigns.models import Campaign, Participation
 from annotations.campaigns.queries import quality as queries
 from annotations.campaigns.queries.collection import dialogues_by, writers_table
@@ -54,6 +54,7 @@ def _raters_page(
         context |= {
             "conflicts": queries.conflicts_of(chosen.participation),
             "exclusion_form": ExclusionForm(),
+            "removal_form": RemovalForm(),
             "conflict_form": ConflictForm(campaign),
             "written": dialogues_by(chosen.participation) if collects else None,
             **(forms or {}),
@@ -80,6 +81,22 @@ def exclude(request: HttpRequest, slug: str, number: int) -> HttpResponse:
         count,
     )
     messages.success(request, words % {"rater": rater.pseudonym, "count": count})
+    return _back_to_rater(slug, number)
+
+
+@require_POST
+@organisers_page
+def remove(request: HttpRequest, slug: str, number: int) -> HttpResponse:
+    campaign, rater = _rater_or_404(slug, number)
+    form = RemovalForm(request.POST)
+    if not form.is_valid():
+        return _raters_page(request, campaign, str(number), {"removal_form": form}, status=422)
+    keeps_ratings = form.cleaned_data["ratings"] == "keep"
+    count = quality.remove(rater, form.cleaned_data["reason"], keeps_ratings, by=request.user)
+    text = _("%(rater)s is removed and has no access any more.") % {"rater": rater.pseudonym}
+    if count:
+        text += " " + _("Ratings that no longer count: %(count)s.") % {"count": count}
+    messages.success(request, text)
     return _back_to_rater(slug, number)
 
 

@@ -1,4 +1,5 @@
-"""Making, joining and leaving a team. Who joins is kept from rating the team's systems."""
+"""Teams: founded, joined, left; members removed and banned; the link that lets members in. New members are kept from
+rating the team's systems."""
 
 from __future__ import annotations
 
@@ -10,11 +11,16 @@ from django.utils.translation import gettext as _
 
 from annotations import audit
 from annotations.names import fold, name_fault, tidied
-from annotations.roles import PARTICIPANT
+from annotations.roles import PARTICIPANT, is_organiser
+from leaderboard.challenges.actions.refusal import LONGEST_REASON, checked_text
 from leaderboard.challenges.actions.stakes import keep_members_from_rating
-from leaderboard.challenges.models import Challenge, Member, Submission, Team
-from leaderboard.challenges.models.team import invitation_token
-from leaderboard.challenges.queries.challenges import rates_hidden_corpus_of
+from leaderboard.challenges.models import Ban, Challenge, Member, Submission, Team
+from leaderboard.challenges.models.team import invitation_expiry, invitation_token
+from leaderboard.challenges.queries.challenges import (
+    leader_of,
+    rates_hidden_corpus_of,
+    team_with_invitation,
+)
 
 LONGEST_NAME = 80
 
@@ -33,13 +39,14 @@ def found(challenge: Challenge, user: Any, name: str) -> Team:
     """A new team with this person as its first member.
 
     ``name`` has 1 to 80 characters, is like no other team's of the challenge, and plain (``annotations.names``).
-    Raises ``CannotJoin`` for a challenge that is not open, a person who has a team or rates its hidden corpora, and a
-    name that cannot be had.
+    Raises ``CannotJoin`` for a challenge that is not open, a person who is banned, has a team, has submitted for one,
+    or rates its hidden corpora, and a name that cannot be had.
     """
     name = tidied(name)
     with transaction.atomic():
         challenge = _held(challenge)
         _refuse_unless_open(challenge)
+        _refuse_banned(challenge, user)
         _refuse_second_team(challenge, user)
         _refuse_raters(challenge, user)
         _refuse_name(challenge, name)
@@ -57,23 +64,24 @@ def join(token: str, user: Any) -> Team:
     """Make the person a member of the team whose invitation this is; a member stays one.
 
     Members get a conflict for each of the team's systems, so that nobody rates their own. Raises ``CannotJoin`` for a
-    link that is not valid (any more), a challenge that is not open, a full or disqualified team, a person who has
-    another team or rates a hidden corpus of the challenge.
+    link that is not valid (any more), a challenge that is not open, a full or disqualified team, a person who is
+    banned, has another team, has submitted for one, or rates a hidden corpus of the challenge.
     """
     with transaction.atomic():
         known = Team.objects.select_related("challenge").filter(invitation=token).first()
         if known is None:
-            raise CannotJoin(_("This link is not valid. Ask your team for the one that holds now."))
+            raise CannotJoin(_("This link is not valid. Ask your team for the current one."))
         challenge = _held(known.challenge)
-        team = Team.objects.filter(invitation=token).first()
-        if team is None:  # renewed in this moment
-            raise CannotJoin(_("This link is not valid. Ask your team for the one that holds now."))
-        if team.members.filter(user=user).exists():
-            return team
+        if known.members.filter(user=user).exists():
+            return known
         _refuse_unless_open(challenge)
+        team = team_with_invitation(token)  # as it is now: it may have been revoked in this moment
+        if team is None:
+            raise CannotJoin(_("This link is not valid. Ask your team for the current one."))
+        _refuse_banned(challenge, user)
         if team.disqualified_at is not None:
             raise CannotJoin(_("This team is disqualified and takes no new members."))
-        _refuse_second_team(challenge, user)
+        _refuse_second_team(challenge, user, team)
         if team.members.count() >= challenge.largest_team:
             raise CannotJoin(
                 _("This team is full: it has %(count)d members, and more are not allowed.")
@@ -116,18 +124,114 @@ def leave(team: Team, user: Any) -> None:
             team.delete()
 
 
-def renew_invitation(team: Team, by: Any) -> Team:
-    """A new link; the old one lets nobody in any more. Raises ``CannotJoin`` where the team is gone."""
+def remove_member(team: Team, user: Any, by: Any, reason: str = "") -> None:
+    """Take a person out of the team at once. Submissions and the audit log keep naming this person.
+
+    The team's leader may remove others, and organisers anybody: a new member cannot push out those who were there. The
+    team's link is revoked, for the removed person may know it. A team without members that submitted nothing is gone.
+    A leader removes nobody from a disqualified team: outside of it they could take part again. Raises ``CannotJoin``
+    with the reason why nothing was changed; where the person is no member there is nothing to do.
+    """
     with transaction.atomic():
         challenge = _held(team.challenge)
-        stored = Team.objects.filter(pk=team.pk).first()
-        if stored is None:
-            raise CannotJoin(_("This team is gone."))
-        team = stored
-        team.invitation = invitation_token()
-        team.save(update_fields=["invitation"])
-        audit.record(by, "team.invitation_renewed", team.name, challenge=challenge.slug, team=team.public_id)
-    return team
+        stored = Team.objects.select_for_update(no_key=True).filter(pk=team.pk).first()
+        if stored is None or not Member.objects.filter(team=stored, user=user).exists():
+            return
+        if not is_organiser(by):
+            leader = leader_of(stored)
+            if leader is None or leader.user_id != by.pk:
+                raise CannotJoin(_("Only the team's leader and organisers remove members."))
+            if user.pk == by.pk:
+                raise CannotJoin(_("You cannot remove yourself. Leave the team instead."))
+            if stored.disqualified_at is not None:
+                raise CannotJoin(_("This team is disqualified. Its members stay as they are."))
+        _remove(challenge, stored, user, by, reason)
+
+
+def ban(challenge: Challenge, user: Any, reason: str, by: Any) -> Ban:
+    """No team of the challenge takes this person in any more, and one that has this person loses this member. Banned
+    again, only the reason changes. Raises ``Refused`` for a reason that is empty or too long."""
+    reason = checked_text(reason, LONGEST_REASON, "reason", lambda fault: _("The reason %(fault)s.") % {"fault": fault})
+    with transaction.atomic():
+        challenge = _held(challenge)
+        banned, _is_new = Ban.objects.update_or_create(
+            challenge=challenge, user=user, defaults={"reason": reason, "created_by": by}
+        )
+        team = Team.objects.select_for_update(no_key=True).filter(challenge=challenge, members__user=user).first()
+        audit.record(by, "challenge.banned", user.get_username(), challenge=challenge.slug, reason=reason)
+        if team is not None:
+            _remove(challenge, team, user, by, reason)
+    return banned
+
+
+def lift_ban(challenge: Challenge, user: Any, by: Any) -> bool:
+    """The person may be in a team again. False where there was no ban."""
+    with transaction.atomic():
+        challenge = _held(challenge)
+        lifted = bool(Ban.objects.filter(challenge=challenge, user=user).delete()[0])
+        if lifted:
+            audit.record(by, "challenge.ban_lifted", user.get_username(), challenge=challenge.slug)
+    return lifted
+
+
+def _remove(challenge: Challenge, team: Team, user: Any, by: Any, reason: str) -> None:
+    """Challenge and team are locked: a submission that is coming in is there before, or finds no member."""
+    Member.objects.filter(team=team, user=user).delete()
+    is_gone = not Member.objects.filter(team=team).exists() and not Submission.objects.filter(team=team).exists()
+    audit.record(
+        by,
+        "team.member_removed",
+        team.name,
+        challenge=challenge.slug,
+        team=team.public_id,
+        member=user.get_username(),
+        reason=reason,
+        team_is_gone=is_gone,
+    )
+    if is_gone:
+        team.delete()
+    else:
+        _set_invitation(team, None)
+
+
+def renew_invitation(team: Team, by: Any) -> Team:
+    """A new link; the old one lets nobody in any more. Raises ``CannotJoin`` where the team or the membership of ``by``
+    is gone."""
+    with transaction.atomic():
+        stored = _team_for(team, by)
+        _set_invitation(stored, invitation_token())
+        audit.record(by, "team.invitation_renewed", stored.name, challenge=stored.challenge.slug, team=stored.public_id)
+    return stored
+
+
+def revoke_invitation(team: Team, by: Any) -> Team:
+    """No link lets anybody in until there is a new one. For members and organisers. Raises ``CannotJoin`` as above."""
+    with transaction.atomic():
+        stored = _team_for(team, by)
+        if stored.invitation is not None:
+            _set_invitation(stored, None)
+            audit.record(
+                by, "team.invitation_revoked", stored.name, challenge=stored.challenge.slug, team=stored.public_id
+            )
+    return stored
+
+
+def _team_for(team: Team, by: Any) -> Team:
+    """The row as it is now, under the lock of its challenge, for a member or an organiser."""
+    challenge = _held(team.challenge)
+    stored = Team.objects.filter(pk=team.pk).first()
+    if stored is None:
+        raise CannotJoin(_("This team is gone."))
+    if not is_organiser(by) and not Member.objects.filter(team=stored, user=by).exists():
+        raise CannotJoin(_("You are no member of this team any more."))
+    stored.challenge = challenge
+    return stored
+
+
+def _set_invitation(team: Team, token: str | None) -> None:
+    team.invitation = token
+    team.invitation_expires_at = None if token is None else invitation_expiry()
+    team.save(update_fields=["invitation", "invitation_expires_at"])
 
 
 def _held(challenge: Challenge) -> Challenge:
@@ -145,11 +249,23 @@ def _refuse_unless_open(challenge: Challenge) -> None:
         raise CannotJoin(_("This challenge is closed."))
 
 
-def _refuse_second_team(challenge: Challenge, user: Any) -> None:
+def _refuse_banned(challenge: Challenge, user: Any) -> None:
+    if Ban.objects.filter(challenge=challenge, user=user).exists():
+        raise CannotJoin(_("The organisers have banned you from this challenge."))
+
+
+def _refuse_second_team(challenge: Challenge, user: Any, team: Team | None = None) -> None:
     other = Team.objects.filter(challenge=challenge, members__user=user).first()
     if other is not None:
         raise CannotJoin(
             _("You are in the team %(team)s. One person is in one team of a challenge.") % {"team": other.name}
+        )
+    # Removed from a team one has submitted for, one would have the attempts of a second one, too.
+    submitted = Submission.objects.filter(team__challenge=challenge, user=user).exclude(team=team)
+    if (before := submitted.select_related("team").first()) is not None and before.team is not None:
+        raise CannotJoin(
+            _("You have submitted for the team %(team)s. One person submits for one team of a challenge.")
+            % {"team": before.team.name}
         )
 
 

@@ -15,8 +15,16 @@ from annotations.rest.problems import Refused
 from leaderboard.challenges.actions import teams
 from leaderboard.challenges.api import documents
 from leaderboard.challenges.api.finding import challenge_at, own_team
-from leaderboard.challenges.api.schemas import ChallengeLine, ChallengeOut, ChallengePlace, JoinIn, TeamIn, TeamOut
-from leaderboard.challenges.queries.challenges import team_with_invitation
+from leaderboard.challenges.api.schemas import (
+    ChallengeLine,
+    ChallengeOut,
+    ChallengePlace,
+    JoinIn,
+    MemberIn,
+    TeamIn,
+    TeamOut,
+)
+from leaderboard.challenges.queries.challenges import member_named, team_with_invitation
 from leaderboard.challenges.queries.listing import challenges_seen_by
 
 router = Router(tags=["challenges"])
@@ -77,7 +85,7 @@ def join_team(request: HttpRequest, place: Path[ChallengePlace], wish: JoinIn) -
     invitation = wish.invitation.strip().rstrip("/").rpartition("/")[2]
     invited = team_with_invitation(invitation)
     if invited is None or invited.challenge_id != challenge.pk:
-        message = _("This invitation is not valid. Ask your team for the one that holds now.")
+        message = _("This invitation is not valid. Ask your team for the current one.")
         raise Refused(422, message, code="invitation", errors=[{"field": "body.invitation", "message": message}])
     try:
         team = teams.join(invitation, request.user)
@@ -95,6 +103,66 @@ def join_team(request: HttpRequest, place: Path[ChallengePlace], wish: JoinIn) -
 )
 def get_team(request: HttpRequest, place: Path[ChallengePlace]) -> dict[str, Any]:
     challenge = challenge_at(request, place.slug)
+    return documents.team_document(own_team(request, challenge), challenge)
+
+
+@router.post(
+    "/challenges/{slug:slug}/team/invitation",
+    auth=Token("submit"),
+    response=TeamOut,
+    operation_id="renew_invitation",
+    summary="Make a new invitation of your team",
+    openapi_extra=refusals(409),
+)
+def renew_invitation(request: HttpRequest, place: Path[ChallengePlace]) -> dict[str, Any]:
+    """The one before lets nobody in any more. The new one is good for 14 days."""
+    challenge = challenge_at(request, place.slug)
+    try:
+        team = teams.renew_invitation(own_team(request, challenge), request.user)
+    except teams.CannotJoin as refusal:
+        raise _refused(refusal) from None
+    return documents.team_document(team, challenge)
+
+
+@router.delete(
+    "/challenges/{slug:slug}/team/invitation",
+    auth=Token("submit"),
+    response={204: None},
+    operation_id="revoke_invitation",
+    summary="Revoke the invitation of your team",
+    openapi_extra=refusals(409),
+)
+def revoke_invitation(request: HttpRequest, place: Path[ChallengePlace]) -> Status[None]:
+    """Nobody can join until there is a new one. Members stay."""
+    challenge = challenge_at(request, place.slug)
+    try:
+        teams.revoke_invitation(own_team(request, challenge), request.user)
+    except teams.CannotJoin as refusal:
+        raise _refused(refusal) from None
+    return Status(204, None)
+
+
+@router.post(
+    "/challenges/{slug:slug}/team/remove",
+    auth=Token("submit"),
+    response=TeamOut,
+    operation_id="remove_member",
+    summary="Remove a member from your team",
+    openapi_extra=refusals(409),
+)
+def remove_member(request: HttpRequest, place: Path[ChallengePlace], wish: MemberIn) -> dict[str, Any]:
+    """For the team's leader. The person loses access at once, and the invitation is revoked."""
+    challenge = challenge_at(request, place.slug)
+    team = own_team(request, challenge)
+    member = member_named(team, wish.member)
+    if member is None:
+        message = _("There is no such member.")
+        errors = [{"field": "body.member", "message": message}]
+        raise Refused(422, message, code="member", errors=errors)
+    try:
+        teams.remove_member(team, member.user, request.user)
+    except teams.CannotJoin as refusal:
+        raise _refused(refusal) from None
     return documents.team_document(own_team(request, challenge), challenge)
 
 

@@ -19,7 +19,7 @@ from leaderboard.challenges.phase import is_unveiled, phase_of
 from leaderboard.challenges.queries import submissions as submission_queries
 from leaderboard.challenges.queries.attempts import attempts_left
 from leaderboard.challenges.queries.board import sees_private_board
-from leaderboard.challenges.queries.challenges import members_of
+from leaderboard.challenges.queries.challenges import leader_of, members_of, why_no_invitation
 from leaderboard.challenges.queries.listing import size_of
 from workers.metrics.configuration import ConfigurationError, parse
 
@@ -45,14 +45,18 @@ def challenge_document(challenge: Challenge, user: Any) -> dict[str, Any]:
 
 
 def team_document(team: Team, challenge: Challenge) -> dict[str, Any]:
+    leader = leader_of(team)
+    invitation = None if why_no_invitation(team) else team.invitation
     return {
         "id": team.public_id,
         "name": team.name,
         "challenge": challenge.slug,
         "members": [member.user.get_username() for member in members_of(team)],
+        "leader": leader.user.get_username() if leader else None,
         "largest": challenge.largest_team,
-        "invitation": team.invitation,
-        "invitation_url": settings.SITE_URL + reverse("team-join", args=[team.invitation]),
+        "invitation": invitation,
+        "invitation_url": settings.SITE_URL + reverse("team-join", args=[invitation]) if invitation else None,
+        "invitation_expires_at": team.invitation_expires_at if invitation else None,
         "disqualified": _disqualification(team.disqualified_at, team.disqualification),
     }
 

@@ -132,8 +132,13 @@ class TeamOut(Schema):
     challenge: str = Field(description="The challenge's name in addresses.")
     members: list[str] = Field(description="Log-in names, in the order in which they joined.")
     largest: int = Field(description="Most members of a team.")
-    invitation: str = Field(description="Whoever has it can join: `POST /challenges/{slug}/teams/join`.")
-    invitation_url: str = Field(description="The same as a link, for people.")
+    leader: str | None = Field(description="Log-in name of whoever may remove members.")
+    invitation: str | None = Field(
+        description="Whoever has it can join: `POST /challenges/{slug}/teams/join`. Null: revoked, expired, or void "
+        "while a member's account is disabled."
+    )
+    invitation_url: str | None = Field(description="The same as a link, for people.")
+    invitation_expires_at: datetime | None = Field(description="When it ends; null without one.")
     disqualified: Disqualification | None = Field(description="Null where it competes.")
 
 
@@ -152,6 +157,11 @@ class TeamIn(Given):
 class JoinIn(Given):
     model_config = {"extra": "forbid", "json_schema_extra": {"examples": [{"invitation": "kx0c…"}]}}
     invitation: Text = Field(min_length=1, max_length=300, description="The invitation, or the whole link.")
+
+
+class MemberIn(Given):
+    model_config = {"extra": "forbid", "json_schema_extra": {"examples": [{"member": "mallory"}]}}
+    member: Text = Field(min_length=1, max_length=150, description="Log-in name.")
 
 
 # --- boards -----------------------------------------------------------------------------------------------------

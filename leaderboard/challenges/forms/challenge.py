@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from django import forms
+from django.contrib.auth import get_user_model
 from django.core.validators import validate_slug
 from django.utils.translation import gettext_lazy as _
 
@@ -12,7 +13,7 @@ from annotations.campaigns.forms.fields import PlainText
 from annotations.models import CorpusVersion
 from leaderboard.challenges.actions.refusal import LONGEST_REASON
 from leaderboard.challenges.actions.setup import LONGEST_RULES, ChallengeAsked
-from leaderboard.challenges.models import Challenge
+from leaderboard.challenges.models import Challenge, Member, Team
 from leaderboard.challenges.queries.organising import versions_to_choose
 
 LARGEST_TEAM = 1000
@@ -111,6 +112,51 @@ class ReasonForm(forms.Form):
         help_text=_("The team reads it, and the audit log keeps it."),
         widget=forms.Textarea(attrs={"rows": 2}),
     )
+
+
+class RemovalForm(forms.Form):
+    """Which member is taken out of a team, and why."""
+
+    member = forms.ModelChoiceField(Member.objects.none(), label=_("Member"), empty_label=_("choose a member"))
+    reason = PlainText(
+        max_length=LONGEST_REASON,
+        label=_("Reason"),
+        help_text=_("The audit log keeps it."),
+        widget=forms.Textarea(attrs={"rows": 2}),
+    )
+    ban = forms.BooleanField(required=False, label=_("Also ban from this challenge"))
+
+    def __init__(self, team: Team, data: Any = None) -> None:
+        super().__init__(data, prefix="removal")
+        member = self.fields["member"]
+        member.queryset = team.members.select_related("user").order_by("pk")
+        member.label_from_instance = lambda one: one.user.get_username()
+
+
+class BanForm(forms.Form):
+    """An account that is to take no part in a challenge, and why."""
+
+    account = PlainText(
+        max_length=150,
+        label=_("Account"),
+        help_text=_("The name it logs in with."),
+        widget=forms.TextInput(attrs={"autocomplete": "off", "autocapitalize": "none", "spellcheck": "false"}),
+    )
+    reason = PlainText(
+        max_length=LONGEST_REASON,
+        label=_("Reason"),
+        help_text=_("For organisers; the audit log keeps it, too."),
+        widget=forms.Textarea(attrs={"rows": 2}),
+    )
+
+    def __init__(self, data: Any = None) -> None:
+        super().__init__(data, prefix="ban")
+
+    def clean_account(self) -> Any:
+        user = get_user_model().objects.filter(username=self.cleaned_data["account"]).first()
+        if user is None:
+            raise forms.ValidationError(_("There is no such account."))
+        return user
 
 
 class DeleteForm(forms.Form):

@@ -11,13 +11,14 @@ from leaderboard.challenges.models.submission import (
     LogLine,
     Submission,
 )
-from leaderboard.challenges.models.team import Member, Team
+from leaderboard.challenges.models.team import Ban, Member, Team
 
 __all__ = [
     "AT_WORK",
     "COUNTED",
     "ENDED_WITHOUT_A_SCORE",
     "OWNED",
+    "Ban",
     "Challenge",
     "GeneratedResponse",
     "LogLine",

@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from django.db.models import Count, QuerySet
+from django.db.models import Count, Exists, OuterRef, QuerySet
 from django.utils import timezone
 
+from annotations.accounts import accounts_that_may_act
 from annotations.campaigns.models import Participation
 from annotations.roles import is_organiser
-from leaderboard.challenges.models import Challenge, Member, Round, Submission, Team
+from leaderboard.challenges.models import Ban, Challenge, Member, Round, Submission, Team
 from leaderboard.challenges.phase import Phase, is_unveiled, phase_of
 
 FAR = datetime(9999, 1, 1, tzinfo=UTC)
@@ -93,12 +94,56 @@ def members_of(team: Team) -> list[Member]:
     return list(Member.objects.filter(team=team).select_related("user").order_by("pk"))
 
 
+def member_named(team: Team, username: str) -> Member | None:
+    if "\0" in username:  # PostgreSQL takes none, not even to look for it
+        return None
+    return Member.objects.filter(team=team, user__username=username).select_related("user").first()
+
+
+def leader_of(team: Team) -> Member | None:
+    """The founder; once that person has left, or may not act any more, whoever has been a member longest."""
+    members = Member.objects.filter(team=team, user__in=accounts_that_may_act())
+    return members.order_by("pk").first()
+
+
+def why_no_invitation(team: Team) -> str:
+    """ "revoked", "expired", "disabled" (a member who may not act knows the link) or, where it holds, ""."""
+    if team.invitation is None:
+        return "revoked"
+    if team.invitation_expires_at is None or team.invitation_expires_at <= timezone.now():
+        return "expired"
+    return "" if _with_valid_links().filter(pk=team.pk).exists() else "disabled"
+
+
+def _with_valid_links() -> QuerySet[Team]:
+    """Every member knows the link: while one may not act (disabled, or of a demo in production), it lets nobody in."""
+    members = Member.objects.filter(team=OuterRef("pk"))
+    return Team.objects.filter(
+        Exists(members),
+        ~Exists(members.exclude(user__in=accounts_that_may_act())),
+        invitation__isnull=False,
+        invitation_expires_at__gt=timezone.now(),
+    )
+
+
+def ban_of(challenge: Challenge, username: str) -> Ban | None:
+    if "\0" in username:
+        return None
+    bans = Ban.objects.filter(challenge=challenge, user__username=username)
+    return bans.select_related("user").first()
+
+
+def bans_of(challenge: Challenge) -> list[Ban]:
+    return list(Ban.objects.filter(challenge=challenge).select_related("user").order_by("pk"))
+
+
 def team_with_invitation(token: str) -> Team | None:
-    """With its challenge and ``member_count``; None for a link that nobody made and for that of a draft."""
+    """With its challenge and ``member_count``; None for a link that is not valid (any more) and for that of a draft."""
     if "\0" in token:  # PostgreSQL takes none, not even to look for it
         return None
     return (
-        Team.objects.filter(invitation=token)
+        _with_valid_links()
+        .filter(invitation=token)
         .exclude(challenge__state=Challenge.State.DRAFT)
         .select_related("challenge")
         .annotate(member_count=Count("members"))

@@ -13,6 +13,7 @@ urlpatterns = [
     path("challenges/<slug:slug>/team/", teams.team, name="team"),
     path("challenges/<slug:slug>/team/new/", teams.team_new, name="team-new"),
     path("challenges/<slug:slug>/team/invitation/", teams.team_invitation, name="team-invitation"),
+    path("challenges/<slug:slug>/team/remove/", teams.team_remove, name="team-remove"),
     path("challenges/<slug:slug>/team/leave/", teams.team_leave, name="team-leave"),
     path("teams/join/<str:token>/", teams.team_join, name="team-join"),
     path(ROUND, rounds.round, name="round"),

@@ -10,7 +10,7 @@ from django.contrib.auth.views import redirect_to_login
 from django.core.exceptions import PermissionDenied
 from django.core.paginator import Paginator
 from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import redirect
+from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.translation import gettext as _
@@ -19,13 +19,13 @@ from django.views.decorators.http import require_POST, require_safe
 from annotations.page import page
 from annotations.roles import is_organiser
 from leaderboard.challenges.access import challenge_or_404, organisers_page, submission_or_404
-from leaderboard.challenges.actions import interventions, judging
+from leaderboard.challenges.actions import interventions, judging, teams
 from leaderboard.challenges.actions.interventions import CannotDo
 from leaderboard.challenges.actions.refusal import Refused
 from leaderboard.challenges.challenge_tables import SHOWN, submissions_table, teams_table
-from leaderboard.challenges.forms.challenge import ReasonForm
-from leaderboard.challenges.models import AT_WORK, Submission
-from leaderboard.challenges.queries import organising
+from leaderboard.challenges.forms.challenge import BanForm, ReasonForm, RemovalForm
+from leaderboard.challenges.models import AT_WORK, Challenge, Submission
+from leaderboard.challenges.queries import challenges, organising
 from leaderboard.challenges.views.organise import frame
 
 ON_A_PAGE = 200
@@ -37,10 +37,15 @@ LEFT_OUT_AT_FIRST = ("names", "made", "reason")
 @organisers_page
 def challenge_teams(request: HttpRequest, slug: str) -> HttpResponse:
     challenge = challenge_or_404(request.user, slug)
+    return _teams_page(request, challenge, request.GET.get("team", ""))
+
+
+def _teams_page(
+    request: HttpRequest, challenge: Challenge, wish: str, forms: dict[str, Any] | None = None
+) -> HttpResponse:
     lines = organising.team_lines(challenge)
     rounds = list(challenge.rounds.order_by("position", "pk"))
     table = teams_table(challenge, lines, rounds)
-    wish = request.GET.get("team", "")
     chosen = next((line for line in lines if line.team.public_id == wish), None)
     if wish and chosen is None:
         raise Http404("there is no such team")
@@ -51,8 +56,15 @@ def challenge_teams(request: HttpRequest, slug: str) -> HttpResponse:
         "shown_columns": ",".join(column.key for column in table.columns if column.key not in LEFT_OUT_AT_FIRST),
         "chosen": chosen,
         "attempts": [] if chosen is None else [(one, chosen.counted.get(one.pk, 0)) for one in rounds],
+        "why_no_link": "" if chosen is None else challenges.why_no_invitation(chosen.team),
         "reason_form": ReasonForm(),
+        "removal_form": None if chosen is None else RemovalForm(chosen.team),
+        "ban_form": BanForm(),
+        "bans": challenges.bans_of(challenge),
+        **(forms or {}),
     }
+    if forms:
+        return render(request, "challenges/teams.html", context, status=422)
     return page(request, "challenges/teams.html", context, [table])
 
 
@@ -128,6 +140,75 @@ team_reinstate = _team_button(
     lambda team, request: judging.reinstate_team(team, request.user),
     lambda team: _("%(team)s takes part again.") % {"team": team.name},
 )
+
+
+@require_POST
+@organisers_page
+def team_invitation_revoke(request: HttpRequest, public_id: str) -> HttpResponse:
+    team = organising.find_team(public_id)
+    if team is None:
+        raise Http404("there is no such team")
+    try:
+        teams.revoke_invitation(team, request.user)
+    except teams.CannotJoin as refusal:
+        messages.error(request, refusal.message)
+    else:
+        messages.success(request, _("The link is revoked. The team can make a new one."))
+    return redirect(f"{reverse('challenge-teams', args=[team.challenge.slug])}?team={team.public_id}")
+
+
+@require_POST
+@organisers_page
+def team_member_remove(request: HttpRequest, public_id: str) -> HttpResponse:
+    """Out of the team; with ``ban``, out of the challenge."""
+    team = organising.find_team(public_id)
+    if team is None:
+        raise Http404("there is no such team")
+    challenge = team.challenge
+    form = RemovalForm(team, request.POST)
+    if not form.is_valid():
+        return _teams_page(request, challenge, public_id, {"removal_form": form})
+    user, reason = form.cleaned_data["member"].user, form.cleaned_data["reason"]
+    try:
+        if form.cleaned_data["ban"]:
+            teams.ban(challenge, user, reason, request.user)
+            said = _("%(member)s is removed and banned from the challenge.")
+        else:
+            teams.remove_member(team, user, request.user, reason)
+            said = _("%(member)s is removed, and the team's link is revoked.")
+    except (Refused, teams.CannotJoin) as refusal:
+        messages.error(request, refusal.message)
+    else:
+        messages.success(request, said % {"member": user.get_username()})
+    still_there = organising.find_team(public_id) is not None
+    address = reverse("challenge-teams", args=[challenge.slug])
+    return redirect(f"{address}?team={public_id}" if still_there else address)
+
+
+@require_POST
+@organisers_page
+def challenge_bans(request: HttpRequest, slug: str) -> HttpResponse:
+    """Ban an account; with ``lift``, let it take part again."""
+    challenge = challenge_or_404(request.user, slug)
+    address = f"{reverse('challenge-teams', args=[slug])}#bans"
+    if "lift" in request.POST:
+        banned = challenges.ban_of(challenge, request.POST["lift"])
+        if banned is not None and teams.lift_ban(challenge, banned.user, request.user):
+            messages.success(request, _("%(name)s may take part again.") % {"name": banned.user.get_username()})
+        return redirect(address)
+    form = BanForm(request.POST)
+    if not form.is_valid():
+        return _teams_page(request, challenge, "", {"ban_form": form})
+    try:
+        teams.ban(challenge, form.cleaned_data["account"], form.cleaned_data["reason"], request.user)
+    except (Refused, teams.CannotJoin) as refusal:
+        form.add_error(None, refusal.message)
+        return _teams_page(request, challenge, "", {"ban_form": form})
+    messages.success(
+        request,
+        _("%(name)s is banned from the challenge.") % {"name": form.cleaned_data["account"].get_username()},
+    )
+    return redirect(address)
 
 
 def _press(request: HttpRequest, submission: Submission, deed: Callable[[], Any], said: str) -> HttpResponse:

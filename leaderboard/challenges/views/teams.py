@@ -1,4 +1,4 @@
-"""Making a team, the link that lets others in, and leaving."""
+"""Making a team, the link that lets others in, removing members, and leaving."""
 
 from __future__ import annotations
 
@@ -32,7 +32,9 @@ def team(request: HttpRequest, slug: str) -> HttpResponse:
     if own is None:
         return redirect("challenge", slug)
     members, submitters = queries.members_of(own), queries.submitters_of(own)
-    link = reverse("team-join", args=[own.invitation])
+    leader = queries.leader_of(own)
+    is_leader = leader is not None and leader.user_id == request.user.pk
+    why_no_link = queries.why_no_invitation(own)
     handed_in = submissions_of(own)
     context = {
         "section": "challenges",
@@ -41,7 +43,10 @@ def team(request: HttpRequest, slug: str) -> HttpResponse:
         "own_team": own,
         "members": [(member, member.user_id in submitters) for member in members],
         "is_full": len(members) >= challenge.largest_team,
-        "link": request.build_absolute_uri(link),
+        "leader": leader,
+        "may_remove": is_leader and own.disqualified_at is None,
+        "why_no_link": why_no_link,
+        "link": "" if why_no_link else request.build_absolute_uri(reverse("team-join", args=[own.invitation])),
         "why_not_leave": queries.why_not_leave(challenge, own, members, submitters, request.user),
         "would_be_gone": len(members) == 1,
         "submissions": handed_in,
@@ -76,11 +81,38 @@ def team_invitation(request: HttpRequest, slug: str) -> HttpResponse:
     if isinstance(own, HttpResponse):
         return own
     try:
-        teams.renew_invitation(own, request.user)
+        if request.POST.get("action") == "revoke":
+            teams.revoke_invitation(own, request.user)
+            said = _("The link is revoked. Nobody can join until you make a new one.")
+        else:
+            teams.renew_invitation(own, request.user)
+            said = _("There is a new link. The old one lets nobody in any more.")
     except teams.CannotJoin as refusal:
         messages.error(request, refusal.message)
     else:
-        messages.success(request, _("There is a new link. The old one lets nobody in any more."))
+        messages.success(request, said)
+    return redirect("team", slug)
+
+
+@require_POST
+def team_remove(request: HttpRequest, slug: str) -> HttpResponse:
+    own = _own_team_or_login(request, slug)
+    if isinstance(own, HttpResponse):
+        return own
+    member = queries.member_named(own, request.POST.get("member", ""))
+    if member is None:
+        messages.error(request, _("There is no such member. Nothing was changed."))
+        return redirect("team", slug)
+    try:
+        teams.remove_member(own, member.user, request.user)
+    except teams.CannotJoin as refusal:
+        messages.error(request, refusal.message)
+    else:
+        messages.success(
+            request,
+            _("%(member)s is removed, and the team's link is revoked. Make a new one to invite others.")
+            % {"member": member.user.get_username()},
+        )
     return redirect("team", slug)
 
 

@@ -1,4 +1,4 @@
-"""``challenges``, ``join``, ``dialogues``, ``template`` and ``leaderboard``."""
+"""``challenges``, ``join``, ``team``, ``dialogues``, ``template`` and ``leaderboard``."""
 
 from __future__ import annotations
 
@@ -23,6 +23,14 @@ def add(parsers: Subparsers) -> None:
     how = join.add_mutually_exclusive_group(required=True)
     how.add_argument("--team", metavar="NAME", help="make a team of this name")
     how.add_argument("--invitation", metavar="TOKEN", help="join the team whose link (or its last part) this is")
+
+    team = command(parsers, "team", "show your team, remove a member, renew or revoke its invitation", _team)
+    team.add_argument("challenge", metavar="CHALLENGE", help="the challenge's short name")
+    change = team.add_mutually_exclusive_group()
+    change.add_argument("--remove", metavar="NAME", help="remove this member; for the team leader")
+    change.add_argument("--new-invitation", action="store_true", help="make a new link; the old one becomes void")
+    change.add_argument("--revoke-invitation", action="store_true", help="let nobody in until there is a new link")
+    add_format(team, "table", "json")
 
     dialogues = command(parsers, "dialogues", "download a round's dialogues", _dialogues)
     add_round(dialogues)
@@ -84,11 +92,41 @@ def _one_challenge(challenge: dict[str, Any], format: str) -> int:
     )
     team = challenge.get("team")
     if isinstance(team, dict):
-        terminal.say(f"your team: {one_line(team.get('name'), 100)}; to invite: {one_line(team.get('invitation_url'))}")
+        terminal.say(f"your team: {one_line(team.get('name'), 100)}; {_invitation_text(team)}")
     if challenge.get("rules"):
         terminal.say()
         for line in lines_of(challenge["rules"]):
             terminal.say(line)
+    return 0
+
+
+def _invitation_text(team: dict[str, Any]) -> str:
+    if not team.get("invitation_url"):
+        return "no invitation holds now"
+    expiry = team.get("invitation_expires_at")
+    until = f", until {one_line(expiry)}" if expiry else ""
+    return f"to invite: {one_line(team['invitation_url'])}{until}"
+
+
+def _team(options: argparse.Namespace) -> int:
+    path = f"challenges/{part(options.challenge)}/team"
+    with connected() as server:
+        if options.remove is not None:
+            team = server.post(f"{path}/remove", {"member": options.remove})
+        elif options.new_invitation:
+            team = server.post(f"{path}/invitation", {})
+        elif options.revoke_invitation:
+            server.delete(f"{path}/invitation")
+            team = server.get(path)
+        else:
+            team = server.get(path)
+    if options.format == "json":
+        terminal.show_json(team)
+        return 0
+    terminal.say(f"{one_line(team.get('name'), 100)}; {_invitation_text(team)}")
+    for member in team.get("members") or []:
+        leads = ", team leader" if member == team.get("leader") else ""
+        terminal.say(f"  {one_line(member, 200)}{leads}")
     return 0
 
 
