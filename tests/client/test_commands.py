@@ -64,6 +64,20 @@ def test_join(dialeval: Run, server: StandIn, arguments: list[str], path: str, d
     assert server.asked[0].document == document
 
 
+def test_team_shows_members_and_removes_one(dialeval: Run, server: StandIn) -> None:
+    team = {"name": "Lovelace", "members": ["ada", "mallory"], "leader": "ada"}
+    link = {"invitation_url": "https://x.example/teams/join/abc/", "invitation_expires_at": "2026-12-09T00:00:00Z"}
+    server.gives("challenges/cup/team", {**team, **link})
+    status, out, _ = dialeval("team", "cup")
+    assert status == 0
+    assert "ada, team leader" in out
+    assert "join/abc/, until 2026-12-09T00:00:00Z" in out
+    server.gives("challenges/cup/team/remove", {**team, "members": ["ada"], "invitation_url": None})
+    status, out, _ = dialeval("team", "cup", "--remove", "mallory")
+    assert (status, out) == (0, "Lovelace; no invitation holds now\n  ada, team leader\n")
+    assert server.asked[-1].document == {"member": "mallory"}
+
+
 def test_a_name_never_leads_to_another_address(dialeval: Run, server: StandIn) -> None:
     assert dialeval("challenges", "../me")[0] == 1
     assert dialeval("status", "..")[0] == 1
