@@ -56,7 +56,7 @@ class Migration(migrations.Migration):
     dependencies = [
         ("dialeval_site", "0001_initial"),
         ("annotations", "0006_demo_account"),
-        ("challenges", "0003_team_invitations_expire"),
+        ("challenges", "0004_team_invitations_expire"),
         ("judges", "0001_judges"),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]

@@ -8,7 +8,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('campaigns', '0002_allocation'),
+        ('campaigns', '0003_charges_of_chats'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 

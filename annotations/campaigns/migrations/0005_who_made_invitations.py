@@ -22,7 +22,7 @@ def note_makers(apps, schema_editor):
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("campaigns", "0003_members_can_be_removed"),
+        ("campaigns", "0004_members_can_be_removed"),
         ("annotations", "0006_demo_account"),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]

@@ -9,7 +9,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('challenges', '0002_judge_purse'),
+        ('challenges', '0003_unsettled_calls'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
