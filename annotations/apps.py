@@ -1,5 +1,11 @@
 from django.apps import AppConfig
+from django.conf import settings
+
+from annotations import temporary
 
 
 class AnnotationsConfig(AppConfig):
     name = "annotations"
+
+    def ready(self) -> None:
+        temporary.use(settings.HOME / "tmp")

@@ -20,6 +20,8 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
 
+from annotations import orphans, temporary
+
 MAX_DRAWS = 100_000
 """Draws of dialogues. An interval's ends stand still long before; a slip of the finger would ask for terabytes."""
 
@@ -39,6 +41,9 @@ class ConsoleCommand(BaseCommand):
         _refuse_broken_texts(options)
         if self.reads_database:
             make_database_ready()
+            orphans.collect_temporary()  # what a command left that was killed
+        else:
+            temporary.sweep()
         return super().execute(*args, **options)
 
     def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> CommandParser:

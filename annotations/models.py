@@ -242,3 +242,38 @@ class AuditEntry(models.Model):
 
     def __str__(self) -> str:
         return f"{self.actor or 'a worker'}: {self.action} {self.subject}"
+
+
+class SiteIdentity(models.Model):
+    """Tells this database from any other: DIALEVAL_HOME and the storage of files carry it, so that
+    a process with another database leaves them alone. One row, made by a migration."""
+
+    id = models.PositiveSmallIntegerField(primary_key=True, default=1, editable=False)
+    identity = models.CharField(max_length=32, help_text="Random.")
+
+    class Meta:
+        verbose_name_plural = "site identities"
+        constraints = [
+            models.CheckConstraint(condition=Q(id=1), name="one_site_identity"),
+            models.CheckConstraint(condition=~Q(identity=""), name="site_identity_is_set"),
+        ]
+
+    def __str__(self) -> str:
+        return self.identity
+
+
+class OrphanCount(models.Model):
+    """What became of files without a row, by kind, ever since: for monitoring."""
+
+    kind = models.CharField(max_length=40, primary_key=True)
+    quarantined = models.PositiveBigIntegerField(default=0)
+    returned = models.PositiveBigIntegerField(default=0, help_text="Put back, for a row named them.")
+    removed = models.PositiveBigIntegerField(default=0)
+    removed_bytes = models.PositiveBigIntegerField(default=0)
+    refused = models.PositiveBigIntegerField(
+        default=0, help_text="Files that the last look left where they are, for they were too many."
+    )
+    updated_at = models.DateTimeField(auto_now_add=True)
+
+    def __str__(self) -> str:
+        return self.kind

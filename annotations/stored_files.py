@@ -11,9 +11,9 @@ import hashlib
 import logging
 import os
 import shutil
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
 from pathlib import Path
@@ -23,7 +23,13 @@ from typing import IO, Any
 from django.core.files.base import ContentFile, File
 from django.core.files.storage import FileSystemStorage, storages
 
+from annotations.temporary import temporary_folder
+
 log = logging.getLogger(__name__)
+
+
+PROBES = "answers"
+"""The folder of the storage in which ``storage_fault`` tries whether it takes a file."""
 
 
 class StorageAway(OSError):
@@ -32,6 +38,15 @@ class StorageAway(OSError):
 
 class NotWhole(OSError):
     """What came from the storage is not what was put there."""
+
+
+@dataclass(frozen=True, slots=True)
+class StoredFile:
+    """``name`` below the folder that was listed; ``written`` in seconds since 1970."""
+
+    name: str
+    written: float
+    size: int
 
 
 def lies_on_disk() -> bool:
@@ -54,12 +69,9 @@ def put(path: Path, name: str) -> None:
     if lies_on_disk():
         place = Path(_storage().path(name))
         place.parent.mkdir(parents=True, exist_ok=True)
-        unfinished = place.with_name(f".{place.name}.{token_hex(4)}")
-        try:
-            shutil.copyfile(path, unfinished)
-            os.replace(unfinished, place)
-        finally:
-            unfinished.unlink(missing_ok=True)
+        with temporary_folder(beside=place) as folder:
+            shutil.copyfile(path, folder / place.name)
+            os.replace(folder / place.name, place)
         return
     with _words_for_faults(), path.open("rb") as file:
         _storage().save(name, File(file))
@@ -75,23 +87,21 @@ def opened(name: str) -> IO[bytes]:
 
 
 @contextmanager
-def at_hand(name: str, folder: Path, sha256: str = "") -> Iterator[Path]:
-    """Where the file can be read by path: on disk where it lies, else a copy in ``folder`` for as long as it is needed,
-    held against ``sha256``. Raises ``FileNotFoundError``, ``StorageAway``, ``NotWhole``."""
+def at_hand(name: str, sha256: str = "") -> Iterator[Path]:
+    """Where the file can be read by path: on disk where it lies, else a copy for as long as it is needed, held against
+    ``sha256``. Raises ``FileNotFoundError``, ``StorageAway``, ``NotWhole``."""
     if lies_on_disk():
         path = Path(_storage().path(name))
         path.open("rb").close()  # raises what is wrong with it here, not in the middle
         yield path
         return
-    descriptor, copy = tempfile.mkstemp(dir=folder)
-    try:
-        with os.fdopen(descriptor, "wb") as target:
+    with temporary_folder() as folder:
+        copy = folder / "copy"
+        with copy.open("xb") as target:
             digest = copied(name, target)
         if sha256 and digest != sha256:
             raise NotWhole(f"the storage's {name} is not what was put there")
-        yield Path(copy)
-    finally:
-        Path(copy).unlink(missing_ok=True)
+        yield copy
 
 
 def copied(name: str, target: IO[bytes]) -> str:
@@ -115,35 +125,98 @@ def is_there(name: str) -> bool:
         return bool(_storage().exists(name))
 
 
-def changed_before(folder: str, moment: float) -> list[str]:
-    """Names (without the folder) of files that were last written before ``moment``, in seconds since 1970."""
-    return [name for name, written in _listed(folder) if written < moment]
+def move(name: str, to: str) -> None:
+    """The file ``name`` becomes ``to``; on S3 it is copied there before it is removed here, so that at every moment
+    one of the two is whole. Raises ``FileNotFoundError``, ``FileExistsError``, ``StorageAway``."""
+    if is_there(to):
+        raise FileExistsError(to)
+    storage = _storage()
+    if lies_on_disk():
+        place = Path(storage.path(to))
+        place.parent.mkdir(parents=True, exist_ok=True)
+        Path(storage.path(name)).rename(place)
+        return
+    if not is_there(name):
+        raise FileNotFoundError(name)
+    source = {"Bucket": storage.bucket_name, "Key": _key(name)}
+    with _words_for_faults():
+        storage.bucket.copy(source, _key(to))
+        storage.delete(name)
+
+
+def read(name: str) -> bytes | None:
+    """A small file's content; None where there is none. Raises ``StorageAway``."""
+    try:
+        with opened(name) as file:
+            return file.read()
+    except FileNotFoundError:
+        return None
+
+
+def create(name: str, content: bytes) -> None:
+    """A small file, whole, unless there is one of that name: of two who ask at once one writes it, and both read the
+    same (``read`` it afterwards). Raises ``StorageAway``, ``OSError``."""
+    storage = _storage()
+    if lies_on_disk():
+        create_on_disk(Path(storage.path(name)), content)
+        return
+    from botocore.exceptions import ClientError
+
+    put = storage.bucket.meta.client.put_object
+    where = {"Bucket": storage.bucket_name, "Key": _key(name), "Body": content}
+    with _words_for_faults():
+        try:
+            put(**where, IfNoneMatch="*")
+        except ClientError as refusal:
+            code = refusal.response["Error"]["Code"]
+            if code == "NotImplemented":  # by a store that knows no conditions
+                if not storage.exists(name):
+                    put(**where)
+            elif code not in ("PreconditionFailed", "ConditionalRequestConflict", "412", "409"):
+                raise
+
+
+def create_on_disk(place: Path, content: bytes) -> None:
+    """As ``create``. Raises ``OSError``."""
+    place.parent.mkdir(parents=True, exist_ok=True)
+    with temporary_folder(beside=place) as folder:
+        (folder / place.name).write_bytes(content)
+        with suppress(FileExistsError):
+            os.link(folder / place.name, place)  # whole, and never in the place of another
 
 
 def names_in(folder: str) -> list[str]:
     """Names of files below the folder, as ``name`` or ``below/name``."""
-    return [name for name, _ in _listed(folder)]
+    return [file.name for file in listed(folder)]
 
 
-def _listed(folder: str) -> Iterator[tuple[str, float]]:
+def listed(folder: str) -> Iterator[StoredFile]:
+    """All files below the folder. Raises ``StorageAway``."""
     if lies_on_disk():
         root = Path(_storage().path(folder))
         for path in root.rglob("*") if root.is_dir() else ():
             with suppress(OSError):
                 if path.is_file():
-                    yield path.relative_to(root).as_posix(), path.stat().st_mtime
+                    found = path.stat()
+                    name = path.relative_to(root).as_posix()
+                    yield StoredFile(name, found.st_mtime, found.st_size)
         return
     storage: Any = _storage()
-    prefix = "/".join(part for part in (storage.location.strip("/"), folder) if part) + "/"
+    prefix = f"{_key(folder)}/"
     with _words_for_faults():
         for found in storage.bucket.objects.filter(Prefix=prefix):
             written: datetime = found.last_modified
-            yield found.key.removeprefix(prefix), written.timestamp()
+            yield StoredFile(found.key.removeprefix(prefix), written.timestamp(), found.size)
+
+
+def _key(name: str) -> str:
+    """Of S3: with the prefix of DIALEVAL_STORAGE_URL."""
+    return "/".join(part for part in (_storage().location.strip("/"), name) if part)
 
 
 def storage_fault() -> str:
     """Why no file can be put here now, in words without secrets; "" where one can."""
-    name = f"answers/{token_hex(8)}"
+    name = f"{PROBES}/{token_hex(8)}"
     try:
         if lies_on_disk():
             place = Path(_storage().path(name))

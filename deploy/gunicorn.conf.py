@@ -11,9 +11,9 @@ from __future__ import annotations
 
 import gc
 import os
-import shutil
 import sys
 import tempfile
+from contextlib import ExitStack
 from pathlib import Path
 
 bind = f"{os.environ.get('WEB_ADDRESS') or '127.0.0.1'}:{os.environ.get('PORT') or 8000}"
@@ -40,14 +40,19 @@ control_socket_disable = True
 logger_class = "dialeval_site.gunicorn_log.Log"
 accesslog = None  # the site writes a line for each request itself, with route and user, where DIALEVAL_LOG_FORMAT=json
 
-_MADE_HERE = "dialeval-monitoring-"
+_folders = ExitStack()
 
 
 def on_starting(_server: object) -> None:
     """Each process counts requests in a file of its own, and any of them adds them up. A new folder for each start, so
     that counts begin at 0 together."""
     if not os.environ.get("PROMETHEUS_MULTIPROC_DIR"):
-        os.environ["PROMETHEUS_MULTIPROC_DIR"] = tempfile.mkdtemp(prefix=_MADE_HERE)
+        from annotations import temporary
+        from dialeval_site.environment import home
+
+        temporary.use(home() / "tmp")  # where the next start finds it, should this process be killed
+        counts = Path(tempfile.gettempdir()) / "dialeval-monitoring"
+        os.environ["PROMETHEUS_MULTIPROC_DIR"] = str(_folders.enter_context(temporary.temporary_folder(counts)))
 
 
 def post_worker_init(_worker: object) -> None:
@@ -70,6 +75,4 @@ def child_exit(_server: object, worker: object) -> None:
 
 
 def on_exit(_server: object) -> None:
-    folder = Path(os.environ.get("PROMETHEUS_MULTIPROC_DIR", ""))
-    if folder.name.startswith(_MADE_HERE):
-        shutil.rmtree(folder, ignore_errors=True)
+    _folders.close()

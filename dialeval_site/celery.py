@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from dataclasses import replace
 from typing import Any
 
@@ -43,9 +44,12 @@ app.steps["worker"].add("dialeval_site.sweeping:SweepTimer")
 @worker_init.connect
 def _get_ready(sender: Any, **_: Any) -> None:
     """Before the pool forks its processes; a process that takes the place of a dead one is forked from the same."""
+    from annotations import site_identity
     from workers import resources
     from workers.warming import warm_up
 
+    if refusal := site_identity.why_not_start():
+        sys.exit(f"dialeval: {refusal}")
     resources.use(replace(resources.at_hand(), processes=_processes_of(sender)))
     warm_up(set(sender.app.amqp.queues.consume_from))
 

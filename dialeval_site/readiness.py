@@ -1,4 +1,5 @@
-"""What a site needs to work, each looked at for two seconds at most: database, migrations, broker, folder of uploads.
+"""What a site needs to work, each looked at for two seconds at most: database, migrations, broker, folder of uploads,
+and whose files these are.
 
 Reasons are our own words and the kind of an error, never its text: a driver's may name hosts and users.
 """
@@ -18,6 +19,8 @@ from django.db import connections
 from django.db.migrations.executor import MigrationExecutor
 from django.utils import timezone
 
+from annotations import site_identity
+from annotations.models import OrphanCount
 from dialeval_site.folder_broker import SCHEME
 from dialeval_site.storage import storage_answers
 from workers import presence
@@ -88,7 +91,8 @@ def _begun(name: str, check: Callable[[], Any]) -> _Look:
 
 def _told(look: _Look) -> dict[str, Any]:
     if look.done.is_set():
-        return {"ok": not look.reason, "ms": round(look.ms, 1), "reason": look.reason}
+        # A check that is well may have something to say, too.
+        return {"ok": not look.reason, "ms": round(look.ms, 1), "reason": look.reason or look.found or ""}
     waited = time.monotonic() - look.begun
     return {"ok": False, "ms": round(waited * 1000, 1), "reason": f"no answer for {waited:.0f} s"}
 
@@ -130,11 +134,22 @@ def _uploads() -> None:
         raise NotReady("the storage of uploads takes no file")
 
 
+def _files() -> str:
+    """Not those of another database; and whether there are too many without a row to be put into quarantine."""
+    try:
+        site_identity.unclaimed_places()
+    except site_identity.ForeignFiles as refusal:
+        raise NotReady(str(refusal)) from refusal
+    refused = OrphanCount.objects.filter(refused__gt=0).order_by("kind").values_list("kind", "refused")
+    return "; ".join(f"{count} files of {kind} have no row, too many to be right" for kind, count in refused)
+
+
 CHECKS: Mapping[str, Callable[[], Any]] = {
     "database": _database,
     "migrations": _migrations,
     "broker": _broker,
     "uploads": _uploads,
+    "files": _files,
 }
 
 

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import tempfile
 import time
 import zipfile
 from collections.abc import Iterable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TypeVar
-
-from django.conf import settings
 
 from annotations.exporters.registry import exporters
 from annotations.models import CorpusVersion
 from annotations.one_moment import one_moment
 from annotations.record_stream import records_of
+from annotations.temporary import temporary_folder
 from leaderboard.queries.exported_scores import exported_scores
 
 CHUNK = 256 * 1024
@@ -28,17 +27,12 @@ def zipped_export(version: CorpusVersion, format: str, *, raters_named: bool) ->
     """The files of ``export_corpus`` in a zip archive. They are written to a folder first, whole, so that an export
     that fails is an error and not half a file; the archive itself is never held. The folder is of this call alone and
     goes with it: what an organiser gets, raters' names and all, is kept for nobody else."""
-    settings.HOME.joinpath("exports").mkdir(parents=True, exist_ok=True)
-    folder = tempfile.TemporaryDirectory(dir=settings.HOME / "exports")
-    try:
-        target = Path(folder.name) / version.corpus.slug
+    with ExitStack() as stack:
+        target = stack.enter_context(temporary_folder()) / version.corpus.slug
         with one_moment():
             records = records_of(version, raters_named=raters_named)
             exporters()[format].export(unhurried(records), target, unhurried(exported_scores(version)))
-    except BaseException:
-        folder.cleanup()
-        raise
-    return _packed(folder, target)
+        return _packed(stack.pop_all(), target)
 
 
 def unhurried(items: Iterable[Item]) -> Iterator[Item]:
@@ -53,7 +47,7 @@ def unhurried(items: Iterable[Item]) -> Iterator[Item]:
             begun = time.thread_time()
 
 
-def _packed(folder: tempfile.TemporaryDirectory[str], target: Path) -> Iterator[bytes]:
+def _packed(folder: ExitStack, target: Path) -> Iterator[bytes]:
     with folder:
         sink = _Sink()
         with zipfile.ZipFile(sink, "w", zipfile.ZIP_DEFLATED) as archive:

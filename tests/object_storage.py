@@ -59,12 +59,13 @@ class ObjectStorage:
         )  # fmt: skip
 
     def objects(self, below: str = "") -> dict[str, bytes]:
-        """By name without the prefix."""
+        """By name without the prefix, and without the identity of the site that they belong to."""
         client, start = self.client(), f"{PREFIX}/{below}"
         found = client.list_objects_v2(Bucket=BUCKET, Prefix=start).get("Contents", [])
         return {
             one["Key"].removeprefix(f"{PREFIX}/"): client.get_object(Bucket=BUCKET, Key=one["Key"])["Body"].read()
             for one in found
+            if not one["Key"].endswith("/site-identity")
         }
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from annotations import orphans
 from workers import answering, execution, presence, replies, runs
 from workers.celery_rules import row_task
 from workers.judges import trials
 from workers.models import MetricRun
 from workers.raters_waiting import LOOK_SECONDS, waiting_answers
 from workers.signals import run_begins
-from workers.trainings import elsewhere
 from workers.trainings import runs as trainings
 
 
@@ -35,4 +35,4 @@ def sweep() -> None:
     replies.sweep()
     trials.sweep()
     trainings.sweep()
-    elsewhere.sweep()
+    orphans.sweep()

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import os
-import shutil
-import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from annotations.records import Record
+from annotations.temporary import put_in_place, temporary_folder
 
 
 class ExportFailed(Exception):
@@ -82,14 +80,12 @@ def whole_folder(folder: Path, replace: bool = False) -> Iterator[Path]:
     target = folder.resolve()
     _refuse_target(target, replace)
     target.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = Path(tempfile.mkdtemp(prefix=f".{target.name}.", dir=target.parent))
-    try:
+    with temporary_folder(beside=target) as temporary:
+        unfinished = temporary / target.name
+        unfinished.mkdir()
         yield unfinished
-        unfinished.chmod(0o777 & ~_umask())
         _refuse_target(target, replace)
-        _put_in_place(unfinished, target)
-    finally:
-        shutil.rmtree(unfinished, ignore_errors=True)
+        put_in_place(unfinished, target)
 
 
 def _refuse_target(target: Path, replace: bool) -> None:
@@ -97,24 +93,3 @@ def _refuse_target(target: Path, replace: bool) -> None:
         raise ExportFailed(f"{target.name} is a file, not a folder")
     if target.is_dir() and any(target.iterdir()) and not replace:
         raise ExportFailed(f"{target.name} is not empty")
-
-
-def _put_in_place(unfinished: Path, target: Path) -> None:
-    if not target.exists() or not any(target.iterdir()):
-        # Renaming over an empty folder is one step.
-        unfinished.rename(target)
-        return
-    aside = Path(tempfile.mkdtemp(prefix=f".{target.name}.old.", dir=target.parent))
-    target.rename(aside)
-    try:
-        unfinished.rename(target)
-    except OSError:
-        aside.rename(target)
-        raise
-    shutil.rmtree(aside)
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask

@@ -12,7 +12,6 @@ and nothing is ever unpacked under a name of its own choice.
 
 from __future__ import annotations
 
-import fcntl
 import gzip
 import hashlib
 import io
@@ -22,11 +21,12 @@ import re
 import tarfile
 import zlib
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from secrets import token_hex
 from typing import IO, Any, Protocol, cast
+
+from annotations.temporary import temporary_folder
 
 FORMAT = 1
 KIND = "dialeval backup"
@@ -93,15 +93,11 @@ class Writer:
 
 @contextmanager
 def written(to: Path) -> Iterator[Writer]:
-    """A file that only its owner may read, whole under its name or not there at all; one of that name gives way. What
-    was left by one that was killed is removed."""
-    _remove_unfinished(to)
-    unfinished = to.with_name(f".{to.name}.{token_hex(4)}")
-    descriptor = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    try:
+    """A file that only its owner may read, whole under its name or not there at all; one of that name gives way."""
+    with temporary_folder(beside=to) as folder:
+        unfinished = folder / to.name
+        descriptor = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         with os.fdopen(descriptor, "wb") as raw:
-            with suppress(OSError):  # a file system without locks: what is left there stays
-                fcntl.flock(raw, fcntl.LOCK_EX)
             with (
                 gzip.GzipFile("", "wb", _LEVEL, raw, mtime=0) as packed,
                 tarfile.open(fileobj=packed, mode="w|", bufsize=_BUFFER) as tar,
@@ -111,19 +107,6 @@ def written(to: Path) -> Iterator[Writer]:
             os.fsync(raw.fileno())
         os.replace(unfinished, to)
         _to_disk(to.parent)
-    finally:
-        unfinished.unlink(missing_ok=True)
-
-
-def _remove_unfinished(to: Path) -> None:
-    """Half-written ones of this name. One that is being written is locked by its writer, and stays."""
-    ours = re.compile(rf"\.{re.escape(to.name)}\.[0-9a-f]{{8}}")
-    for left in to.parent.iterdir() if to.parent.is_dir() else ():
-        if not ours.fullmatch(left.name):
-            continue
-        with suppress(OSError), left.open("r+b") as file:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            left.unlink()
 
 
 def checked(file: IO[bytes], seen: Callable[[int], None] = lambda _: None) -> dict[str, Any]:

@@ -13,9 +13,16 @@ from django.apps import apps
 from django.db import connection
 from django.db.models import Field, Model
 
-LEFT_OUT = ("django_session",)
-"""Log-ins: whoever is logged in logs in again. They are worth nothing under another SECRET_KEY, and much to a thief."""
-MADE_BY_MIGRATIONS = ("auth_group", "auth_group_permissions", "auth_permission", "django_content_type")
+LEFT_OUT = ("django_session", "annotations_siteidentity")
+"""Log-ins: whoever is logged in logs in again. They are worth nothing under another SECRET_KEY, and much to a thief.
+A site's identity: what is restored elsewhere is another site."""
+MADE_BY_MIGRATIONS = (
+    "annotations_siteidentity",
+    "auth_group",
+    "auth_group_permissions",
+    "auth_permission",
+    "django_content_type",
+)
 """Tables in which a database that nobody has used yet has rows."""
 _AS_IT_IS = {
     "AutoField", "BigAutoField", "SmallAutoField", "BigIntegerField", "IntegerField", "SmallIntegerField",

@@ -11,9 +11,8 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import tempfile
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from secrets import token_hex
@@ -26,15 +25,17 @@ from django.db import DatabaseError, connection
 from django.db.migrations.exceptions import IrreversibleError
 from django.db.migrations.executor import MigrationExecutor
 
-from annotations import audit, stored_files
+from annotations import audit, site_identity, stored_files
 from annotations.console import one_migrates
+from annotations.site_identity import ForeignFiles
+from annotations.stored_files import StorageAway
+from annotations.temporary import temporary_folder
 from dialeval_site.backups import apart, archive, loading, portable
 from dialeval_site.backups.archive import ArchiveError, Member
 from leaderboard.challenges.uploads import incoming_folder, stored_name
 from workers.trainings import elsewhere
 
 RESTORED = "site.restored"
-_ASIDE = ".restoring-"
 _BEFORE = ".before-restore-"
 """Begins the name of a model's folder for the moment in which that of the backup takes its place."""
 Told = Callable[[str, int, int], None]
@@ -86,6 +87,9 @@ def _restored(
         try:
             with loading.one_transaction():
                 state.make_tables()
+                with suppress(StorageAway):  # a site without uploads is restored all the same
+                    _refuse_foreign_files()
+                identity = site_identity.identity()
                 apart.wait_for_everybody(waits)
                 with loading.without_triggers():
                     loading.empty(portable.all_tables())
@@ -94,12 +98,15 @@ def _restored(
                     loading.check_keys()
                     state.go_on()
                 call_command("migrate", interactive=False, verbosity=0)  # kinds and permissions that came after it
+                site_identity.set_identity(identity)
                 words = {"made_at": done.made_at, "dialeval": done.dialeval, "rows": done.rows, "replaced": replace}
                 audit.record(None, RESTORED, name, **words)
         except DatabaseError as fault:
             why = str(fault).strip().splitlines()[0]
             raise Refused(f"the database does not take these rows: {why}") from fault
         _place_models(aside, replace, done)
+    with suppress(OSError):  # what is wrong is said where the site starts
+        site_identity.check()
     if manifest["with_models"]:
         _send_models(done)
     return done
@@ -183,6 +190,15 @@ def _refuse_unless_empty() -> None:
         raise Refused(f"the database is not empty ({names}): --replace takes away all that it holds")
 
 
+def _refuse_foreign_files() -> None:
+    """A site keeps its identity: one that is restored on another machine is another site than the one that was backed
+    up, and is refused at that one's files."""
+    try:
+        site_identity.unclaimed_places()
+    except ForeignFiles as refusal:
+        raise Refused(f"nothing was changed: {refusal}") from None
+
+
 def _load(file: IO[bytes], manifest: dict[str, Any], state: _State, aside: Path, done: Restored, told: Told) -> None:
     models = {model._meta.db_table: model for model in portable.tables(state.registry)}
     total = sum(said["rows"] for said in manifest["tables"].values())
@@ -198,6 +214,8 @@ def _load(file: IO[bytes], manifest: dict[str, Any], state: _State, aside: Path,
             done.rows += rows.count
             told(name, done.rows, total)
         elif kind == "files":
+            if not done.files:
+                _refuse_foreign_files()
             _take_in(member)
             done.files += 1
         else:
@@ -247,17 +265,11 @@ def _write(member: Member, path: Path) -> None:
 
 @contextmanager
 def _models_aside() -> Iterator[Path]:
-    """A folder beside those of the models, gone in the end. That of a restore which was killed goes now: only one
-    restores at a time (``one_migrates``)."""
+    """A folder beside those of the models, gone in the end. Only one restores at a time (``one_migrates``)."""
     home = Path(settings.HOME)
     _put_back(home)
-    for left in home.glob(f"{_ASIDE}*"):
-        shutil.rmtree(left, ignore_errors=True)
-    aside = Path(tempfile.mkdtemp(prefix=_ASIDE, dir=home))
-    try:
+    with temporary_folder(beside=home / "trained") as aside:
         yield aside
-    finally:
-        shutil.rmtree(aside, ignore_errors=True)
 
 
 def _place_models(aside: Path, replace: bool, done: Restored) -> None:

@@ -13,6 +13,7 @@ from prometheus_client import Metric
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, InfoMetricFamily
 from prometheus_client.registry import Collector
 
+from annotations.models import OrphanCount
 from dialeval_site.monitoring import work
 from workers import presence
 
@@ -29,7 +30,7 @@ class SiteCollector(Collector):
         took = GaugeMetricFamily("dialeval_reading_seconds", "What reading these figures from the database took.")
         begun = time.perf_counter()
         try:
-            found = [*_work(), _failed(), *_done(), _ratings(), *_judges(), _seen()]
+            found = [*_work(), _failed(), *_done(), _ratings(), *_judges(), _seen(), *_orphans()]
         except DatabaseError as problem:
             log.warning("figures of the site cannot be read: %s", problem)
             found = []
@@ -95,3 +96,22 @@ def _seen() -> Metric:
         if at is not None:
             seen.add_metric([queue], max(0.0, (now - at).total_seconds()))
     return seen
+
+
+def _orphans() -> Iterator[Metric]:
+    moved = CounterMetricFamily(
+        "dialeval_orphaned_files", "Files without a row, or left by a killed process, and what became of them.",
+        labels=["kind", "outcome"],
+    )  # fmt: skip
+    size = CounterMetricFamily("dialeval_removed_bytes", "Bytes of those that were removed.", labels=["kind"])
+    refused = GaugeMetricFamily(
+        "dialeval_orphaned_files_refused",
+        "Files without a row that stay where they are: too many for one day to be right.",
+        labels=["kind"],
+    )
+    for row in OrphanCount.objects.order_by("kind"):
+        for outcome in ("quarantined", "returned", "removed"):
+            moved.add_metric([row.kind, outcome], getattr(row, outcome))
+        size.add_metric([row.kind], row.removed_bytes)
+        refused.add_metric([row.kind], row.refused)
+    yield from (moved, size, refused)

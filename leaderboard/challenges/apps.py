@@ -6,8 +6,9 @@ class ChallengesConfig(AppConfig):
     label = "challenges"
 
     def ready(self) -> None:
+        from annotations import site_identity
         from leaderboard import analyses
-        from leaderboard.challenges import signals  # noqa: F401  connects them
+        from leaderboard.challenges import signals, uploads  # noqa: F401  connects them
         from leaderboard.challenges.actions import judge_budget
         from leaderboard.challenges.queries.board import board_kind
         from leaderboard.challenges.queries.named_judges import rounds_naming
@@ -21,3 +22,4 @@ class ChallengesConfig(AppConfig):
         prompt_uses.register(rounds_naming)
         system_choice.register(of_rounds_and_tracks)
         time_line.register(received_at)
+        site_identity.register(uploads.FILES)

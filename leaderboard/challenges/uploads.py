@@ -1,8 +1,8 @@
 """Files that people send: where they lie, what is refused at a glance, and that none is left behind.
 
 A file is written to ``incoming`` on this machine while it comes (``upload_handler``), and moved to ``uploads`` in the
-storage that all machines share, in the transaction that stores its submission. What lies in either without a row is
-removed by the sweep after an hour: the client vanished, or the process died between the two.
+storage that all machines share, in the transaction that stores its submission. What lies in either without a row
+after an hour is an orphan (``annotations.orphans``): the client vanished, or the process died between the two.
 """
 
 from __future__ import annotations
@@ -10,10 +10,9 @@ from __future__ import annotations
 import hashlib
 import logging
 import re
-import time
 import unicodedata
-from collections.abc import Iterable
-from contextlib import AbstractContextManager, suppress
+from collections.abc import Collection, Iterable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from secrets import token_hex
@@ -22,9 +21,9 @@ from typing import IO, Any
 from django.conf import settings
 from django.core.files.uploadedfile import UploadedFile
 
-from annotations import stored_files
+from annotations import site_identity, stored_files
 from annotations.importers.file_kinds import not_text
-from annotations.stored_files import StorageAway
+from annotations.site_identity import FileKind, ForeignFiles
 from leaderboard.challenges.models import Submission
 
 log = logging.getLogger(__name__)
@@ -32,7 +31,6 @@ log = logging.getLogger(__name__)
 LONGEST_FILE_NAME = 200
 UPLOADS = "uploads"
 """The folder of the storage."""
-FORGOTTEN_AFTER_SECONDS = 3600
 _HEAD_BYTES = 512
 _JOINERS = "\u200c\u200d"
 
@@ -48,7 +46,7 @@ class Upload:
 
 
 def incoming_folder() -> Path:
-    """On this machine: what comes, and copies of what is read from a storage elsewhere."""
+    """On this machine: what comes."""
     folder = Path(settings.UPLOAD_FOLDER) / "incoming"
     folder.mkdir(parents=True, exist_ok=True)
     return folder
@@ -98,12 +96,18 @@ def opened(submission: Submission) -> IO[bytes]:
 def at_hand(submission: Submission) -> AbstractContextManager[Path]:
     """Where the file can be read by path, for as long as it is needed; what comes from a storage elsewhere is held
     against the row's digest. Raises as ``stored_files.at_hand`` does."""
-    return stored_files.at_hand(stored_name(submission.stored_as), incoming_folder(), submission.sha256)
+    return stored_files.at_hand(stored_name(submission.stored_as), submission.sha256)
 
 
 def move_in(upload: Upload) -> str:
     """Give the upload its lasting place; the name that its row keeps. Call it last in the row's transaction, which
-    waits for a storage elsewhere: so no row that is committed names a missing file. Raises ``StorageAway``."""
+    waits for a storage elsewhere: so no row that is committed names a missing file. Raises ``StorageAway``,
+    ``ForeignFiles``."""
+    try:
+        site_identity.check()
+    except ForeignFiles as refusal:
+        log.error("an upload is refused: %s", refusal)
+        raise
     stored_files.take_in(upload.path, stored_name(upload.path.name))
     return upload.path.name
 
@@ -141,32 +145,15 @@ def why_not_text(path: Path) -> str:
     return "is a binary file; give a text file" if b"\0" in head else ""
 
 
-def remove_forgotten(now: float | None = None) -> int:
-    """Remove files that are older than an hour and belong to no submission. Returns how many."""
-    before = (time.time() if now is None else now) - FORGOTTEN_AFTER_SECONDS
-    old = [path for path in incoming_folder().iterdir() if _changed_before(path, before)]
-    for path in old:
-        path.unlink(missing_ok=True)
-    try:
-        return len(old) + _remove_forgotten_uploads(before)
-    except StorageAway as fault:
-        log.warning("forgotten uploads are looked for another time: %s", fault)
-        return len(old)
-
-
-def _remove_forgotten_uploads(before: float) -> int:
-    names = stored_files.changed_before(UPLOADS, before)
+def known_uploads(names: Collection[str]) -> set[str]:
+    """Those of the names that a submission names."""
+    some = list(names)
     known: set[str] = set()
-    for start in range(0, len(names), 500):
-        some = Submission.objects.filter(stored_as__in=names[start : start + 500])
-        known.update(some.values_list("stored_as", flat=True))
-    forgotten = [name for name in names if name not in known]
-    for name in forgotten:
-        stored_files.remove(stored_name(name))
-    return len(forgotten)
+    for start in range(0, len(some), 500):
+        found = Submission.objects.filter(stored_as__in=some[start : start + 500])
+        known.update(found.values_list("stored_as", flat=True))
+    return known
 
 
-def _changed_before(path: Path, moment: float) -> bool:
-    with suppress(OSError):
-        return path.is_file() and path.stat().st_mtime < moment
-    return False
+FILES = FileKind(UPLOADS, known_uploads, grace_seconds=3600)
+"""The grace: from the moment a file is moved in until its row is committed."""

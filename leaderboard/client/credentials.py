@@ -12,6 +12,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from annotations.temporary import temporary_folder
 from leaderboard.client.errors import ClientError
 
 if TYPE_CHECKING:
@@ -94,15 +95,11 @@ def keep(credentials: Credentials, environ: Mapping[str, str] = os.environ) -> P
     """Writes the file, whole, for its owner only."""
     path = path_of(environ)
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    # mkstemp makes a file that only its owner may open.
-    handle, unfinished = tempfile.mkstemp(dir=path.parent)
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            json.dump(asdict(credentials), file)
-        Path(unfinished).replace(path)
-    except BaseException:  # a token is in it
-        Path(unfinished).unlink()
-        raise
+    with temporary_folder(beside=path) as folder:  # only its owner may open it
+        unfinished = folder / path.name
+        unfinished.touch(mode=0o600)
+        unfinished.write_text(json.dumps(asdict(credentials)), encoding="utf-8")
+        unfinished.replace(path)
     return path
 
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import contextlib
-import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
+from annotations.temporary import temporary_folder
 from annotations.version import VERSION
 from annotations.whole_numbers import whole_number
 from leaderboard.client.credentials import Credentials
@@ -299,8 +299,8 @@ def _given(query: Query) -> dict[str, str]:
 def _whole_file(path: Path) -> Iterator[BinaryIO]:
     """A file that takes its name when the block ends well, and vanishes otherwise."""
     try:
-        with tempfile.TemporaryDirectory(dir=path.parent, prefix=".dialeval-") as folder:
-            unfinished = Path(folder) / "download"
+        with temporary_folder(beside=path) as folder:
+            unfinished = folder / "download"
             with unfinished.open("wb") as file:
                 yield file
             unfinished.replace(path)

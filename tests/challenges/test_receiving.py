@@ -13,7 +13,9 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
+from annotations import orphans
 from annotations.models import AuditEntry
+from annotations.site_identity import MARKER
 from leaderboard.challenges import uploads
 from leaderboard.challenges.actions.receiving import NotTaken, receive
 from leaderboard.challenges.actions.teams import found, join
@@ -43,7 +45,8 @@ def member(team: Team):
 
 
 def files_left() -> list[str]:
-    return sorted(str(path.parent.name) for path in settings.UPLOAD_FOLDER.rglob("*") if path.is_file())
+    files = (path for path in settings.UPLOAD_FOLDER.rglob("*") if path.is_file())
+    return sorted(str(path.parent.name) for path in files if path.name != MARKER)
 
 
 def refusal(round: Round, team: Team, user=None, data: bytes = b"one line\n", **details: str) -> str:
@@ -265,15 +268,18 @@ def test_a_file_that_django_kept_in_memory_is_hashed_too() -> None:
     assert upload.path.read_bytes() == b"abc"
 
 
-def test_files_without_a_row_are_removed_after_an_hour(round: Round, team: Team) -> None:
+def test_files_without_a_row_are_taken_away_after_an_hour(round: Round, team: Team) -> None:
     kept = submit(round, team)
     upload_of(b"the client vanished")
     lost = upload_of(b"the process died before its commit")
     uploads.move_in(lost)
     now = timezone.now().timestamp()
-    assert uploads.remove_forgotten(now + 3500) == 0
-    assert uploads.remove_forgotten(now + 3700) == 2
+    orphans.collect(now + 3500)
+    assert files_left() == ["incoming", "uploads", "uploads"]
+    orphans.collect(now + 3700)
     assert stored_path(kept).exists()
+    assert files_left() == ["uploads", "uploads"]  # one of them in quarantine
+    orphans.collect(now + 3700 + 9 * 24 * 3600)
     assert files_left() == ["uploads"]
 
 

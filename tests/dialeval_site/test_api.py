@@ -314,14 +314,14 @@ class TestCorpora:
         import gc
 
         gc.collect()
-        assert list((settings.HOME / "exports").iterdir()) == []
+        assert list((settings.HOME / "tmp").iterdir()) == []
 
     def test_an_export_s_head_has_its_headers_and_leaves_nothing(self, settings) -> None:
         program = program_of(person("participant"), "export")
         answer = program.client.head(f"/api/v1/corpora/{PUBLIC}/export", headers=program.headers)
         assert (answer.status_code, answer["Content-Type"]) == (200, "application/zip")
         answer.close()
-        assert list((settings.HOME / "exports").glob("*")) == []
+        assert list((settings.HOME / "tmp").glob("*")) == []
 
     @pytest.mark.parametrize("form", ["jsonl", "csv", "mt-metrics-eval"])
     def test_for_an_export_s_head_nothing_is_written(self, form: str, monkeypatch: pytest.MonkeyPatch) -> None:

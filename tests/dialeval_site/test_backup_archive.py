@@ -16,8 +16,10 @@ from pathlib import Path
 
 import pytest
 
+from annotations import temporary
 from dialeval_site.backups import archive
 from dialeval_site.backups.archive import ArchiveError
+from tests.own_home import HOME
 from tests.site import PROJECT
 
 ABOUT = {"kind": archive.KIND, "format": archive.FORMAT, "dialeval": "0.2.0"}
@@ -90,7 +92,9 @@ def test_one_that_cannot_be_finished_leaves_nothing_and_the_one_before_stays(tmp
 HALF_WRITTEN = """
 import sys, time
 from pathlib import Path
+from annotations import temporary
 from dialeval_site.backups import archive
+temporary.use(Path(sys.argv[2]))
 with archive.written(Path(sys.argv[1])) as file:
     print("writes", flush=True)
     time.sleep(600)
@@ -100,7 +104,8 @@ with archive.written(Path(sys.argv[1])) as file:
 @contextmanager
 def half_written(path: Path) -> Iterator[None]:
     """By another process, which is killed in the end."""
-    process = subprocess.Popen([sys.executable, "-c", HALF_WRITTEN, path], cwd=PROJECT, stdout=subprocess.PIPE)
+    command = [sys.executable, "-c", HALF_WRITTEN, path, HOME / "tmp"]
+    process = subprocess.Popen(command, cwd=PROJECT, stdout=subprocess.PIPE)
     try:
         assert process.stdout is not None
         assert process.stdout.readline() == b"writes\n"
@@ -110,7 +115,7 @@ def half_written(path: Path) -> Iterator[None]:
         process.communicate()
 
 
-def test_what_a_killed_one_left_is_removed_by_the_next_of_its_name_and_what_is_being_written_stays(
+def test_what_a_killed_one_left_is_removed_by_a_sweep_and_what_is_being_written_stays(
     tmp_path: Path,
 ) -> None:
     path = tmp_path / "b"
@@ -119,9 +124,10 @@ def test_what_a_killed_one_left_is_removed_by_the_next_of_its_name_and_what_is_b
         with half_written(path):
             assert len(os.listdir(tmp_path)) == 3  # the second one took nothing from the first
         made(path)
+        temporary.sweep()
         assert len(os.listdir(tmp_path)) == 3  # "b", the notes, and what the first one writes
     assert len(os.listdir(tmp_path)) == 3
-    made(path)
+    temporary.sweep()
     assert sorted(os.listdir(tmp_path)) == [".b.notes", "b"]
 
 

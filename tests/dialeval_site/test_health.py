@@ -47,7 +47,7 @@ def test_a_site_that_has_all_is_ready(client: Client) -> None:
     found = told(client, 200)
     assert found["status"] == "ready"
     assert {name: (one["ok"], one["reason"]) for name, one in found["checks"].items()} == dict.fromkeys(
-        ["database", "migrations", "broker", "uploads"], (True, "")
+        ["database", "migrations", "broker", "uploads", "files"], (True, "")
     )
     assert all(0 < one["ms"] < 2000 for one in found["checks"].values())
 

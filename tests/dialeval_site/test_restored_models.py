@@ -92,7 +92,7 @@ def test_a_model_that_cannot_take_its_place_leaves_the_one_before_there_and_othe
     rename = Path.rename
 
     def full(path: Path, target: Path) -> Path:
-        if Path(target) == home / "trained" / "daily" and ".restoring-" in str(path):
+        if Path(target) == home / "trained" / "daily" and ".dialeval-" in str(path):
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         return rename(path, target)
 

@@ -354,7 +354,6 @@ def test_models_come_along_where_they_are_asked_for(filled: Site, tmp_path: Path
     filled.manage("backup", "--to", tmp_path / "with", "--with-models")
     filled.manage("backup", "--to", tmp_path / "without")
     with other_site(tmp_path / "site", on_services=ON_SERVICES) as site:
-        (site.home / ".restoring-killed" / "trained" / "half").mkdir(parents=True)
         site.manage("restore", tmp_path / "without")
         assert not (site.home / "trained").exists()
         site.manage("restore", tmp_path / "with", "--replace")
@@ -369,7 +368,7 @@ def test_models_come_along_where_they_are_asked_for(filled: Site, tmp_path: Path
             "trained/daily/weights.safetensors": 100_000,
             "training/daily-1/step-00000005/config.json": 2,
         }
-        assert not list(site.home.glob(".restoring-*"))
+        assert not list(site.home.glob(".dialeval-*"))
 
 
 # --- archives as tests read and change them, by tarfile alone ---------------------------------------------------

@@ -36,10 +36,11 @@ OUTCOME = """
 import json
 from django.conf import settings
 from annotations.models import Response, System
+from annotations import orphans
 from leaderboard.challenges import uploads
 from leaderboard.challenges.models import Submission
 from workers.models import MetricRun
-uploads.remove_forgotten(2e10)  # as after an hour
+orphans.collect(2e10, force=True)  # as after an hour
 print(json.dumps({
     "submissions": [
         {"sha256": s.sha256, "state": s.state, "problems": len(s.problems), "error": s.error, "day": s.day_place,

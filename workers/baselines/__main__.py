@@ -9,7 +9,6 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -17,6 +16,7 @@ from tqdm import tqdm
 
 from annotations.importers.problems import ImportFailed
 from annotations.importers.texts import MAX_RESPONSE
+from annotations.temporary import temporary_folder
 from workers.baselines.base import Baseline
 from workers.baselines.dialogue_file import AskedDialogue, known_answers_of, read_dialogues
 from workers.baselines.dull import Dull
@@ -87,8 +87,8 @@ def _retrieval(source: tuple[AskedDialogue, ...]) -> Baseline:
 
 def _write(path: Path, submission: list[dict[str, str]]) -> None:
     """The whole file or none of it."""
-    with tempfile.TemporaryDirectory(dir=path.parent, prefix=".responses-") as folder:
-        unfinished = Path(folder) / path.name
+    with temporary_folder(beside=path) as folder:
+        unfinished = folder / path.name
         unfinished.write_text(json.dumps(submission, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
         unfinished.replace(path)
 

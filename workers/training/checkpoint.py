@@ -15,11 +15,12 @@ import hashlib
 import json
 import os
 import shutil
-import tempfile
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from annotations.temporary import put_in_place, temporary_folder
 
 if TYPE_CHECKING:
     import torch
@@ -28,7 +29,6 @@ WEIGHTS = "weights.safetensors"
 STATE = "state.safetensors"
 CONFIG = "config.json"
 STEP, BEST = "step-", "best-"
-_UNFINISHED = ".writing-"
 _SHORT_DIGITS = 12
 
 
@@ -87,8 +87,9 @@ def write(
     from safetensors.torch import save_file
 
     folder.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = Path(tempfile.mkdtemp(prefix=_UNFINISHED, dir=folder.parent))
-    try:
+    with temporary_folder(beside=folder) as temporary:
+        unfinished = temporary / folder.name
+        unfinished.mkdir()
         save_file(_own_memory(weights), unfinished / WEIGHTS)
         if state is not None:
             save_file(_own_memory(state), unfinished / STATE)
@@ -103,14 +104,8 @@ def write(
         (unfinished / CONFIG).write_text(text + "\n", encoding="utf-8")
         for file in unfinished.iterdir():
             _to_disk(file)
-        unfinished.chmod(0o755)
-        if folder.exists():
-            shutil.rmtree(folder)
-        unfinished.rename(folder)
+        put_in_place(unfinished, folder)
         _to_disk(folder.parent)
-    except BaseException:
-        shutil.rmtree(unfinished, ignore_errors=True)
-        raise
     return Checkpoint(folder, json.loads(text), digest)
 
 
@@ -177,13 +172,11 @@ def name_of(step: int, prefix: str = STEP) -> str:
 
 
 def tidy(parent: Path, keep: int, best_step: int | None) -> None:
-    """Removes all but the ``keep`` newest to resume from and the best one of ``best_step``, and what writers that were
-    killed left. For when a checkpoint that names this best one is written: until then the one before may be needed."""
+    """Removes all but the ``keep`` newest to resume from and the best one of ``best_step``. For when a checkpoint
+    that names this best one is written: until then the one before may be needed."""
     kept_best = None if best_step is None else name_of(best_step, BEST)
     others = [folder for folder in _newest_first(parent, BEST) if folder.name != kept_best]
     for folder in [*_newest_first(parent, STEP)[keep:], *others]:
-        shutil.rmtree(folder, ignore_errors=True)
-    for folder in parent.glob(f"{_UNFINISHED}*"):
         shutil.rmtree(folder, ignore_errors=True)
 
 

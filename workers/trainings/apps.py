@@ -4,3 +4,10 @@ from django.apps import AppConfig
 class TrainingsConfig(AppConfig):
     name = "workers.trainings"
     label = "trainings"
+
+    def ready(self) -> None:
+        from annotations import site_identity
+        from workers.trainings import elsewhere
+
+        for kind in elsewhere.KINDS:
+            site_identity.register(kind)

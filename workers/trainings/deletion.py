@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-import shutil
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+import logging
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from secrets import token_hex
 from typing import Any
 
 from django.db import transaction
 from django.utils.translation import gettext as _
 
 from annotations import audit
+from annotations.temporary import REPLACED, temporary_folder
 from workers.models import MetricRun
 from workers.training.trained import NAME
 from workers.trainings import elsewhere, queries, uses
 from workers.trainings.actions import Refused
 from workers.trainings.models import Training
+
+log = logging.getLogger(__name__)
 
 DELETED = "training.deleted"
 
@@ -45,7 +47,6 @@ def delete(name: str, by: Any = None) -> None:
             revision = training.revision
             training.delete()
             transaction.on_commit(lambda: elsewhere.forget(name, revision))
-        transaction.on_commit(lambda: _remove_what_is_aside(folders))
 
 
 def _refuse_while_needed(name: str, training: Training | None) -> None:
@@ -63,14 +64,16 @@ def _refuse_while_needed(name: str, training: Training | None) -> None:
 
 @contextmanager
 def _out_of_the_way() -> Iterator[Callable[[Path], None]]:
-    """Gives folders names that mean nothing, and their own again where what is done meanwhile fails."""
+    """Folders that are taken away are gone in the end, and have their names again where what is done meanwhile fails,
+    or the process is killed (``temporary.sweep``). A link is taken away, not what it leads to."""
     moved: list[tuple[Path, Path]] = []
 
     def take_away(folder: Path) -> None:
         if not (folder.is_symlink() or folder.exists()):
             return
-        aside = folder.with_name(f"{queries.ASIDE}{folder.name}-{token_hex(4)}")
         try:
+            aside = stack.enter_context(temporary_folder(beside=folder)) / REPLACED / folder.name
+            aside.parent.mkdir()
             folder.rename(aside)
         except OSError as problem:
             words = {"folder": folder.name, "why": problem.strerror}
@@ -79,19 +82,13 @@ def _out_of_the_way() -> Iterator[Callable[[Path], None]]:
             ) from problem
         moved.append((folder, aside))
 
-    try:
-        yield take_away
-    except BaseException:
+    with ExitStack() as stack:
+        try:
+            yield take_away
+        except BaseException:
+            for folder, aside in moved:
+                aside.rename(folder)
+            raise
         for folder, aside in moved:
-            aside.rename(folder)
-        raise
-
-
-def _remove_what_is_aside(folders: Iterable[Path]) -> None:
-    """Of this deletion, and of one that was cut short. A link is taken away, not what it leads to."""
-    for parent in {folder.parent for folder in folders}:
-        for left in parent.glob(f"{queries.ASIDE}*"):
-            if left.is_symlink():
-                left.unlink(missing_ok=True)
-            else:
-                shutil.rmtree(left, ignore_errors=True)
+            aside.rename(aside.parent.with_name("deleted"))  # the row is gone: they do not come back
+            log.info("removed %s: %s was deleted", folder, folder.name)

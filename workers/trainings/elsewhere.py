@@ -9,17 +9,15 @@ from __future__ import annotations
 
 import json
 import logging
-import shutil
-import tempfile
-import time
-from contextlib import suppress
+from collections.abc import Callable, Collection
 from pathlib import Path
-from secrets import token_hex
 
 from django.conf import settings
 
-from annotations import stored_files
+from annotations import site_identity, stored_files
+from annotations.site_identity import FileKind
 from annotations.stored_files import StorageAway
+from annotations.temporary import temporary_folder
 from workers.model_files import ModelError
 from workers.training import checkpoint, trained
 from workers.training.trained import TrainedModel
@@ -30,10 +28,6 @@ log = logging.getLogger(__name__)
 
 FETCHED = "fetched"
 """In DIALEVAL_HOME."""
-UNFINISHED = ".fetching-"
-FORGOTTEN_AFTER_SECONDS = 24 * 3600
-LOOKED_FOR_EVERY_SECONDS = 3600
-_looked_at = float("-inf")
 
 
 class OnStorage:
@@ -61,21 +55,20 @@ class OnStorage:
         if model.folder.exists():
             return
         model.folder.parent.mkdir(parents=True, exist_ok=True)
-        unfinished = Path(tempfile.mkdtemp(prefix=UNFINISHED, dir=model.folder.parent))
         try:
-            for name in (*model.config["files"], checkpoint.CONFIG):
-                with (unfinished / Path(name).name).open("xb") as target:
-                    stored_files.copied(f"{_place(model.name, model.revision)}/{name}", target)
-            if checkpoint.read(unfinished).revision != model.revision:
-                raise ModelError(f"what the storage has of the trained model {model.name} is another one")
-            unfinished.chmod(0o755)
-            _give_its_name(unfinished, model.folder)
+            with temporary_folder(beside=model.folder) as folder:
+                unfinished = folder / model.name
+                unfinished.mkdir()
+                for name in (*model.config["files"], checkpoint.CONFIG):
+                    with (unfinished / Path(name).name).open("xb") as target:
+                        stored_files.copied(f"{_place(model.name, model.revision)}/{name}", target)
+                if checkpoint.read(unfinished).revision != model.revision:
+                    raise ModelError(f"what the storage has of the trained model {model.name} is another one")
+                _give_its_name(unfinished, model.folder)
         except FileNotFoundError as fault:
             raise ModelError(f"the storage does not have all of the trained model {model.name}") from fault
         except checkpoint.CheckpointError as fault:
             raise ModelError(f"what the storage has of the trained model {model.name} is damaged: {fault}") from fault
-        finally:
-            shutil.rmtree(unfinished, ignore_errors=True)
 
 
 def are_shared() -> bool:
@@ -83,9 +76,10 @@ def are_shared() -> bool:
 
 
 def send(name: str, folder: Path, revision: str) -> None:
-    """What lies in ``folder`` is there for all machines. Raises ``StorageAway``; may be done again."""
+    """What lies in ``folder`` is there for all machines. May be done again. Raises ``StorageAway``."""
     if not are_shared():
         return
+    site_identity.check()
     files = [path for path in folder.iterdir() if path.is_file()]
     for path in sorted(files, key=lambda path: path.name == checkpoint.CONFIG):
         stored_files.put(path, f"{_place(name, revision)}/{path.name}")
@@ -105,6 +99,7 @@ def forget(name: str, revision: str) -> None:
         return
     place = _place(name, revision)
     try:
+        site_identity.check()
         stored_files.remove(f"{place}/{checkpoint.CONFIG}")
         for file in stored_files.names_in(place):
             stored_files.remove(f"{place}/{file}")
@@ -112,27 +107,9 @@ def forget(name: str, revision: str) -> None:
         log.warning("the deleted model %s stays on the storage: %s", name, fault)
 
 
-def sweep() -> None:
-    """Now and then in each process of a worker: a look at its own disk, and one question to the storage."""
-    global _looked_at
-    if time.monotonic() - _looked_at < LOOKED_FOR_EVERY_SECONDS:
-        return
-    _looked_at = time.monotonic()
-    remove_unfinished()
-    try:
-        remove_forgotten()
-    except StorageAway as fault:
-        log.warning("forgotten models are looked for another time: %s", fault)
-
-
-def remove_forgotten(now: float | None = None) -> int:
-    """Takes away files of models that no row leads to and that are older than a day: of a training that was taken over
-    after it had sent its model, and of one deleted while the storage was away. Returns how many. Raises
-    ``StorageAway``."""
-    if not are_shared():
-        return 0
-    before = (time.time() if now is None else now) - FORGOTTEN_AFTER_SECONDS
-    files = stored_files.changed_before(trained.FOLDER, before)  # before the rows: what is sent from here on is newer
+def known_on_storage(files: Collection[str]) -> set[str]:
+    """Those of the files (``NAME-REVISION/FILE``) that a row leads to, or soon may. Others are of a training that was
+    taken over after it had sent its model, or of one deleted while the storage was away."""
     # Those under way may be sending again. They are read first: one that is done meanwhile is among the next.
     under_way = set(Training.objects.filter(state__in=queries.UNDER_WAY).values_list("name", flat=True))
     done = Training.objects.filter(state=Training.State.DONE).values_list("name", "revision")
@@ -142,24 +119,18 @@ def remove_forgotten(now: float | None = None) -> int:
         folder = file.partition("/")[0]
         return folder in known or folder.rpartition("-")[0] in under_way
 
-    forgotten = [file for file in files if not is_wanted(file)]
-    for file in forgotten:
-        stored_files.remove(f"{trained.FOLDER}/{file}")
-    return len(forgotten)
+    return set(filter(is_wanted, files))
 
 
-def remove_unfinished(now: float | None = None) -> int:
-    """Takes away what a process of this machine was fetching as it was killed: nothing came for a day. Returns how
-    many."""
-    before = (time.time() if now is None else now) - FORGOTTEN_AFTER_SECONDS
-    removed = 0
-    for left in list((Path(settings.HOME) / FETCHED).rglob(f"{UNFINISHED}*")):
-        with suppress(FileNotFoundError):  # whoever fetched it has just ended
-            if max(path.stat().st_mtime for path in (left, *left.rglob("*"))) >= before:
-                continue
-            shutil.rmtree(left) if left.is_dir() else left.unlink()
-            removed += 1
-    return removed
+def _of_rows(column: str) -> Callable[[Collection[str]], set[str]]:
+    return lambda names: set(names).intersection(Training.objects.values_list(column, flat=True))
+
+
+KINDS = (
+    FileKind(trained.FOLDER, known_on_storage, grace_seconds=24 * 3600),
+    FileKind(trained.FOLDER, _of_rows("name"), in_home=True),
+    FileKind(queries.WORK_FOLDER, _of_rows("work"), in_home=True),
+)
 
 
 def _place(name: str, revision: str) -> str:
@@ -175,13 +146,11 @@ def _described(name: str, revision: str) -> TrainedModel | None:
     try:
         if not kept.exists():
             kept.parent.mkdir(parents=True, exist_ok=True)
-            unfinished = kept.with_name(f"{UNFINISHED}{token_hex(8)}")
-            try:
+            with temporary_folder(beside=kept) as folder:
+                unfinished = folder / kept.name
                 with unfinished.open("xb") as target:
                     stored_files.copied(f"{_place(name, revision)}/{checkpoint.CONFIG}", target)
                 unfinished.replace(kept)
-            finally:
-                unfinished.unlink(missing_ok=True)
         model = TrainedModel(name, kept.with_suffix("") / name, json.loads(kept.read_text(encoding="utf-8")))
         return model if model.recipe and model.revision == revision else None
     except FileNotFoundError:

@@ -20,6 +20,7 @@ from django.db import DatabaseError, OperationalError, connection
 
 from annotations.importers.texts import storable
 from annotations.stored_files import StorageAway
+from annotations.temporary import temporary_folder
 from workers import deadlines
 from workers.claims import Claim
 from workers.leases import lease_kept
@@ -157,9 +158,10 @@ def _publish(made: Checkpoint, training: Training) -> None:
     _refuse_what_lies_there(training)
     place = queries.model_folder(training.name)
     place.parent.mkdir(parents=True, exist_ok=True)
-    if place.exists():
-        shutil.rmtree(place.rename(place.with_name(f"{queries.ASIDE}{training.work}")))
-    made.folder.rename(place)
+    with temporary_folder(beside=place) as aside:
+        if place.exists():
+            place.rename(aside / training.name)
+        made.folder.rename(place)
 
 
 def _refuse_what_lies_there(training: Training) -> None:

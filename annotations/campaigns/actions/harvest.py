@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Iterable, Iterator
-from pathlib import Path
 from typing import Any
 
 from django.db import transaction
@@ -16,6 +14,7 @@ from annotations.exporters import jsonl as exporter
 from annotations.importers.registry import importers
 from annotations.models import Corpus
 from annotations.records import TARGET_SPEAKER, CorpusRecord, DialogueRecord, Record, TurnRecord, Utterance
+from annotations.temporary import temporary_folder
 
 DESCRIPTION = "Dialogues written by pairs of raters. Each knew only the own persona."
 
@@ -67,9 +66,9 @@ def collected_rooms(campaign: Campaign) -> Iterable[Room]:
 
 
 def _imported(rooms: Iterable[Room], slug: str, name: str, is_public: bool, by: Any) -> ImportOutcome:
-    with tempfile.TemporaryDirectory(prefix="dialeval-collected-") as folder:
-        exporter.write(_records(rooms, name), (), Path(folder))
-        [outcome] = import_corpus(importers()["jsonl"], Path(folder) / "corpus.jsonl", slug, name, is_public, by)
+    with temporary_folder() as folder:
+        exporter.write(_records(rooms, name), (), folder)
+        [outcome] = import_corpus(importers()["jsonl"], folder / "corpus.jsonl", slug, name, is_public, by)
     return outcome
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import tempfile
 import zipfile
-from pathlib import Path
 from typing import Any
 
 from django.contrib import messages
@@ -29,6 +28,7 @@ from annotations.exporters import mt_metrics_eval
 from annotations.exporters.rating_files import csv_of_ratings, csv_of_revisions, json_lines
 from annotations.one_moment import one_moment
 from annotations.page import asks_for_headers_alone, lines_as_file, page
+from annotations.temporary import temporary_folder
 
 RATINGS_A_PAGE = 100
 FORMATS = ("csv", "revisions-csv", "jsonl", "mt-metrics-eval")
@@ -216,8 +216,8 @@ def export(request: HttpRequest, slug: str) -> HttpResponse:
 
 def _zip_of(campaign: Campaign, everything: bool, name: str) -> HttpResponse:
     file = tempfile.TemporaryFile()  # noqa: SIM115  the response closes it when it is sent
-    with tempfile.TemporaryDirectory() as made:
-        folder = Path(made) / name
+    with temporary_folder() as made:
+        folder = made / name
         folder.mkdir()
         with one_moment():
             mt_metrics_eval.write(campaign_records(campaign, everything), (), folder)

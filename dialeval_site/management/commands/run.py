@@ -18,6 +18,7 @@ from django.core.management import call_command
 from django.core.management.base import CommandError, CommandParser
 from django.db import connections
 
+from annotations import site_identity
 from annotations.console import ConsoleCommand, one_migrates, whole_number
 from dialeval_site import environment
 from dialeval_site.demo import DEMO_ACCOUNTS, load_demo
@@ -63,6 +64,8 @@ class Command(ConsoleCommand):
     def _prepare(self, with_demo: bool) -> None:
         with one_migrates():
             call_command("migrate", interactive=False, verbosity=0, stdout=self.stderr)
+        if refusal := site_identity.why_not_start():
+            raise CommandError(refusal)
         if settings.PRODUCTION:
             call_command("collectstatic", interactive=False, verbosity=0)
         if with_demo:

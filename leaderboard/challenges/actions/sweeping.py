@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
 
 from django.conf import settings
@@ -10,7 +9,6 @@ from django.db import transaction
 from django.db.models import Exists, OuterRef, QuerySet
 from django.utils import timezone
 
-from leaderboard.challenges import uploads
 from leaderboard.challenges.actions.ending import end
 from leaderboard.challenges.actions.settling import settle
 from leaderboard.challenges.actions.telling import log, queue_of, send_hints
@@ -20,8 +18,6 @@ from workers.hints import HINTS_A_SWEEP
 from workers.models import MetricRun
 
 State = Submission.State
-FILES_EVERY_SECONDS = 600.0
-_files_looked_at = float("-inf")
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,12 +26,11 @@ class Swept:
     given_up: int
     hinted: int
     settled: int
-    files: int
 
 
 def sweep() -> Swept:
     """Give back the submissions of silent workers, give up those tried too often, tell workers of those that wait,
-    settle those whose runs have ended, and, every ten minutes, remove files that belong to nobody."""
+    settle those whose runs have ended."""
     now = timezone.now()
     silent = Submission.objects.filter(state__in=OWNED, lease_expires_at__lt=now)
     given_up = given_back = 0
@@ -48,7 +43,7 @@ def sweep() -> Swept:
     waiting = Submission.objects.filter(state=State.RECEIVED)
     hinted = send_hints((pk, queue_of(kind)) for pk, kind in to_hint(waiting, now, "pk", "kind"))
     settled = sum(settle(pk) for pk in list(_scoring()[:HINTS_A_SWEEP]))
-    return Swept(given_back, given_up, hinted, settled, _forgotten_files())
+    return Swept(given_back, given_up, hinted, settled)
 
 
 def _scoring() -> QuerySet[Submission, int]:
@@ -88,11 +83,3 @@ def _give_up_waiting(pk: int) -> bool:
         return end(
             _used_up().filter(pk=pk), State.FAILED, f"Failed: {error}. It is not counted as an attempt.", error=error
         )
-
-
-def _forgotten_files() -> int:
-    global _files_looked_at
-    if time.monotonic() - _files_looked_at < FILES_EVERY_SECONDS:
-        return 0
-    _files_looked_at = time.monotonic()
-    return uploads.remove_forgotten()

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from annotations.temporary import temporary_folder
 from leaderboard.client import terminal, watching
 from leaderboard.client.commands.arguments import Subparsers, add_format, command, part, round_path
 from leaderboard.client.errors import ClientError
@@ -112,8 +112,8 @@ def _layout(options: argparse.Namespace) -> Any:
             return layout_of(options.template)
         if options.challenge is None or options.round is None:
             raise ClientError("name the round (CHALLENGE ROUND), or a template with --template FILE")
-        with tempfile.TemporaryDirectory() as folder, connected() as server:
-            template = Path(folder) / "template.jsonl"
+        with temporary_folder() as folder, connected() as server:
+            template = folder / "template.jsonl"
             server.download(f"{round_path(options)}/template", template, lambda _now, _of: None, format="jsonl")
             return layout_of(template)
     except ImportFailed as error:

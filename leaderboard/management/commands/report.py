@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import os
-import secrets
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +8,7 @@ from django.core.management.base import CommandError, CommandParser
 
 from annotations.console import ConsoleCommand
 from annotations.queries import NotFound, resolve_aspect, version_of
+from annotations.temporary import temporary_folder
 from leaderboard.report.contents import contents_of
 from leaderboard.report.page import html_of
 
@@ -54,9 +54,6 @@ def _place(folder: Path, name: str, replace: bool) -> Path:
 
 def _write(file: Path, text: str) -> None:
     """The whole file or none of it."""
-    unfinished = file.with_name(f".{file.name}.{secrets.token_hex(4)}")
-    try:
-        unfinished.write_text(text, encoding="utf-8")
-        os.replace(unfinished, file)
-    finally:
-        unfinished.unlink(missing_ok=True)
+    with temporary_folder(beside=file) as folder:
+        (folder / file.name).write_text(text, encoding="utf-8")
+        os.replace(folder / file.name, file)

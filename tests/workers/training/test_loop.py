@@ -102,14 +102,6 @@ def test_a_damaged_checkpoint_is_passed_over(uninterrupted: Path, tmp_path: Path
     assert_same(tmp_path, uninterrupted)
 
 
-def test_what_a_killed_writer_left_is_taken_away(tmp_path: Path) -> None:
-    half = tmp_path / ".writing-abc"
-    half.mkdir()
-    (half / checkpoint.WEIGHTS).write_bytes(b"half")
-    train(LineTask(), settings(epochs=1), tmp_path)
-    assert sorted(folder.name for folder in tmp_path.iterdir()) == ["best-00000004", "step-00000004"]
-
-
 def test_a_training_at_its_end_is_not_trained_again(tmp_path: Path) -> None:
     first = train(LineTask(), settings(), tmp_path)
     again = LineTask()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -11,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from annotations import orphans
 from annotations.stored_files import StorageAway
 from dialeval_site.storage import file_storage
 from tests.object_storage import BUCKET, KEYS, ObjectStorage, object_storage, storage_url
@@ -103,7 +103,7 @@ def test_a_model_that_comes_damaged_gets_no_name(
     with pytest.raises(ModelError, match="does not have all of"):
         files_of(model)
     assert not model.folder.exists()
-    assert not list((two / "fetched").rglob(".fetching*"))
+    assert not list((two / "fetched").rglob(".dialeval-*"))
 
 
 def test_a_model_that_was_trained_anew_takes_the_place_of_the_one_before_everywhere(
@@ -122,32 +122,6 @@ def test_a_model_that_was_trained_anew_takes_the_place_of_the_one_before_everywh
     assert files_of(model_named("small", "density")).label == f"small@{second.revision}"
 
 
-def test_what_a_killed_process_was_fetching_is_swept_after_a_day(
-    use_machine: Callable[[str], Path], storage: ObjectStorage, tmp_path: Path
-) -> None:
-    """Also while the storage is away. What is fetched slowly is as old as its newest file."""
-    use_machine("one")
-    trained(tmp_path)
-    two = use_machine("two")
-    whole = files_of(model_named("small", "density")).folder
-    kept = sorted((two / "fetched").rglob("*"))
-    killed, slow = (whole.parent / f".fetching-{name}" for name in ("killed", "slow"))
-    for folder in (killed, slow):
-        folder.mkdir()
-        (folder / "weights.safetensors").write_bytes(b"x")
-    described = two / "fetched" / ".fetching-0123456789abcdef"
-    described.write_bytes(b"{")
-    now = time.time()
-    os.utime(slow / "weights.safetensors", (now + 7200, now + 7200))
-    assert elsewhere.remove_unfinished(now + 23 * 3600) == 0
-    assert elsewhere.remove_unfinished(now + 25 * 3600) == 2
-    assert not killed.exists()
-    assert not described.exists()
-    assert slow.exists()
-    assert elsewhere.remove_unfinished(now + 27 * 3600) == 1
-    assert sorted((two / "fetched").rglob("*")) == kept
-
-
 @pytest.mark.slow
 def test_a_deleted_model_is_gone_from_the_storage(
     use_machine: Callable[[str], Path],
@@ -162,7 +136,7 @@ def test_a_deleted_model_is_gone_from_the_storage(
     assert storage.objects() == {}
 
 
-def test_a_model_on_the_storage_that_no_row_leads_to_is_removed_after_a_day(
+def test_a_model_on_the_storage_that_no_row_leads_to_is_taken_away_after_a_day(
     use_machine: Callable[[str], Path], storage: ObjectStorage, tmp_path: Path
 ) -> None:
     """Of a worker whose lease was lost after it had sent its model, and of one deleted while the storage was away. That
@@ -175,9 +149,11 @@ def test_a_model_on_the_storage_that_no_row_leads_to_is_removed_after_a_day(
     under_way = {"trained/slow-one-00000000000a/weights.safetensors"}
     for name in forgotten | under_way:
         storage.client().put_object(Bucket=BUCKET, Key=f"site/{name}", Body=b"x")
-    assert elsewhere.remove_forgotten(time.time() + 23 * 3600) == 0
-    assert elsewhere.remove_forgotten(time.time() + 25 * 3600) == 2
-    assert set(storage.objects()) == kept | under_way
+    orphans.collect(time.time() + 23 * 3600)
+    assert set(storage.objects("trained/")) == kept | forgotten | under_way
+    orphans.collect(time.time() + 25 * 3600)
+    assert set(storage.objects("trained/")) == kept | under_way
+    assert len(storage.objects("quarantine/")) == 2
 
 
 def test_a_training_whose_model_cannot_be_sent_waits_and_is_done_when_the_storage_is_back(

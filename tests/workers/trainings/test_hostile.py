@@ -130,7 +130,7 @@ def test_a_full_disk_is_said_and_the_training_goes_on_when_there_is_room(
     training.refresh_from_db()
     assert training.state == State.FAILED
     assert "the disk of DIALEVAL_HOME is full: make room, then go on" in training.error
-    assert not list(queries.work_folder(training).glob(".writing-*"))
+    assert not list(queries.work_folder(training).glob(".dialeval-*"))
     assert actions.go_on(training)
     assert execution.compute(training.pk)
     assert model_digest("full") == model_digest("whole")
@@ -141,7 +141,7 @@ def test_a_folder_that_cannot_be_written_is_said(tmp_path: Path, monkeypatch: py
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), "/somewhere")
 
     training = started(tmp_path)
-    monkeypatch.setattr(checkpoints.tempfile, "mkdtemp", read_only)
+    monkeypatch.setattr(checkpoints, "temporary_folder", read_only)
     assert "may not write into DIALEVAL_HOME" in failed(training)
 
 

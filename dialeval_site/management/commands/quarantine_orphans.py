@@ -1,0 +1,31 @@
+from __future__ import annotations
+
+from typing import Any
+
+from django.core.management.base import CommandError, CommandParser
+
+from annotations import orphans
+from annotations.console import ConsoleCommand
+
+
+class Command(ConsoleCommand):
+    help = (
+        "Look now for files that no row names, as workers do every ten minutes: they are moved to the storage's folder "
+        f"quarantine, and removed after {orphans.QUARANTINE_DAYS} days. Ends with status 1 where they are too many."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--force", action="store_true", help="however many there are")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        try:
+            collected = orphans.collect(force=options["force"])
+        except OSError as fault:
+            raise CommandError(str(fault.strerror or fault)) from None
+        for one in collected:
+            self.stdout.write(
+                f"{one.kind}: {one.quarantined} into quarantine, {one.returned} back, {one.removed} removed "
+                f"({one.removed_bytes / 1e6:,.1f} MB)"
+            )
+        if refused := sum(one.refused for one in collected):
+            raise CommandError(f"{refused} files without a row stay where they are: too many to be right (--force)")
