@@ -84,19 +84,20 @@ def renew() -> str:
 def check() -> None:
     """Raises ``ForeignFiles`` where files here belong to another database, ``StorageAway``,
     ``DatabaseError``. Claims places that are nobody's."""
-    unclaimed = unclaimed_places()
+    own = identity()
+    unclaimed = unclaimed_places(own)
     for place in unclaimed:  # all are looked at before one is claimed
         _refuse_unknown_files(place)
     for place in unclaimed:
-        place.create(identity())
-        if place.read() != identity():
+        place.create(own)
+        if place.read() != own:
             raise _foreign(place, "was just claimed by another database")
-        log.info("%s belongs to this database (%s) from now on", place.name, identity()[:8])
+        log.info("%s belongs to this database (%s) from now on", place.name, own[:8])
 
 
-def unclaimed_places() -> list[Place]:
-    """Those that are nobody's. Raises as ``check`` does, and claims nothing."""
-    own = identity()
+def unclaimed_places(own: str) -> list[Place]:
+    """Those that are nobody's. Raises ``ForeignFiles`` where one is not of the identity ``own``, and
+    ``StorageAway``. Claims nothing."""
     unclaimed = []
     for place in PLACES:
         found = place.read()

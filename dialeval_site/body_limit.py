@@ -1,4 +1,5 @@
-"""A request that is too long is refused by its Content-Length, before a byte of it is read or stored.
+"""A request that is too long is refused by its Content-Length, before a byte of it is read or stored; one whose file
+found no room on the disk is told so.
 
 Django reads no more of a body than Content-Length says, so this is the limit of what an upload can write to disk.
 """
@@ -9,10 +10,11 @@ import sys
 from collections.abc import Callable
 
 from django.conf import settings
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 from django.utils.translation import gettext as _
 
+from annotations.campaigns.access import wants_json
 from annotations.rest.problems import problem_response
 from annotations.whole_numbers import DIGITS_OF_A_KEY, whole_number
 
@@ -27,7 +29,8 @@ class BodyLimit:
     def __call__(self, request: HttpRequest) -> HttpResponse:
         if _length(request) > settings.MAX_UPLOAD_BYTES + BESIDE_THE_FILE:
             return _too_large(request)
-        return self.get_response(request)
+        response = self.get_response(request)
+        return _not_written(request) if getattr(request, "upload_failed", False) else response
 
 
 def _length(request: HttpRequest) -> int:
@@ -43,3 +46,13 @@ def _too_large(request: HttpRequest) -> HttpResponse:
     if request.path.startswith("/api/"):
         return problem_response(413, message, "too_large")
     return render(request, "413.html", {"message": message}, status=413)
+
+
+def _not_written(request: HttpRequest) -> HttpResponse:
+    """The disk of this web server is full (``upload_handler``)."""
+    message = _("The site has no room for the file at the moment. Nothing was stored or counted; try again later.")
+    if request.path.startswith("/api/"):
+        return problem_response(503, message, "storage")
+    if wants_json(request):
+        return JsonResponse({"errors": [{"field": "", "message": message}]}, status=503)
+    return render(request, "503.html", {"message": message}, status=503)

@@ -137,7 +137,7 @@ def _uploads() -> None:
 def _files() -> str:
     """Not those of another database; and whether there are too many without a row to be put into quarantine."""
     try:
-        site_identity.unclaimed_places()
+        site_identity.unclaimed_places(site_identity.identity())
     except site_identity.ForeignFiles as refusal:
         raise NotReady(str(refusal)) from refusal
     refused = OrphanCount.objects.filter(refused__gt=0).order_by("kind").values_list("kind", "refused")

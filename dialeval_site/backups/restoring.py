@@ -87,14 +87,14 @@ def _restored(
         try:
             with loading.one_transaction():
                 state.make_tables()
-                with suppress(StorageAway):  # a site without uploads is restored all the same
-                    _refuse_foreign_files()
                 identity = site_identity.identity()
+                with suppress(StorageAway):  # a site without uploads is restored all the same
+                    _refuse_foreign_files(identity)
                 apart.wait_for_everybody(waits)
                 with loading.without_triggers():
                     loading.empty(portable.all_tables())
                     state.go_back()
-                    _load(file, manifest, state, aside, done, told)
+                    _load(file, manifest, state, aside, done, told, identity)
                     loading.check_keys()
                     state.go_on()
                 call_command("migrate", interactive=False, verbosity=0)  # kinds and permissions that came after it
@@ -190,16 +190,24 @@ def _refuse_unless_empty() -> None:
         raise Refused(f"the database is not empty ({names}): --replace takes away all that it holds")
 
 
-def _refuse_foreign_files() -> None:
+def _refuse_foreign_files(own: str) -> None:
     """A site keeps its identity: one that is restored on another machine is another site than the one that was backed
     up, and is refused at that one's files."""
     try:
-        site_identity.unclaimed_places()
+        site_identity.unclaimed_places(own)
     except ForeignFiles as refusal:
         raise Refused(f"nothing was changed: {refusal}") from None
 
 
-def _load(file: IO[bytes], manifest: dict[str, Any], state: _State, aside: Path, done: Restored, told: Told) -> None:
+def _load(
+    file: IO[bytes],
+    manifest: dict[str, Any],
+    state: _State,
+    aside: Path,
+    done: Restored,
+    told: Told,
+    identity: str,
+) -> None:
     models = {model._meta.db_table: model for model in portable.tables(state.registry)}
     total = sum(said["rows"] for said in manifest["tables"].values())
     loaded = dict.fromkeys(models, 0)
@@ -214,8 +222,8 @@ def _load(file: IO[bytes], manifest: dict[str, Any], state: _State, aside: Path,
             done.rows += rows.count
             told(name, done.rows, total)
         elif kind == "files":
-            if not done.files:
-                _refuse_foreign_files()
+            if not done.files:  # the storage may have been away before
+                _refuse_foreign_files(identity)
             _take_in(member)
             done.files += 1
         else:

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import hashlib
+import logging
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from django.core.files.uploadedfile import UploadedFile
-from django.core.files.uploadhandler import FileUploadHandler
+from django.core.files.uploadhandler import FileUploadHandler, StopUpload
 
 from leaderboard.challenges.uploads import incoming_path
+
+log = logging.getLogger(__name__)
 
 
 class FileOnDisk(UploadedFile):
@@ -31,9 +34,12 @@ class FileOnDisk(UploadedFile):
         return self.path, self.sha256
 
     def close(self) -> None:
-        super().close()
-        if not self._kept:
-            self.path.unlink(missing_ok=True)
+        if self._kept:
+            super().close()
+            return
+        with suppress(OSError):  # it writes what is still in memory, and the disk may be full
+            super().close()
+        self.path.unlink(missing_ok=True)
 
     def __del__(self) -> None:
         """A client that vanishes in the middle of its file leaves Django with an exception and nobody to close it."""
@@ -53,7 +59,14 @@ class ToDisk(FileUploadHandler):
         self.digest = hashlib.sha256()
 
     def receive_data_chunk(self, raw_data: bytes, start: int) -> None:  # noqa: ARG002  Django's signature
-        self.file.write(raw_data)
+        try:
+            self.file.write(raw_data)
+            self.file.flush()
+        except OSError as fault:
+            log.error("an upload cannot be written: %s", fault)
+            # The rest is read and forgotten, the form finds no file, and ``body_limit`` says why.
+            self.request.upload_failed = True  # type: ignore[union-attr]
+            raise StopUpload(connection_reset=False) from fault
         self.digest.update(raw_data)
 
     def file_complete(self, file_size: int) -> FileOnDisk:

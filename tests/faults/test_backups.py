@@ -46,7 +46,7 @@ def plain(value):
 found = {}
 for model in apps.get_models(include_auto_created=True):
     table = model._meta.db_table
-    if table == "django_session" or not model._meta.managed:
+    if table in ("django_session", "annotations_siteidentity") or not model._meta.managed:
         continue
     rows = model._base_manager.order_by("pk")
     if table == "annotations_auditentry":

@@ -1,0 +1,196 @@
+"""A disk that is full, and processes that are killed while they write: nothing half is stored, nothing is lost, and
+nothing is left behind."""
+
+from __future__ import annotations
+
+import errno
+import os
+import random
+import signal
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from tests.challenges.http_participant import HttpParticipant
+from tests.faults.test_submissions import SET_UP, good_file
+from tests.site import PROJECT, Site, kill, wait_until
+
+pytestmark = pytest.mark.slow
+
+SEED = int(os.environ.get("DIALEVAL_TEST_SEED") or random.SystemRandom().randrange(10**6))
+KILLS = 6
+COUNT = "from leaderboard.challenges.models import Submission; print(Submission.objects.count())"
+REMOVED = "from annotations.models import OrphanCount; print(OrphanCount.objects.get(kind='temporary').removed)"
+KILLED_EXPORT = """
+import os, random, signal, threading
+from annotations.models import CorpusVersion
+from leaderboard.exports import zipped_export
+version = CorpusVersion.objects.get(corpus__slug="demo")
+threading.Timer(random.Random({seed}).random(), lambda: os.kill(os.getpid(), signal.SIGKILL)).start()
+while True:
+    b"".join(zipped_export(version, "jsonl", raters_named=True))
+"""
+QUARANTINE = """
+import time
+from annotations import orphans
+try:
+    orphans.collect(time.time() + 4000)
+except OSError as fault:
+    print(fault.errno)
+"""
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """A file system of three megabytes and three hundred files, in memory."""
+    folder = tmp_path / "small"
+    folder.mkdir()
+    mounted = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=3m,nr_inodes=300", "tmpfs", folder], capture_output=True, check=False
+    )
+    if mounted.returncode:
+        pytest.skip("this user may not mount a file system")
+    try:
+        yield folder
+    finally:
+        subprocess.run(["umount", "--lazy", folder], check=True)
+
+
+def fill(folder: Path) -> None:
+    """To the last byte."""
+    with (folder / "filler").open("wb", buffering=0) as file, suppress(OSError):
+        while file.write(b"x" * 4096):
+            pass
+
+
+def use_up_inodes(folder: Path) -> None:
+    with suppress(OSError):
+        for number in range(1000):
+            (folder / f"empty-{number}").touch()
+
+
+def temporary_files(*folders: Path) -> list[Path]:
+    return [path for folder in folders for path in folder.rglob(".dialeval-*")]
+
+
+# --- a full disk --------------------------------------------------------------------------------------------------
+
+
+def test_an_upload_to_a_full_disk_is_refused_and_counts_for_nothing(site: Site, small_disk: Path) -> None:
+    (site.home / "files").symlink_to(small_disk)
+    sender = HttpParticipant(site.start_web(), site.python(SET_UP.format(limit=1)), "cup", "one")
+    fill(small_disk)
+    answer = sender.submit(good_file(1))
+    assert answer.status == 503
+    assert "<title>No room" in str(answer.content)
+    assert site.python(COUNT) == "0"
+    assert not list((small_disk / "incoming").iterdir())
+    assert not list((small_disk / "uploads").glob("*"))
+    (small_disk / "filler").unlink()
+    assert sender.submit(good_file(1)).status == 201  # the only place of the round was not used up
+
+
+@pytest.mark.parametrize("form", ["jsonl", "csv", "mt-metrics-eval"])
+def test_an_export_to_a_full_disk_leaves_the_former_one_whole(demo: Site, small_disk: Path, form: str) -> None:
+    target = small_disk / "export"
+    demo.manage("export_corpus", "demo", "--to", target, "--format", form)
+    former = {path.name: path.read_bytes() for path in target.rglob("*") if path.is_file()}
+    fill(small_disk)
+    failed = demo.manage("export_corpus", "demo", "--to", target, "--format", form, "--replace", check=False)
+    assert failed.returncode == 1
+    assert "No space left on device" in failed.stderr
+    assert "Traceback" not in failed.stderr
+    assert {path.name: path.read_bytes() for path in target.rglob("*") if path.is_file()} == former
+    assert temporary_files(small_disk, demo.home / "tmp") == []
+
+
+def test_quarantining_on_a_full_disk_leaves_every_file_where_it_is(site: Site, small_disk: Path) -> None:
+    (site.home / "files").symlink_to(small_disk)
+    site.python("from annotations import site_identity; site_identity.check()")
+    orphan = small_disk / "uploads" / "nobodys"
+    orphan.parent.mkdir(exist_ok=True)
+    orphan.write_bytes(b"what nobody may lose")
+    use_up_inodes(small_disk)  # the quarantine's folder cannot be made
+    assert site.python(QUARANTINE).splitlines()[-1] == str(errno.ENOSPC)
+    assert orphan.read_bytes() == b"what nobody may lose"
+    for path in small_disk.glob("empty-*"):
+        path.unlink()
+    site.python(QUARANTINE)
+    assert [path.read_bytes() for path in (small_disk / "quarantine").rglob("nobodys")] == [b"what nobody may lose"]
+
+
+# --- SIGKILL ------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    from tests.conftest import made_site
+
+    with made_site(tmp_path_factory.mktemp("demo")) as site:
+        site.python("from dialeval_site.demo import load_demo; load_demo()")
+        yield site
+
+
+def killed_at_work(site: Site, wait: float, *arguments: str | Path) -> None:
+    """A command that is killed so many seconds after it has begun to write."""
+    process = subprocess.Popen(
+        [site.interpreter, "manage.py", *map(str, arguments)],
+        cwd=PROJECT, env=site.environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+    wait_until(
+        lambda: temporary_files(site.home / "tmp") or process.poll() is not None, 120, "the command begins to write"
+    )
+    time.sleep(wait)
+    process.kill()
+    process.wait()
+
+
+@pytest.mark.parametrize(
+    "command",
+    [("export_corpus", "demo", "--replace"), ("report", "demo", "--force"), ("backup",)],
+    ids=["export_corpus", "report", "backup"],
+)
+def test_of_a_command_that_is_killed_nothing_is_left_after_a_sweep(
+    demo: Site, tmp_path: Path, command: tuple[str, ...]
+) -> None:
+    """Also where it writes far from DIALEVAL_HOME. Another command, or a worker, removes it."""
+    draw, target = random.Random(SEED), tmp_path / "target"
+    print(f"DIALEVAL_TEST_SEED={SEED}")
+    if command[0] == "report":
+        target.mkdir()  # reports come into it
+    left = 0
+    for _ in range(KILLS):
+        killed_at_work(demo, draw.random() ** 3 * 0.5, *command, "--to", target)
+        left += len(temporary_files(tmp_path))
+        demo.manage("site_identity")
+        assert temporary_files(tmp_path, demo.home / "tmp") == []
+        assert {path.name for path in tmp_path.iterdir()} <= {"target"}
+    assert left, "every one of them was quicker than its death"
+
+
+def test_of_exports_over_http_that_are_killed_nothing_is_left_when_the_web_server_is_back(demo: Site) -> None:
+    """The folder of an export holds what raters wrote, and their names where an organiser asks."""
+    print(f"DIALEVAL_TEST_SEED={SEED}")
+    left = 0
+    for number in range(KILLS):
+        killed = demo.manage("shell", "-c", KILLED_EXPORT.format(seed=SEED + number), check=False)
+        assert killed.returncode == -signal.SIGKILL
+        left += len(temporary_files(demo.home / "tmp"))
+    assert left, "every one of them was quicker than its death"
+    demo.start_web()
+    assert list((demo.home / "tmp").iterdir()) == []
+    assert int(demo.python(REMOVED)) > 0  # and counted
+    demo.stop()
+
+
+def test_a_worker_removes_what_another_process_left(demo: Site, tmp_path: Path) -> None:
+    killed_at_work(demo, 0.0, "backup", "--to", tmp_path / "b")
+    worker = demo.start_worker()
+    wait_until(lambda: temporary_files(tmp_path, demo.home / "tmp") == [], 120, "the worker has looked")
+    kill(worker)
+    log = "\n".join(path.read_text(errors="replace") for path in demo.home.glob("worker-*.log"))
+    assert f"removed {tmp_path.resolve()}/.dialeval-" in log
