@@ -39,6 +39,8 @@ FEW, SMALL_SHARE = 10, 0.1
 EVERY_SECONDS = 600.0
 INCOMING_SECONDS = 3600
 """Bytes of a sender who vanished."""
+TEMPORARY, INCOMING = "temporary", "incoming"
+"""Kinds of what is counted, beside those of rows."""
 LEFT_BY_OLDER = ("exports/*", ".restoring-*", "models/.part-*", "fetched/.fetching-*", "fetched/*/.fetching-*",
                  "training/*/.writing-*", "trained/.writing-*")  # fmt: skip
 """In DIALEVAL_HOME: temporary files of dialeval before 0.3, which had no owner."""
@@ -86,11 +88,18 @@ def collect(now: float | None = None, force: bool = False) -> list[Collected]:
     return [collect_temporary(), *collected]
 
 
+def counts() -> list[OrphanCount]:
+    """Of every kind, also of those of which there was nothing yet."""
+    known = {row.kind: row for row in OrphanCount.objects.all()}
+    collected = [kind.folder for kind in site_identity.kinds if kind.grace_seconds is not None]
+    return [known.get(kind) or OrphanCount(kind=kind) for kind in sorted({TEMPORARY, INCOMING, *collected})]
+
+
 def collect_temporary() -> Collected:
     """What processes of this machine left that were killed. Asks nothing of the database unless
     there was something."""
     found = temporary.sweep()
-    done = Collected("temporary", removed=len(found), removed_bytes=sum(one.size for one in found))
+    done = Collected(TEMPORARY, removed=len(found), removed_bytes=sum(one.size for one in found))
     _count(done)
     return done
 
@@ -158,12 +167,12 @@ def _incoming(now: float) -> Collected:
     sent one has been told so, or sends it again: there is nothing to keep in quarantine."""
     folder = Path(settings.UPLOAD_FOLDER) / "incoming"
     left = folder.iterdir() if folder.is_dir() else ()
-    return _removed("incoming", left, now, INCOMING_SECONDS, "no submission took it in")
+    return _removed(INCOMING, left, now, INCOMING_SECONDS, "no submission took it in")
 
 
 def _left_by_older(now: float) -> Collected:
     left = (path for pattern in LEFT_BY_OLDER for path in Path(settings.HOME).glob(pattern))
-    return _removed("temporary", left, now, LEFT_BY_OLDER_SECONDS, "an older dialeval left it")
+    return _removed(TEMPORARY, left, now, LEFT_BY_OLDER_SECONDS, "an older dialeval left it")
 
 
 def _removed(kind: str, paths: Iterable[Path], now: float, grace: float, why: str) -> Collected:
@@ -185,7 +194,7 @@ def _probes(now: float) -> Collected:
     for file in left:
         stored_files.remove(f"{stored_files.PROBES}/{file.name}")
         _log_removal(f"{stored_files.PROBES}/{file.name}", "it was a test of the storage", file, now)
-    return Collected("temporary", removed=len(left), removed_bytes=sum(file.size for file in left))
+    return Collected(TEMPORARY, removed=len(left), removed_bytes=sum(file.size for file in left))
 
 
 def _log_removal(name: str, why: str, file: StoredFile, now: float) -> None:

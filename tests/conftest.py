@@ -60,9 +60,8 @@ def _bring_roles_back_after_a_flush() -> None:
         for name in ROLES:
             Group.objects.get_or_create(name=name)
         marker = HOME / "site-identity"  # that of the database before the flush
-        if marker.exists():
-            identity = marker.read_text().partition("\n")[0]
-            SiteIdentity.objects.get_or_create(defaults={"identity": identity})
+        identity = marker.read_text().partition("\n")[0] if marker.exists() else "0" * 32
+        SiteIdentity.objects.get_or_create(defaults={"identity": identity})
 
     post_migrate.connect(make_roles, weak=False, dispatch_uid="roles of the tests")
 

@@ -13,7 +13,7 @@ from prometheus_client import Metric
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, InfoMetricFamily
 from prometheus_client.registry import Collector
 
-from annotations.models import OrphanCount
+from annotations import orphans
 from dialeval_site.monitoring import work
 from workers import presence
 
@@ -109,7 +109,7 @@ def _orphans() -> Iterator[Metric]:
         "Files without a row that stay where they are: too many for one day to be right.",
         labels=["kind"],
     )
-    for row in OrphanCount.objects.order_by("kind"):
+    for row in orphans.counts():
         for outcome in ("quarantined", "returned", "removed"):
             moved.add_metric([row.kind, outcome], getattr(row, outcome))
         size.add_metric([row.kind], row.removed_bytes)

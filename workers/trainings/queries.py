@@ -16,8 +16,6 @@ from workers.trainings.models import Training
 State = Training.State
 WORK_FOLDER = "training"
 """In DIALEVAL_HOME: checkpoints to go on from."""
-ASIDE = ".deleted-"
-"""Begins the name of a folder that is no model any more and is being removed."""
 UNDER_WAY = (State.PENDING, State.RUNNING)
 FIGURES = ("R@1", "MRR", "NSP accuracy", "KL", "reconstruction", "active dimensions", "bound")
 """Of the recipes' validations, in the order in which they are told."""
