@@ -3,31 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from django.conf import settings
 from django.core.validators import slug_re
 from django.db import transaction
-from django.db.models import F, Max, Model, ProtectedError
+from django.db.models import CASCADE, PROTECT, F, Max, Model, QuerySet
 
-from annotations import audit
+from annotations import audit, staging
 from annotations.importers.base import Importer, ImportFailed, PartSurvey, Problem, survey
 from annotations.importers.canonical import Digest
 from annotations.importers.texts import text_fault
-from annotations.models import Corpus, CorpusVersion, Dialogue, Rater, Rating, Response, System, Turn
-from annotations.records import (
-    CorpusRecord,
-    DialogueRecord,
-    RaterRecord,
-    RatingRecord,
-    Record,
-    ResponseRecord,
-    SystemRecord,
-)
-
-DIALOGUES_A_BATCH = 20
+from annotations.models import Corpus, CorpusVersion, System
+from annotations.records import Record
 
 
 class CorpusExists(Exception):
@@ -58,19 +48,32 @@ def import_corpus(
 ) -> list[ImportOutcome]:
     """Store what a file holds: a new version where its content is new, nothing where it is known.
 
-    The whole file is checked before the database is touched, so a file with a problem stores nothing and no other
-    writer waits while a long file is read. Raises ``ImportFailed`` with up to 100 problems, and, unless the corpus
+    The whole file is checked before the database is touched, so a file with a problem stores nothing. Its rows are
+    stored in short transactions, between which others write, as versions that nobody sees; the last transaction makes
+    them versions of their corpora, all or none. Raises ``ImportFailed`` with up to 100 problems, and, unless the corpus
     ``may_exist``, ``CorpusExists`` where it does and the content is new.
     """
     _refuse_oversize(path)
     surveys = survey(importer, path)
     if problems := [problem for part in surveys for problem in _naming_problems(path, slug, name, part)]:
         raise ImportFailed(problems)
-    with transaction.atomic():
-        outcomes = [_store_part(importer, path, slug, name, is_public, part, may_exist) for part in surveys]
-        for version in (outcome.version for outcome in outcomes if outcome.created):
-            audit.record(by, "corpus.imported", version.corpus, version=version.label, format=version.format)
-        return outcomes
+    staging.remove_left_behind()
+    staged: dict[str, CorpusVersion] = {}
+    try:
+        for part in surveys:
+            if _known_version(_slug_of(slug, part), part, may_exist) is None:
+                staged[part.part] = _staged(importer, path, part)
+        with transaction.atomic():
+            outcomes = [_attached(staged, slug, name, is_public, part, may_exist) for part in surveys]
+            for version in (outcome.version for outcome in outcomes if outcome.created):
+                audit.record(by, "corpus.imported", version.corpus, version=version.label, format=version.format)
+    except staging.LeaseLost:
+        stood_still = "the import stood still for too long and was given up; try again"
+        raise ImportFailed([Problem(path.name, "", "", stood_still)]) from None
+    finally:
+        for version in staged.values():
+            staging.remove(version)
+    return outcomes
 
 
 def _refuse_oversize(path: Path) -> None:
@@ -104,20 +107,20 @@ def _name_of(slug: str, name: str, part: PartSurvey) -> str:
     return name or part.corpus.name or _slug_of(slug, part)
 
 
-def _store_part(
-    importer: Importer, path: Path, slug: str, name: str, is_public: bool, part: PartSurvey, may_exist: bool
-) -> ImportOutcome:
-    part_slug, part_name = _slug_of(slug, part), _name_of(slug, name, part)
-    Corpus.objects.get_or_create(slug=part_slug, defaults={"name": part_name, "is_public": is_public})
-    corpus = Corpus.objects.select_for_update().get(slug=part_slug)  # one import of a corpus at a time
-    known = corpus.versions.filter(digest=part.digest).first()
-    if known is not None:
-        return ImportOutcome(known, created=False, survey=part, newest=corpus.versions.latest("number"))
-    if not may_exist and corpus.versions.exists():
-        raise CorpusExists(part_slug)
-    version = CorpusVersion.objects.create(
-        corpus=corpus,
-        number=(corpus.versions.aggregate(last=Max("number"))["last"] or 0) + 1,
+def _known_version(slug: str, part: PartSurvey, may_exist: bool) -> CorpusVersion | None:
+    """The version that holds this content. Raises ``CorpusExists``."""
+    versions = CorpusVersion.objects.select_related("corpus").filter(corpus__slug=slug)
+    known = versions.filter(digest=part.digest).first()
+    if known is None and not may_exist and versions.exists():
+        raise CorpusExists(slug)
+    return known
+
+
+def _staged(importer: Importer, path: Path, part: PartSurvey) -> CorpusVersion:
+    """A version that nobody sees yet, with all that the file holds."""
+    digest = Digest()
+    version = staging.stage(
+        _digested(importer.read(path, part.part), digest),
         digest=part.digest,
         format=importer.name,
         description=part.corpus.description,
@@ -126,10 +129,25 @@ def _store_part(
         main_aspect=part.corpus.main_aspect,
         scales={aspect: list(part.corpus.scale_of(aspect)) for aspect in part.corpus.aspects},
     )
-    digest = Digest()
-    _RecordStore(version).store(_digested(importer.read(path, part.part), digest))
     if digest.hexdigest() != part.digest:
+        staging.remove(version)
         raise ImportFailed([Problem(path.name, "", "", "the file changed while it was read; try again")])
+    return version
+
+
+def _attached(
+    staged: dict[str, CorpusVersion], slug: str, name: str, is_public: bool, part: PartSurvey, may_exist: bool
+) -> ImportOutcome:
+    part_slug, part_name = _slug_of(slug, part), _name_of(slug, name, part)
+    Corpus.objects.get_or_create(slug=part_slug, defaults={"name": part_name, "is_public": is_public})
+    corpus = Corpus.objects.select_for_update().get(slug=part_slug)  # one import of a corpus at a time
+    known = _known_version(part_slug, part, may_exist)
+    if known is not None:
+        return ImportOutcome(known, created=False, survey=part, newest=corpus.versions.latest("number"))
+    if part.part not in staged:
+        raise ImportFailed([Problem("", "", "", f"{part_slug} was deleted while the file was read; try again")])
+    last = corpus.versions.aggregate(last=Max("number"))["last"] or 0
+    version = staging.attach(staged[part.part], corpus, last + 1)
     return ImportOutcome(version, created=True, survey=part, newest=version)
 
 
@@ -137,103 +155,6 @@ def _digested(records: Iterator[Record], digest: Digest) -> Iterator[Record]:
     for record in records:
         digest.add(record)
         yield record
-
-
-@dataclass
-class _RecordStore:
-    """Writes a record stream in batches of dialogues; memory holds one batch."""
-
-    version: CorpusVersion
-    systems: dict[str, System] = field(default_factory=dict)
-    raters: dict[str, Rater] = field(default_factory=dict)
-    batch: list[tuple[DialogueRecord, list[ResponseRecord], list[RatingRecord]]] = field(default_factory=list)
-    dialogues_stored: int = 0
-
-    def store(self, records: Iterator[Record]) -> None:
-        for record in records:
-            match record:
-                case CorpusRecord():
-                    continue
-                case SystemRecord():
-                    self._store_system(record)
-                case RaterRecord():
-                    self._store_rater(record)
-                case DialogueRecord():
-                    if len(self.batch) >= DIALOGUES_A_BATCH:
-                        self._store_batch()
-                    self.batch.append((record, [], []))
-                case ResponseRecord():
-                    self.batch[-1][1].append(record)
-                case RatingRecord():
-                    self.batch[-1][2].append(record)
-        self._store_batch()
-
-    def _store_system(self, record: SystemRecord) -> None:
-        self.systems[record.name] = System.objects.create(
-            version=self.version,
-            position=len(self.systems),
-            name=record.name,
-            kind=record.kind,
-            description=record.description,
-        )
-
-    def _store_rater(self, record: RaterRecord) -> None:
-        self.raters[record.name] = Rater.objects.create(
-            version=self.version, position=len(self.raters), name=record.name, kind=record.kind
-        )
-
-    def _store_batch(self) -> None:
-        dialogues = Dialogue.objects.bulk_create(
-            Dialogue(
-                version=self.version,
-                position=self.dialogues_stored + index,
-                external_id=record.id,
-                persona=list(record.persona),
-                partner_persona=list(record.partner_persona),
-            )
-            for index, (record, _, _) in enumerate(self.batch)
-        )
-        by_id = {dialogue.external_id: dialogue for dialogue in dialogues}
-        turns = {
-            (turn.dialogue.external_id, turn.number): turn
-            for turn in Turn.objects.bulk_create(
-                Turn(
-                    dialogue=by_id[record.id],
-                    number=turn.number,
-                    context=[[utterance.speaker, utterance.text] for utterance in turn.context],
-                    references=list(turn.references),
-                )
-                for record, _, _ in self.batch
-                for turn in record.turns
-            )
-        }
-        responses = {
-            (response.turn.dialogue.external_id, response.turn.number, response.system.name): response
-            for response in Response.objects.bulk_create(
-                Response(system=self.systems[given.system], turn=turns[given.dialogue_id, given.turn], text=given.text)
-                for _, given_responses, _ in self.batch
-                for given in given_responses
-            )
-        }
-        Rating.objects.bulk_create(
-            (self._rating(given, by_id, responses) for _, _, given_ratings in self.batch for given in given_ratings),
-            batch_size=5000,
-        )
-        self.dialogues_stored += len(self.batch)
-        self.batch = []
-
-    def _rating(
-        self,
-        given: RatingRecord,
-        dialogues: dict[str, Dialogue],
-        responses: dict[tuple[str, int, str], Response],
-    ) -> Rating:
-        rating = Rating(rater=self.raters[given.rater], aspect=given.aspect, score=given.score, comment=given.comment)
-        if given.turn is None:
-            rating.system, rating.dialogue = self.systems[given.system], dialogues[given.dialogue_id]
-        else:
-            rating.response = responses[given.dialogue_id, given.turn, given.system]
-        return rating
 
 
 def show_to(corpus: Corpus, everybody: bool, by: Any = None) -> bool:
@@ -252,20 +173,45 @@ def show_to(corpus: Corpus, everybody: bool, by: Any = None) -> bool:
 def delete_corpus(corpus: Corpus, force: bool = False, by: Any = None) -> None:
     """Delete a corpus with all its versions. Refused while it has metric runs, unless forced; and, forced or not, while
     campaigns rate it, rounds of challenges ask for it or submissions answer it: what people said, and what teams handed
-    in, must keep what it is about."""
-    with transaction.atomic():
-        results = corpus.versions.filter(systems__metric_runs__isnull=False).exists()
-        if results and not force:
-            raise CorpusHasResults(
-                f"{corpus.slug} has metric runs; deleting it deletes them too. Use --force to do so."
-            )
-        audit.record(
-            by, "corpus.deleted", corpus, versions=[version.label for version in corpus.versions.all()], results=results
-        )
-        try:
-            corpus.delete()
-        except ProtectedError as kept:
-            raise CorpusHasResults(_why_kept(corpus.slug, kept.protected_objects)) from None
+    in, must keep what it is about.
+
+    All in short transactions. First what was computed goes, then the corpus with all its versions in one moment, then
+    their rows, which nobody sees any more. Stopped before that moment, it is a corpus without (some) results."""
+    had_runs = False
+    while True:
+        with transaction.atomic():
+            # The lock keeps out whoever is about to store a row that refers to one of them.
+            versions = list(corpus.versions.select_for_update(of=("self",)).order_by("pk"))
+            if keepers := [row for rows in _referring(versions, PROTECT) for row in rows]:
+                raise CorpusHasResults(_why_kept(corpus.slug, keepers))
+            has_runs = corpus.versions.filter(systems__metric_runs__isnull=False).exists()
+            if has_runs and not force:
+                raise CorpusHasResults(
+                    f"{corpus.slug} has metric runs; deleting it deletes them too. Use --force to do so."
+                )
+            had_runs = had_runs or has_runs
+            computed = [rows for rows in _referring(versions, CASCADE) if rows.exists()]
+            if not computed:
+                labels = [version.label for version in versions]
+                audit.record(by, "corpus.deleted", corpus, versions=labels, results=had_runs)
+                detached = staging.detach(corpus.versions.all())
+                corpus.delete()
+                break
+        for rows in computed:
+            staging.delete_in_steps(rows)
+    for version in detached:
+        staging.remove(version)
+
+
+def _referring(versions: list[CorpusVersion], on_delete: Any) -> list[QuerySet[Any]]:
+    """Rows of other apps that refer to these versions or their systems, and would go or forbid the deletion."""
+    systems = System.objects.filter(version__in=versions)
+    return [
+        key.related_model._base_manager.filter(**{f"{key.field.name}__in": targets})
+        for model, targets in ((CorpusVersion, versions), (System, systems))
+        for key in model._meta.related_objects
+        if getattr(key, "on_delete", None) is on_delete and key.related_model._meta.app_label != "annotations"
+    ]
 
 
 _KEEPERS = {

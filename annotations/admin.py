@@ -6,6 +6,7 @@ from typing import Any
 
 from django.contrib import admin
 from django.db import transaction
+from django.db.models import QuerySet
 from django.http import HttpRequest
 
 from annotations import audit
@@ -64,12 +65,19 @@ class CorpusVersionAdmin(ReadOnlyAdmin):
     list_display = ["corpus", "number", "digest", "format", "simulated", "created_at"]
 
 
+class PartOfVersionAdmin(ReadOnlyAdmin):
+    """Without rows of versions that are just being stored or removed."""
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
+        return super().get_queryset(request).filter(version__corpus__isnull=False)
+
+
 @admin.register(System)
-class SystemAdmin(ReadOnlyAdmin):
+class SystemAdmin(PartOfVersionAdmin):
     list_display = ["name", "kind", "version"]
     list_filter = ["kind"]
 
 
 @admin.register(Rater)
-class RaterAdmin(ReadOnlyAdmin):
+class RaterAdmin(PartOfVersionAdmin):
     list_display = ["pseudonym", "kind", "version"]

@@ -26,8 +26,31 @@ class Corpus(models.Model):
         return self.slug
 
 
+class WholeVersions(models.Manager["CorpusVersion"]):
+    """Versions that belong to a corpus: all that pages, commands and the API ever see."""
+
+    def get_queryset(self) -> models.QuerySet[CorpusVersion]:
+        return super().get_queryset().filter(corpus__isnull=False)
+
+
+class StagedVersions(models.Manager["CorpusVersion"]):
+    """Versions whose rows are being stored or removed, step by step: ``annotations.staging``."""
+
+    def get_queryset(self) -> models.QuerySet[CorpusVersion]:
+        return super().get_queryset().filter(corpus__isnull=True)
+
+
 class CorpusVersion(models.Model):
-    corpus = models.ForeignKey(Corpus, on_delete=models.CASCADE, related_name="versions")
+    """Belongs to no corpus while an import stores its rows or a deletion removes them, and to the process that holds
+    its lease."""
+
+    corpus = models.ForeignKey(
+        Corpus,
+        null=True,
+        on_delete=models.CASCADE,
+        related_name="versions",
+        help_text="None while its rows are stored or removed.",
+    )
     number = models.PositiveIntegerField()
     digest = models.CharField(max_length=64, help_text="SHA-256 of the corpus's records in canonical form.")
     format = models.CharField(max_length=40)
@@ -42,7 +65,12 @@ class CorpusVersion(models.Model):
         blank=True,
         help_text="How many dialogues, ratings and so on it holds; empty until somebody looks, and after a change.",
     )
+    lease_token = models.CharField(max_length=32, blank=True, default="", db_default="")
+    lease_expires_at = models.DateTimeField(null=True, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
+
+    objects = WholeVersions()
+    staged = StagedVersions()
 
     class Meta:
         ordering = ["corpus", "-number"]
@@ -50,10 +78,15 @@ class CorpusVersion(models.Model):
             models.UniqueConstraint(fields=["corpus", "number"], name="version_number_once"),
             models.UniqueConstraint(fields=["corpus", "digest"], name="version_content_once"),
             models.CheckConstraint(condition=Q(number__gte=1), name="version_number_from_1"),
+            models.CheckConstraint(
+                condition=Q(corpus__isnull=False, lease_token="", lease_expires_at__isnull=True)
+                | (Q(corpus__isnull=True, lease_expires_at__isnull=False) & ~Q(lease_token="")),
+                name="version_is_of_a_corpus_or_leased",
+            ),
         ]
 
     def __str__(self) -> str:
-        return f"{self.corpus.slug} {self.label}"
+        return f"{self.corpus.slug} {self.label}" if self.corpus else self.label
 
     @property
     def label(self) -> str:

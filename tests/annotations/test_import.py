@@ -42,7 +42,7 @@ def test_a_turn_keeps_its_context_its_references_and_both_personas(tmp_path: Pat
 
 
 def test_a_long_corpus_keeps_its_order_over_batches(tmp_path: Path) -> None:
-    names = [f"dialogue {number}" for number in range(2 * actions.DIALOGUES_A_BATCH + 1)]
+    names = [f"dialogue {number}" for number in range(2 * 20 + 1)]
     version = stored(rated_corpus([dialogue(name) for name in names], {}), tmp_path)
     assert [one.external_id for one in version.dialogues.order_by("position")] == names
     assert [one.position for one in version.dialogues.order_by("position")] == list(range(len(names)))

@@ -156,6 +156,8 @@ def _edit_draft(stored: Campaign, asked: Asked) -> None:
 def _write(campaign: Campaign, asked: Asked) -> None:
     if any(system.version_id != (asked.version.pk if asked.version else None) for system in asked.systems):
         raise ValueError("a campaign's systems are of its corpus version")
+    if asked.version:  # the lock keeps out a deletion that has not seen this campaign
+        CorpusVersion.objects.select_for_update(no_key=True).get(pk=asked.version.pk)
     for name in (
         "name",
         "kind",

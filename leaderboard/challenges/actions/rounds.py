@@ -74,6 +74,7 @@ def create_round(challenge: Challenge, asked: RoundAsked, by: Any = None) -> Rou
     values = _checked(asked)
     with one_address_each(), transaction.atomic():
         stored = locked(challenge)
+        _hold_corpus(asked.version)
         last = stored.rounds.aggregate(last=Max("position"))["last"]
         values["slug"] = _free_slug(stored, asked)
         _refuse_to_unveil_early(values)
@@ -93,6 +94,7 @@ def edit_round(round: Round, asked: RoundAsked, by: Any = None) -> Round:
     values = _checked(asked, round)
     with one_address_each(), transaction.atomic():
         stored = _held(round)
+        _hold_corpus(asked.version)
         before = audit.noted(stored, NOTED)
         values["slug"] = _free_slug(stored.challenge, asked, stored)
         if values["split_seed"] is None:
@@ -113,6 +115,12 @@ def edit_round(round: Round, asked: RoundAsked, by: Any = None) -> Round:
             )
             _score_corpus_baselines(stored)
     return stored
+
+
+def _hold_corpus(version: CorpusVersion) -> None:
+    """Against a deletion that would not see the round. Raises ``Refused``."""
+    if not CorpusVersion.objects.select_for_update(no_key=True).filter(pk=version.pk):
+        raise Refused(_("The corpus has been deleted meanwhile."), "version")
 
 
 def _score_corpus_baselines(round: Round) -> None:
