@@ -35,7 +35,16 @@ WAITING = min(4, max(2, CORES // 2))
 four at most (PostgreSQL's 100 connections)."""
 
 WITHOUT_SERVICES = ("tests/faults/test_run.py", "tests/faults/test_folder_broker.py")
-_OF_ONE_WRITER = ("imports", "workers", "submissions", "analyses", "backups", "backups_into_older", "rating_crowd_http")
+_OF_ONE_WRITER = (
+    "imports",
+    "old_worker",
+    "workers",
+    "submissions",
+    "analyses",
+    "backups",
+    "backups_into_older",
+    "rating_crowd_http",
+)
 FAULTS_ON_SQLITE = (*WITHOUT_SERVICES, *(f"tests/faults/test_{name}.py" for name in _OF_ONE_WRITER))
 """Of the faults those run on SQLite in which its one writer or the folder broker has a say; all but two run on the
 services, where sites stand in earnest."""

@@ -1,0 +1,125 @@
+"""A worker of the released 0.2.0 goes on beside today's web server and worker, on the migrated
+database: what docs/operators.md promises of updates without a break."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import tarfile
+from io import BytesIO
+from pathlib import Path
+
+import pytest
+
+from tests.annotations.stored import two_systems, written
+from tests.site import PROJECT, Site, wait_until
+
+pytestmark = pytest.mark.slow
+
+RELEASED = "31b96b7"
+"""The last commit of 0.2.0."""
+WORKER = """
+import sys
+sys.meta_path[:] = [one for one in sys.meta_path if "editable" not in str(one).lower()]
+sys.path.insert(0, "")
+sys.argv = ["celery", *sys.argv[1:]]
+from celery.__main__ import main
+main()
+"""
+"""Without today's code, which is installed in this environment."""
+REQUEST = """
+from annotations.queries import select_systems, version_of
+from workers import runs
+from workers.metrics.configuration import parse
+runs.request([parse(one) for one in {metrics!r}], select_systems(version_of("small")))
+"""
+READ = """
+import json
+from workers.models import MetricRun
+print(json.dumps([[run.metric, run.system.name, run.state, run.attempts, run.turn_scores, run.error]
+    for run in MetricRun.objects.select_related("system").order_by("pk")]))
+"""
+STATISTICS = """
+import json
+from leaderboard.models import Analysis
+print(json.dumps([[one.kind, one.state, one.attempts, one.error] for one in Analysis.objects.all()]))
+"""
+
+
+@pytest.fixture
+def released(tmp_path: Path) -> Path:
+    """A folder with the code of 0.2.0."""
+    packed = subprocess.run(["git", "archive", RELEASED], cwd=PROJECT, capture_output=True, check=False)
+    if packed.returncode:
+        pytest.skip("the history of this checkout does not reach back to 0.2.0")
+    folder = tmp_path / "released"
+    with tarfile.open(fileobj=BytesIO(packed.stdout)) as tar:
+        tar.extractall(folder, filter="data")
+    return folder
+
+
+def start_old_worker(site: Site, released: Path) -> subprocess.Popen[bytes]:
+    options = ["-A", "dialeval_site", "worker", "--queues", "cpu,gpu,llm", "--concurrency", "1"]
+    with (site.home / "old-worker.log").open("wb") as log:
+        process = subprocess.Popen(
+            [sys.executable, "-c", WORKER, *options, "--loglevel", "INFO", "--without-mingle"],
+            cwd=released,
+            env=site.environment,
+            stdout=log,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+    site.processes.append(process)
+    return process
+
+
+def runs_of(site: Site) -> list[list[object]]:
+    found: list[list[object]] = json.loads(site.python(READ))
+    return found
+
+
+def request(site: Site, *metrics: str) -> None:
+    site.python(REQUEST.format(metrics=metrics))
+
+
+def all_done(site: Site, count: int) -> bool:
+    found = runs_of(site)
+    return len(found) == count and {one[2] for one in found} == {"done"}
+
+
+def test_an_old_worker_beside_new_code(site: Site, released: Path, tmp_path: Path) -> None:
+    """Nothing is lost, nothing computed twice, nobody crashes; the statistics come to rest once the
+    old worker has ended."""
+    path = written(two_systems(), tmp_path / "small.jsonl")
+    site.manage("import_corpus", "jsonl", path, "--slug", "small")
+    old = start_old_worker(site, released)
+    request(site, "word_f1")
+    wait_until(lambda: all_done(site, 2), 240, "the old worker does what the new code asks for")
+    site.start_web()
+    new = site.start_worker()
+    request(site, "word_f1", "rouge_1", "rouge_2", "rouge_l", "bleu_1", "bleu_2", "bleu_3")
+    assert "stored v1" in site.manage("import_corpus", "jsonl", path, "--slug", "other").stdout
+    assert "deleted" in site.manage("delete_corpus", "other").stdout
+    wait_until(lambda: all_done(site, 14), 240, "both do the rest")
+    assert (old.poll(), new.poll()) == (None, None)
+    found = runs_of(site)
+    assert {one[3] for one in found} == {1}, found  # nobody had a run that another had
+    old.send_signal(signal.SIGTERM)
+    assert old.wait(timeout=120) == 0
+    log = (site.home / "old-worker.log").read_text()
+    assert "Traceback" not in log
+    assert log.count("Connected to") == 1  # it was not begun again and again
+
+    site.python(
+        "from django.test import Client\n"
+        "[Client().get(f'/corpora/small/{page}', headers={'host': 'localhost'})"
+        " for page in ('metrics/', 'systems/')]"
+    )
+    wait_until(lambda: {one[1] for one in json.loads(site.python(STATISTICS))} == {"done"}, 240, "statistics")
+    site.python("from workers.models import MetricRun\nMetricRun.objects.filter(metric='word_f1').delete()")
+    request(site, "word_f1")
+    wait_until(lambda: all_done(site, 14), 240, "the new worker computes anew what the old one had")
+    before = {(one[0], one[1]): one[4] for one in found}
+    assert {(one[0], one[1]): one[4] for one in runs_of(site)} == before
