@@ -45,15 +45,19 @@ def import_corpus(
     is_public: bool = True,
     by: Any = None,
     may_exist: bool = True,
+    language: str = "",
 ) -> list[ImportOutcome]:
     """Store what a file holds: a new version where its content is new, nothing where it is known.
 
     The whole file is checked before the database is touched, so a file with a problem stores nothing. Its rows are
     stored in short transactions, between which others write, as versions that nobody sees; the last transaction makes
     them versions of their corpora, all or none. Raises ``ImportFailed`` with up to 100 problems, and, unless the corpus
-    ``may_exist``, ``CorpusExists`` where it does and the content is new.
+    ``may_exist``, ``CorpusExists`` where it does and the content is new. ``language``: of all corpora in the file,
+    whatever it says itself; the same content in another language is another version.
     """
     _refuse_oversize(path)
+    if language:
+        importer = importer.in_language(language)
     surveys = survey(importer, path)
     if problems := [problem for part in surveys for problem in _naming_problems(path, slug, name, part)]:
         raise ImportFailed(problems)
@@ -128,6 +132,8 @@ def _staged(importer: Importer, path: Path, part: PartSurvey) -> CorpusVersion:
         aspects=list(part.corpus.aspects),
         main_aspect=part.corpus.main_aspect,
         scales={aspect: list(part.corpus.scale_of(aspect)) for aspect in part.corpus.aspects},
+        language=part.corpus.language or None,
+        language_is_guess=not part.corpus.language,
     )
     if digest.hexdigest() != part.digest:
         staging.remove(version)
@@ -249,3 +255,7 @@ def scores_changed(version_ids: Iterable[int]) -> None:
 def keep_counts(version: CorpusVersion, counted: dict[str, int]) -> None:
     """Unless the data have changed since ``version`` was read: then they may be counts of before."""
     CorpusVersion.objects.filter(pk=version.pk, revision=version.revision).update(counted=counted)
+
+
+def keep_guessed_language(version: CorpusVersion, language: str) -> None:
+    CorpusVersion.objects.filter(pk=version.pk, language=None).update(language=language)

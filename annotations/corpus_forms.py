@@ -15,6 +15,7 @@ from django.utils.translation import gettext_lazy
 
 from annotations.importers.registry import importers, likely_format
 from annotations.importers.texts import text_fault
+from annotations.languages import language_fault
 from annotations.models import Corpus
 
 EVERYBODY, ORGANISERS = "everybody", "organisers"
@@ -60,6 +61,16 @@ class CorpusForm(forms.Form):
         validators=[validate_slug],
         widget=forms.TextInput(attrs={"autocomplete": "off", "spellcheck": "false"}),
     )
+    language = forms.CharField(
+        required=False,
+        max_length=3,
+        label=gettext_lazy("Language"),
+        help_text=gettext_lazy(
+            "Its two- or three-letter code, such as en, zh or ja: words are counted by it. Left empty, what the file"
+            " says, else it is guessed from the texts."
+        ),
+        widget=forms.TextInput(attrs={"autocomplete": "off", "spellcheck": "false"}),
+    )
     seen_by = forms.ChoiceField(
         label=gettext_lazy("Who sees it"), choices=SEEN_BY, initial=ORGANISERS, widget=forms.RadioSelect
     )
@@ -92,6 +103,12 @@ class CorpusForm(forms.Form):
         if fault := text_fault(name, _longest("name"), may_be_empty=True):
             raise forms.ValidationError(_("The name %(fault)s."), params={"fault": fault})
         return name
+
+    def clean_language(self) -> str:
+        language = str(self.cleaned_data["language"]).strip().lower()
+        if fault := language_fault(language):
+            raise forms.ValidationError(_("The language %(fault)s."), params={"fault": fault})
+        return language
 
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or {}

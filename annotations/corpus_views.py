@@ -62,6 +62,7 @@ def _imported(request: HttpRequest, form: CorpusForm) -> list[actions.ImportOutc
         is_public=asked["seen_by"] == EVERYBODY,
         by=request.user,
         may_exist=asked["is_new_version"],
+        language=asked["language"],
     )
 
 

@@ -59,6 +59,13 @@ class CorpusVersion(models.Model):
     aspects = models.JSONField(default=list, help_text="Names of the human scores, in the file's order.")
     main_aspect = models.CharField(max_length=100)
     scales = models.JSONField(default=dict, help_text="Lowest and highest score per aspect.")
+    language = models.CharField(
+        max_length=8,
+        null=True,
+        blank=True,
+        help_text="BCP 47 code such as en or zh; blank where it is not known, null until somebody asks.",
+    )
+    language_is_guess = models.BooleanField(default=True, help_text="Told from the texts, not by whoever imported it.")
     revision = models.PositiveBigIntegerField(default=0)
     counted = models.JSONField(
         null=True,

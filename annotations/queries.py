@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
 from django.db.models import Count, Exists, OuterRef, Prefetch, Q, QuerySet, Subquery
 
-from annotations.actions import keep_counts
+from annotations.actions import keep_counts, keep_guessed_language
+from annotations.languages import guess_language, language_name
 from annotations.models import Corpus, CorpusVersion, Dialogue, Rater, Rating, Response, System, Turn, pseudonym_of
 from annotations.prepared import Given, Prepared
 from annotations.roles import is_organiser
@@ -143,6 +144,30 @@ def counts_of(version: CorpusVersion) -> Counts:
         version.counted = asdict(_counts_of(version))
         keep_counts(version, version.counted)
     return Counts(**version.counted)
+
+
+def language_of(version: CorpusVersion) -> str:
+    """The code of the corpus's language: as it was given, else guessed from its texts when somebody first asks; ""
+    where it is not known."""
+    if version.language is None:
+        version.language = guess_language(_texts_of(version))
+        keep_guessed_language(version, version.language)
+    return version.language
+
+
+def language_text(version: CorpusVersion) -> str:
+    """For people: ``Chinese``, ``Korean (guessed from the texts)``, ``not known``."""
+    code = language_of(version)
+    name = language_name(code)
+    return f"{name} (guessed from the texts)" if code and version.language_is_guess else name
+
+
+def _texts_of(version: CorpusVersion) -> Iterator[str]:
+    """References and contexts from the corpus's start: what people said, before what systems did."""
+    turns = Turn.objects.filter(dialogue__version=version).order_by("dialogue__position", "number")
+    for references, context in turns.values_list("references", "context").iterator(chunk_size=100):
+        yield from references
+        yield from (text for _, text in context)
 
 
 def _counts_of(version: CorpusVersion) -> Counts:

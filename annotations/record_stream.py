@@ -52,6 +52,7 @@ def records_of(version: CorpusVersion, include_withheld: bool = False, raters_na
         aspects=tuple(version.aspects),
         main_aspect=version.main_aspect,
         scales=tuple((aspect, *version.scales[aspect]) for aspect in version.aspects),
+        language="" if version.language_is_guess else version.language or "",
     )
     for system in announced:
         yield SystemRecord(system.name, system.kind, system.description)

@@ -42,6 +42,8 @@ class CorpusRecord:
     """Lowest and highest score of every aspect that ``scales`` does not name."""
     scales: tuple[tuple[str, float | None, float | None], ...] = ()
     """Aspects with a scale of their own: (aspect, lowest, highest); None is an end that the file does not tell."""
+    language: str = ""
+    """BCP 47 code of the language, as the file or whoever imports it gives it; "" where nobody says."""
 
     def scale_of(self, aspect: str) -> tuple[float | None, float | None]:
         """The lowest and highest score that ``aspect`` may have; None for an end that is not known."""

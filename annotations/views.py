@@ -12,6 +12,7 @@ from django.views.decorators.http import require_safe
 
 from annotations import queries
 from annotations.corpus_tables import corpora_table, dialogues_table, systems_table
+from annotations.languages import language_name
 from annotations.models import CorpusVersion
 from annotations.page import page, version_or_404
 
@@ -44,6 +45,7 @@ def corpus(request: HttpRequest, slug: str) -> HttpResponse:
         "version": version,
         "versions": version.corpus.versions.order_by("-number"),
         "counts": queries.counts_of(version),
+        "language": language_name(queries.language_of(version)),
         "scales": [(aspect, version.scales.get(aspect)) for aspect in version.aspects],
         "first_dialogue": queries.dialogue_at(version, 0),
         "table": table,

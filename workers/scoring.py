@@ -12,10 +12,12 @@ from typing import Any, SupportsFloat
 
 from annotations.estimates import Undefined
 from annotations.importers.texts import storable
+from annotations.queries import language_of
 from workers import queries
 from workers.metrics import configuration as configurations
-from workers.metrics.base import Account, Example, Score, methods_for, ordered
+from workers.metrics.base import Account, Example, Read, Score, methods_for, ordered
 from workers.metrics.configuration import Configuration
+from workers.metrics.readability import unknown_remark
 from workers.models import MetricRun
 from workers.runs import RunResult
 
@@ -86,6 +88,8 @@ def outcomes(configuration: Configuration, tasks: Sequence[Task], progress: Prog
     _check_methods(configuration, scorer)
     if tasks and hasattr(scorer, "see_corpus"):
         scorer.see_corpus(queries.turns_of(tasks[0].run.system.version_id))
+    if tasks and hasattr(scorer, "see_language"):
+        scorer.see_language(language_of(tasks[0].run.system.version))
     if "turn" not in configuration.levels and hasattr(scorer, "score_dialogues"):
         return _of_dialogues(configuration, scorer, tasks, progress)
     if "turn" not in configuration.levels and hasattr(scorer, "score_system"):
@@ -162,6 +166,7 @@ def _part(account: Account, begin: int, end: int) -> Account:
         facts=account.facts if account.facts_of is None else account.facts_of(slice(begin, end)),
         remarks={place - begin: one for place, one in account.remarks.items() if begin <= place < end},
         traces={place - begin: one for place, one in account.traces.items() if begin <= place < end},
+        read=account.read[begin:end],
     )
 
 
@@ -206,6 +211,7 @@ def _or_problem(make: Callable[..., RunResult], *arguments: Any) -> Outcome:
 def _result(
     configuration: Configuration, task: Task, places: Sequence[Any], scores: Sequence[Score], account: Account
 ) -> RunResult:
+    account = _with_what_was_read(account)
     in_order = iter([_checked(configuration, score) for score in scores])
     by_place = [one if isinstance(one, Undefined) else next(in_order) for one in places]
     defined = [score for score in by_place if not isinstance(score, Undefined)]
@@ -230,6 +236,22 @@ def _result(
     )
 
 
+def _with_what_was_read(account: Account) -> Account:
+    """A remark on each score of which the model did not know too many tokens; of all together, how many tokens there
+    were, and a warning where too many were unknown."""
+    if not account.read:
+        return account
+    remarks = dict(account.remarks)
+    for place, read in enumerate(account.read):
+        if remark := unknown_remark(read):
+            remarks[place] = "; ".join(filter(None, [remarks.get(place, ""), remark]))
+    whole = Read(sum(read.tokens for read in account.read), sum(read.unknown for read in account.read))
+    details = {**account.details, "read": whole._asdict()}
+    if warning := unknown_remark(whole):
+        details["warning"] = warning
+    return replace(account, remarks=remarks, details=details)
+
+
 def _check_length(configuration: Configuration, task: Task, stored: Sequence[float | None]) -> None:
     """A dialogue's score is found by its place alone."""
     dialogues = len(queries.dialogue_ids_of(task.run.system.version_id))
@@ -241,7 +263,7 @@ def _system_result(configuration: Configuration, scorer: Any, task: Task, progre
     version = task.run.system.version
     human = queries.human_side_of(configuration, version)
     score = _checked(configuration, scorer.score_system(task.given, human, progress))
-    account = account_of(scorer)
+    account = _with_what_was_read(account_of(scorer))
     return RunResult(
         signature=_signature(configuration, task.run, account, n=len(task.given), n_human=len(human)),
         system_score=None if isinstance(score, Undefined) else score,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from annotations.importers.canonical import Digest
@@ -32,6 +32,15 @@ class Importer:
     stream: Callable[[Path, str, Problems], Iterator[Placed]]
     sign: re.Pattern[str]
     parts_of: Callable[[Path, Problems], tuple[str, ...]] = one_corpus
+
+    def in_language(self, language: str) -> Importer:
+        """This importer, whose corpora are in ``language`` whatever the file says."""
+
+        def stream(path: Path, part: str, problems: Problems) -> Iterator[Placed]:
+            for record, where, field in self.stream(path, part, problems):
+                yield (replace(record, language=language) if isinstance(record, CorpusRecord) else record), where, field
+
+        return replace(self, stream=stream)
 
     def parts(self, path: Path) -> tuple[str, ...]:
         """The corpora in the file: ``("",)`` where there is one. Raises ImportFailed where the file is unreadable."""

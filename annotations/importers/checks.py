@@ -8,6 +8,7 @@ from functools import singledispatchmethod
 
 from annotations.importers.problems import Problems, Where
 from annotations.importers.texts import MAX_ASPECT, MAX_NAME, MAX_RESPONSE, MAX_UTTERANCE, name_fault, text_fault
+from annotations.languages import language_fault
 from annotations.records import (
     CorpusRecord,
     DialogueRecord,
@@ -115,6 +116,7 @@ class Checker:
             *_named("name", text_fault(corpus.name, MAX_NAME, may_be_empty=True)),
             *_named("part", text_fault(corpus.part, MAX_NAME, may_be_empty=True)),
             *_named("description", text_fault(corpus.description, MAX_RESPONSE, may_be_empty=True)),
+            *_named("language", language_fault(corpus.language)),
             *_aspect_faults(corpus),
         ]
 

@@ -60,7 +60,7 @@ def _record(line: JsonObject) -> Record | None:
 
 def _corpus(line: JsonObject) -> CorpusRecord | None:
     line.refuse_unknown(
-        ("type", "name", "part", "simulated", "description", "aspects", "main_aspect", "scale", "scales")
+        ("type", "name", "part", "simulated", "description", "aspects", "main_aspect", "scale", "scales", "language")
     )
     default = CorpusRecord()
     return CorpusRecord(
@@ -74,6 +74,7 @@ def _corpus(line: JsonObject) -> CorpusRecord | None:
         main_aspect=_optional(line, "main_aspect", lambda: line.text("main_aspect", MAX_ASPECT), default.main_aspect),
         scale=_optional(line, "scale", lambda: _scale(line), default.scale),
         scales=_optional(line, "scales", lambda: _scales(line), default.scales),
+        language=_optional(line, "language", lambda: line.text("language", MAX_NAME, True), default.language),
     )
 
 

@@ -31,7 +31,8 @@ def test_import_says_in_one_line_what_is_stored(tmp_path: Path, capsys) -> None:
     call_command("import_corpus", "jsonl", str(path), "--slug", "small")
     label = CorpusVersion.objects.get().label
     assert capsys.readouterr().out == (
-        f"small: stored {label} with 2 dialogues, 3 turns, 2 systems, 5 responses, 2 raters, 6 ratings\n"
+        f"small: stored {label} with 2 dialogues, 3 turns, 2 systems, 5 responses, 2 raters, 6 ratings; "
+        "language: English (guessed from the texts)\n"
     )
     call_command("import_corpus", "jsonl", str(path), "--slug", "small")
     assert capsys.readouterr().out == f"small: unchanged, {label} holds this content\n"

@@ -52,7 +52,7 @@ def test_a_metric_that_never_ran_says_what_it_measures_and_how_to_run_it(client:
     assert "<math" in said
     assert "Papineni et al. (2002)" in said
     assert "manage.py score --corpus S --metrics bleu_4" in said
-    assert "metric:bleu_4|version:1|normalize:true|smooth:method1" in said
+    assert "metric:bleu_4|version:2|normalize:true|tokenize:auto|unicode:fold|smooth:method1" in said
     assert "It has not run yet" in said
     assert "There is no corpus here that you can see." in said
 
@@ -72,7 +72,7 @@ def test_an_equation_that_cannot_be_drawn_is_shown_as_it_was_written(
 
 
 def test_options_stand_with_what_they_do_and_what_is_set_here(client: Client) -> None:
-    (row,) = table(client, "metric-options", "/metrics/bleu_4/?configuration=bleu_4[normalize=false]")
+    row, *_ = table(client, "metric-options", "/metrics/bleu_4/?configuration=bleu_4[normalize=false]")
     assert (row["option"], row["default"], row["here"], row["choices"]) == (
         "normalize",
         "true",

@@ -177,7 +177,7 @@ def test_all_leaves_out_what_cannot_be_computed_and_says_so(
     ("arguments", "says"),
     [
         (["--metrics", "lenght"], 'unknown metric "lenght"; nearest: length'),
-        (["--metrics", "rouge_l[stems=true]"], "its options: normalize, stem"),
+        (["--metrics", "rouge_l[stems=true]"], "its options: normalize, tokenize, unicode, stem"),
         (["--metrics", "rouge_l[stem=true"], "has no partner"),
         (["--metrics", " , "], "no metric is named"),
         (["--metrics", "length", "--systems", "loud"], "no system 'loud'. Systems: echo, dull"),

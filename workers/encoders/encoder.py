@@ -200,6 +200,17 @@ class TextEncoder:
         kind = _kind("mean", self.layers, self.sentence_tokens)
         self.store.put_many(f"{self.namespace}/{kind}", rows)
 
+    @property
+    def unknown_id(self) -> int | None:
+        """The token that stands for whatever the vocabulary does not hold."""
+        return self._tokens.unknown_id
+
+    def token_ids(self, texts: Sequence[str]) -> list[list[int]]:
+        """Per text its word pieces' ids, without special tokens, all of them however long it is."""
+        distinct = _Distinct(texts, None)
+        ids = self._tokens.ids(distinct.keys)
+        return [ids[place] for place in distinct.places]
+
     def words_of(self, text: str) -> list[str]:
         """The word pieces of a text, without special tokens."""
         return self._tokens.words(text)

@@ -35,6 +35,11 @@ class SequenceScorer:
         self.device_label = self._headed.device_label
         self.dtype_name = self._headed.dtype_name
         self.max_tokens = self._headed.positions(LONGEST)
+        self.unknown_id = self._headed.tokens.unknown_id
+
+    def token_ids(self, texts: Sequence[str]) -> list[list[int]]:
+        """Per text its word pieces' ids, without special tokens."""
+        return self._headed.tokens.ids(texts)
 
     def scores(
         self, pairs: Sequence[tuple[str, str]], progress: Callable[[int], None] | None = None

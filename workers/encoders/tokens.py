@@ -63,7 +63,7 @@ class Tokens:
             raise ModelError(f"the model {files.name} has no fast tokenizer (tokenizer.json)")
         check_knows_words(tokenizer, files)
         self.special_ids = frozenset(int(id_) for id_ in tokenizer.all_special_ids)
-        self.unknown_id: int | None = tokenizer.unk_token_id
+        self.unknown_id: int | None = tokenizer.unk_token_id  # None where the vocabulary can write every text
         self.mask_id: int | None = tokenizer.mask_token_id
         self.padding_id = int(tokenizer.pad_token_id or 0)
         self.longest = int(min(tokenizer.model_max_length, 1_000_000))

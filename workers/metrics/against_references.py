@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+
+import regex
 
 from annotations.estimates import Undefined
-from workers.metrics.base import Example, Option, Progress, Score
-from workers.metrics.texts import Analysis, TokenisedText
+from workers.metrics.base import Account, Example, OptionValue, Progress, Read, Score
+from workers.metrics.texts import TokenisedText
+from workers.metrics.tokenisation import Tokenisation
 
 Comparison = Callable[[TokenisedText, Sequence[TokenisedText]], float]
 """Scores a response against one or more references."""
@@ -14,25 +17,37 @@ Comparison = Callable[[TokenisedText, Sequence[TokenisedText]], float]
 PROGRESS_EVERY = 100
 NO_REFERENCE = Undefined("the turn has no reference")
 
-NORMALIZE = Option(
-    "normalize", True, "lower-case, turn punctuation into spaces and drop articles (a, an, the) before counting words"
-)
+NO_READABLE_REFERENCE = Undefined("no reference holds a token that the metric reads")
+UNREADABLE_RESPONSE = Undefined("the response holds no token that the metric reads")
+
+_SAYS_SOMETHING = regex.compile(r"[\p{L}\p{N}\p{So}]")
 
 
 class AgainstReferences:
     """A ``TurnScorer``: analyses the response and the references, then compares them.
 
-    A reference that is empty or only white space is no reference. A turn without one has no score. An empty response
-    has: nothing of it matches, so every lexical metric gives it 0, as NLTK and rouge-score do.
+    A reference that is empty or only white space is no reference. A turn without one has no score, and neither has one
+    whose references hold no token. An empty response has: nothing of it matches, so every lexical metric gives it 0, as
+    NLTK and rouge-score do; so has one of punctuation alone. A response whose letters the tokeniser does not read has
+    no score.
     """
 
-    def __init__(self, analyse: Analysis, compare: Comparison) -> None:
-        self._analyse = analyse
+    def __init__(self, options: Mapping[str, OptionValue], compare: Comparison, content_only: bool = False) -> None:
+        self._options = options
         self._compare = compare
+        self._content_only = content_only
+        self._read: list[Read] = []
+        self.see_language("")
+
+    def see_language(self, language: str) -> None:
+        """Of the corpus that the next calls' examples are of."""
+        self._tokenisation = Tokenisation.of(self._options, language, self._content_only)
+        self._analyse = self._tokenisation.analysis
 
     def score(self, examples: Sequence[Example], progress: Progress | None = None) -> list[Score]:
         """One score per example, in order; ``Undefined`` where the turn has no reference."""
         scores: list[Score] = []
+        self._read = []
         for example in examples:
             scores.append(self._score_one(example))
             if progress is not None and len(scores) % PROGRESS_EVERY == 0:
@@ -41,11 +56,21 @@ class AgainstReferences:
             progress(len(scores))
         return scores
 
+    def account(self) -> Account:
+        """Of the last call."""
+        return Account(facts=self._tokenisation.facts, read=self._read)
+
     def _score_one(self, example: Example) -> Score:
         references = [self._analyse(reference) for reference in example.references if reference.strip()]
+        response = self._analyse(example.response)
+        self._read.append(Read(len(response.tokens) + sum(len(one.tokens) for one in references)))
         if not references:
             return NO_REFERENCE
-        return self._compare(self._analyse(example.response), references)
+        if not any(reference.tokens for reference in references):
+            return NO_READABLE_REFERENCE
+        if not response.tokens and not example.response.isascii() and _SAYS_SOMETHING.search(example.response):
+            return UNREADABLE_RESPONSE
+        return self._compare(response, references)
 
 
 def best_of(

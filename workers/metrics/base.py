@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol, get_args
+from typing import Any, Literal, NamedTuple, Protocol, get_args
 
 from annotations.estimates import Undefined
 from annotations.records import Utterance
@@ -35,6 +35,14 @@ class Example:
     response: str
 
 
+class Read(NamedTuple):
+    """What a scorer saw of one example, the response and all it was compared with."""
+
+    tokens: int
+    unknown: int = 0
+    """Of the tokens: those that the model has no entry for, all of which look alike to it."""
+
+
 @dataclass(frozen=True, slots=True)
 class Account:
     """What a scorer says of its last call beside the scores: with what they were made, and what to know about them."""
@@ -52,6 +60,9 @@ class Account:
     traces: Mapping[int, Any] = field(default_factory=dict)
     """By the example's place in the call (for metrics of dialogues: the dialogue's): how its score came about, as JSON.
     Kept in the run's details under ``traces`` by turn (dialogue) index."""
+    read: Sequence[Read] = ()
+    """One for each example of the call, or none where the scorer does not count. Runs keep the sums; where more than a
+    stated share of the tokens is unknown, scores get a remark."""
     facts_of: Callable[[slice], Facts] | None = None
     """``facts`` of some of the call's examples (for metrics of dialogues: dialogues) by their places, where they hang
     on them: a call may hold the responses of several systems, and a signature speaks of one."""
@@ -62,7 +73,8 @@ class TurnScorer(Protocol):
 
     A scorer that uses a model, or has remarks, also has a method ``account() -> Account`` about its last call.
     One whose scores hang on the corpus as a whole has ``see_corpus(turns)``, which is called before each scoring with
-    all turns of the corpus version, without responses.
+    all turns of the corpus version, without responses. One whose scores hang on the corpus's language has
+    ``see_language(code)``, called before each scoring, too; "" where the language is not known.
     """
 
     def score(self, examples: Sequence[Example], progress: Progress | None = None) -> list[Score]: ...

@@ -31,7 +31,7 @@ def _missing(options: Mapping[str, OptionValue]) -> str:
 
 METRIC = Metric(
     name="bert_ruber",
-    version="1",
+    version="2",
     summary="Blend of how well the response follows its context and how like the reference it is.",
     citation="Ghazarian et al. (2019), Better Automatic Evaluation of Open-Domain Dialogue Systems with Contextualized "
     "Embeddings, NeuralGen",

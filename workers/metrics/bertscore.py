@@ -14,6 +14,7 @@ from annotations.estimates import Undefined
 from workers.metrics.base import Metric, Option, OptionValue
 from workers.metrics.encoder_options import MODEL, NORMALIZE_AS_IT_IS, SYSTEMS_AT_ONCE, preparation
 from workers.metrics.named_files import named_file
+from workers.metrics.tokenisation import UNICODE
 from workers.metrics.with_model import missing_model
 
 if TYPE_CHECKING:
@@ -78,7 +79,7 @@ def _build(column: int, options: Mapping[str, OptionValue]) -> BestReference:
     return BestReference(
         make,
         column,
-        preparation(bool(options["normalize"])),
+        preparation(bool(options["normalize"]), str(options["unicode"])),
         undefined=lambda _: Undefined(
             "every token of the response or the reference is in all references and has an idf of 0"
         ),
@@ -87,22 +88,23 @@ def _build(column: int, options: Mapping[str, OptionValue]) -> BestReference:
 
 
 def _cut(values: Values) -> str:
-    """Of the columns of ``token_matching``, the last."""
-    texts = {0: "", 1: "the response", 2: "a reference", 3: "the response and a reference"}[int(values[-1])]
+    from workers.metrics.token_matching import CUT
+
+    texts = {0: "", 1: "the response", 2: "a reference", 3: "the response and a reference"}[int(values[CUT])]
     return texts and f"{texts} was cut: the model takes no more tokens"
 
 
 def _declare(letter: str, column: int, what: str) -> Metric:
     return Metric(
         name=f"bertscore_{letter}",
-        version="1",
+        version="2",
         summary=f"{what} of the best matches between the encoder's states of response and reference.",
         citation="Zhang et al. (2020), BERTScore: Evaluating Text Generation with BERT, ICLR",
         build=partial(_build, column),
         needs=frozenset({"reference"}),
         queue="gpu",
         value_range=(0.0, 1.0),
-        options=(MODEL, LAYER, IDF, BASELINE, NORMALIZE_AS_IT_IS),
+        options=(MODEL, LAYER, IDF, BASELINE, NORMALIZE_AS_IT_IS, UNICODE),
         signature_facts=(("references", "best"),),
         missing=_missing,
         systems_at_once=SYSTEMS_AT_ONCE,

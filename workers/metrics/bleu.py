@@ -12,9 +12,10 @@ import math
 from collections.abc import Mapping, Sequence
 from functools import partial
 
-from workers.metrics.against_references import NORMALIZE, AgainstReferences
+from workers.metrics.against_references import AgainstReferences
 from workers.metrics.base import Metric, OptionValue
-from workers.metrics.texts import TokenisedText, words
+from workers.metrics.texts import TokenisedText
+from workers.metrics.tokenisation import OPTIONS
 
 EPSILON = 1e-12
 """ComperDial's and ParlAI's choice: a missing order all but removes the response, yet keeps an order among them."""
@@ -67,7 +68,7 @@ def brevity_penalty(response_length: int, references: Sequence[TokenisedText]) -
 
 
 def _build(max_order: int, options: Mapping[str, OptionValue]) -> AgainstReferences:
-    return AgainstReferences(words(bool(options["normalize"])), partial(sentence_bleu, max_order=max_order))
+    return AgainstReferences(options, partial(sentence_bleu, max_order=max_order))
 
 
 _EQUATION = r"""
@@ -94,12 +95,12 @@ def _declare(max_order: int) -> Metric:
     upto = "words" if max_order == 1 else f"n-grams of 1 to {max_order} words"
     return Metric(
         name=f"bleu_{max_order}",
-        version="1",
+        version="2",
         summary=f"Clipped precision of {upto} against the references, with a brevity penalty.",
         citation="Papineni et al. (2002), BLEU: a Method for Automatic Evaluation of Machine Translation, ACL",
         build=partial(_build, max_order),
         needs=frozenset({"reference"}),
-        options=(NORMALIZE,),
+        options=OPTIONS,
         signature_facts=(("smooth", "method1"), ("epsilon", repr(EPSILON)), ("references", "clipped")),
         equation=_EQUATION.replace("N", str(max_order)),
         description=_DESCRIPTION,

@@ -7,6 +7,7 @@ pair. With several references the score is that against the best one.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -20,6 +21,8 @@ from workers.metrics.checkpoints import (
     why_no_checkpoint,
 )
 from workers.metrics.encoder_options import NORMALIZE_AS_IT_IS, preparation
+from workers.metrics.readability import read_of_pairs
+from workers.metrics.tokenisation import UNICODE
 from workers.metrics.with_model import account_of
 
 if TYPE_CHECKING:
@@ -29,9 +32,9 @@ if TYPE_CHECKING:
 class Bleurt:
     """A ``TurnScorer``."""
 
-    def __init__(self, load: Callable[[], SequenceScorer], normalize: bool) -> None:
+    def __init__(self, load: Callable[[], SequenceScorer], normalize: bool, unicode: str) -> None:
         self._load = load
-        self._clean = preparation(normalize)
+        self._clean = preparation(normalize, unicode)
         self._account = Account()
 
     def score(self, examples: Sequence[Example], progress: Progress | None = None) -> list[Score]:
@@ -49,6 +52,7 @@ class Bleurt:
             if any(answer.cut for answer in answers):
                 remarks[place] = f"reference and response were cut at {model.max_tokens} tokens"
             scores.append(best_number([answer.value for answer in answers]) if answers else NO_REFERENCE)
+        self._account = replace(self._account, read=read_of_pairs(model, pairs, scores))
         return scores
 
     def account(self) -> Account:
@@ -70,12 +74,14 @@ def _given(example: Example) -> list[str]:
 def _build(options: Mapping[str, OptionValue]) -> Bleurt:
     from workers.encoders.sequence_scorer import sequence_scorer_for
 
-    return Bleurt(partial(sequence_scorer_for, str(options["model"])), bool(options["normalize"]))
+    return Bleurt(
+        partial(sequence_scorer_for, str(options["model"])), bool(options["normalize"]), str(options["unicode"])
+    )
 
 
 METRIC = Metric(
     name="bleurt",
-    version="1",
+    version="2",
     summary="How good a response is beside its reference, by a regression model trained on human ratings.",
     citation="Sellam, Das and Parikh (2020), BLEURT: Learning Robust Metrics for Text Generation, ACL",
     build=_build,
@@ -85,6 +91,7 @@ METRIC = Metric(
     options=(
         model_option("a BLEURT checkpoint"),
         NORMALIZE_AS_IT_IS,
+        UNICODE,
     ),
     signature_facts=(("references", "best"),),
     missing=lambda options: why_no_checkpoint("bleurt", options),

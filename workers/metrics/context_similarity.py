@@ -28,7 +28,7 @@ def _build(options: Mapping[str, OptionValue]) -> ContextCosine:
 
 METRIC = Metric(
     name="context_similarity",
-    version="1",
+    version="2",
     summary="Cosine of the response with its context, plus that with the best line of the persona.",
     citation="dialeval, after the reference-free baselines of Reimers and Gurevych (2019), Sentence-BERT, EMNLP",
     build=_build,

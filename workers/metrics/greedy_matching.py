@@ -12,7 +12,7 @@ _COLUMN = 3
 
 METRIC = Metric(
     name="greedy_matching",
-    version="1",
+    version="2",
     summary="Mean cosine of each word with the most similar word of the other text, averaged over both directions.",
     citation="Rus and Lintean (2012), An Optimal Assessment of Natural Language Student Input Using Word-to-Word "
     "Similarity Metrics, ITS",

@@ -14,9 +14,10 @@ from functools import cache, lru_cache, partial
 from typing import Any
 
 from workers.metrics import wordnet
-from workers.metrics.against_references import NORMALIZE, AgainstReferences
+from workers.metrics.against_references import AgainstReferences
 from workers.metrics.base import Metric, OptionValue
-from workers.metrics.texts import TokenisedText, words
+from workers.metrics.texts import TokenisedText
+from workers.metrics.tokenisation import OPTIONS
 
 ALPHA, BETA, GAMMA = 0.9, 3.0, 0.5
 _REMEMBERED_WORDS = 50_000
@@ -109,7 +110,7 @@ def meteor(response: TokenisedText, references: Sequence[TokenisedText], lexicon
 def _build(options: Mapping[str, OptionValue]) -> AgainstReferences:
     """Raises ``LookupError`` where WordNet is not installed: ``METRIC.missing`` says so beforehand."""
     lexicon = _lexicon(str(wordnet.default_folder()))
-    return AgainstReferences(words(bool(options["normalize"])), partial(meteor, lexicon=lexicon))
+    return AgainstReferences(options, partial(meteor, lexicon=lexicon))
 
 
 def _warm_up() -> None:
@@ -121,12 +122,12 @@ def _warm_up() -> None:
 
 METRIC = Metric(
     name="meteor",
-    version="1",
+    version="2",
     summary="Aligned words (same, same stem, synonym) against the references, with a penalty for scattered matches.",
     citation="Banerjee and Lavie (2005), METEOR: An Automatic Metric for MT Evaluation, ACL workshop",
     build=_build,
     needs=frozenset({"reference"}),
-    options=(NORMALIZE,),
+    options=OPTIONS,
     signature_facts=(
         ("implementation", "nltk"),
         ("wordnet", "3.0"),

@@ -7,6 +7,7 @@ is remembered, so that precision, recall and F1 in three processes cost one.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Protocol
 
 import numpy as np
@@ -15,7 +16,8 @@ from numpy.typing import NDArray
 from annotations.estimates import Undefined
 from workers.encoders.feature_store import FeatureStore
 from workers.metrics.against_references import NO_REFERENCE
-from workers.metrics.base import Account, Example, Progress, Score
+from workers.metrics.base import Account, Example, Progress, Read, Score
+from workers.metrics.readability import ReadPair
 
 Pair = tuple[str, str]
 """(response, reference)"""
@@ -23,6 +25,17 @@ Values = NDArray[np.float64]
 CHARACTERS_AT_ONCE = 131_072
 """Of the responses of one block: about 30,000 tokens, 50 MB of states at 384 dimensions."""
 _REMEMBERED_AT_ONCE = 10_000
+READ_COLUMNS = 5
+
+
+def read_columns(pair: ReadPair) -> tuple[int, int, int, int, int]:
+    """The last columns of what a comparison yields."""
+    return (*pair.response, *pair.reference, int(pair.same_tokens))
+
+
+def _read_pair(values: Values) -> ReadPair:
+    response, of_it, reference, of_that, same = values[-READ_COLUMNS:].tolist()
+    return ReadPair(Read(int(response), int(of_it)), Read(int(reference), int(of_that)), bool(same))
 
 
 class PairComparison(Protocol):
@@ -32,7 +45,8 @@ class PairComparison(Protocol):
     namespace: str
     """What makes the values of a pair of texts what they are; "" where more than the two texts does."""
     width: int
-    """How many numbers one comparison yields."""
+    """How many numbers one comparison yields. The last five say what was read: tokens of the response and how many of
+    them are unknown, both of the reference, and 1 where the two texts are the same tokens (``read_columns``)."""
 
     def compare(self, pairs: Sequence[Pair]) -> Values:
         """pairs × width, NaN where a value does not exist."""
@@ -80,16 +94,18 @@ class BestReference:
         self._account = comparison.account()  # now, too: a run shows with what it is computed
         values = _all_values(comparison, pairs, _share_of(progress, len(examples), len(pairs)))
         remarks: dict[int, str] = {}
+        read: list[Read] = []
         scores: list[Score] = []
         for place, mine in enumerate(pairs_of):
-            scores.append(self._best(comparison, values, mine, pairs))
+            score, of_example = self._best(comparison, values, mine, pairs)
+            scores.append(score)
+            read.append(of_example)
             for pair in mine:
                 if said := self._remark(values[pair]):
                     remarks[place] = said
         if progress is not None and examples:
             progress(len(examples))
-        said_of_all = comparison.account()
-        self._account = Account(said_of_all.model, said_of_all.device, said_of_all.facts, remarks, said_of_all.details)
+        self._account = replace(comparison.account(), remarks=remarks, read=read)
         return scores
 
     def account(self) -> Account:
@@ -118,11 +134,30 @@ class BestReference:
         turns = {(example.dialogue_id, example.turn): example.references for example in examples}
         return [self._prepare(reference) for references in turns.values() for reference in references]
 
-    def _best(self, comparison: PairComparison, values: Values, mine: list[int], pairs: list[Pair]) -> Score:
+    def _best(
+        self, comparison: PairComparison, values: Values, mine: list[int], pairs: list[Pair]
+    ) -> tuple[Score, Read]:
+        """The score, and what was read of the response and all its references."""
         if not mine:
-            return NO_REFERENCE
-        defined = [value for value in values[mine, self._column].tolist() if value == value]
-        return comparison.finish(self._column, max(defined)) if defined else self._undefined(pairs[mine[0]])
+            return NO_REFERENCE, Read(0)
+        read = [_read_pair(values[place]) for place in mine]
+        whole = Read(
+            read[0].response.tokens + sum(one.reference.tokens for one in read),
+            read[0].response.unknown + sum(one.reference.unknown for one in read),
+        )
+        defined: list[float] = []
+        faults: list[Undefined] = []
+        for place, of_pair in zip(mine, read, strict=True):
+            value = float(values[place, self._column])
+            if value != value:
+                continue
+            if fault := of_pair.fault(pairs[place][0] == pairs[place][1], value):
+                faults.append(fault)
+            else:
+                defined.append(value)
+        if defined:
+            return comparison.finish(self._column, max(defined)), whole
+        return faults[0] if faults else self._undefined(pairs[mine[0]]), whole
 
 
 def _share_of(progress: Progress | None, examples: int, pairs: int) -> Callable[[int], None]:

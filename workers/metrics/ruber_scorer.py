@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 
 from annotations.estimates import Undefined
 from workers.encoders.encoder import encoder_for
@@ -18,7 +19,7 @@ class BlendedScores:
 
     def __init__(self, trained: str, model: str, blend: str) -> None:
         self._unreferenced = TurnReadings(trained, probability)
-        self._referenced = ReferenceCosine(model)
+        self._referenced = ReferenceCosine(model, "mean", "none")
         self._model, self._blend = model, blend
         self._account = Account()
 
@@ -38,6 +39,7 @@ class BlendedScores:
         alike = self._referenced.score(examples)
         remarks = dict(self._referenced.account().remarks) | dict(self._unreferenced.account().remarks)
         self._tell(encoder.files.revision, remarks)
+        self._account = replace(self._account, read=self._referenced.account().read)
         if progress is not None:
             progress(len(examples))
         return [self._blended(*pair) for pair in zip(follows, alike, strict=True)]

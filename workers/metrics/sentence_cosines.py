@@ -11,8 +11,10 @@ from numpy.typing import NDArray
 from annotations.estimates import Undefined
 from workers.encoders.encoder import Pooling, TextEncoder, encoder_for
 from workers.metrics.against_references import NO_REFERENCE
-from workers.metrics.base import Account, Example, Facts, Progress, Score
+from workers.metrics.base import Account, Example, Facts, Progress, Read, Score
+from workers.metrics.encoder_options import preparation
 from workers.metrics.personas import has_persona, persona_facts
+from workers.metrics.readability import ReadPair, read_of
 from workers.metrics.with_model import account_of
 
 EXAMPLES_AT_ONCE = 8_192
@@ -32,6 +34,7 @@ class SentenceCosines:
     def score(self, examples: Sequence[Example], progress: Progress | None = None) -> list[Score]:
         encoder = encoder_for(self._model)
         self._remarks: dict[int, str] = {}
+        self._read: list[Read] = []
         self._account = account_of(encoder, self._remarks)  # now, too: a run shows with what it is computed
         scores: list[Score] = []
         for start in range(0, len(examples), EXAMPLES_AT_ONCE):
@@ -39,7 +42,7 @@ class SentenceCosines:
             scores += self._score_part(encoder, part, start, _onwards(progress, start, len(part)))
         if progress is not None and examples:
             progress(len(examples))
-        self._account = self.told_of(account_of(encoder, self._remarks), examples)
+        self._account = replace(self.told_of(account_of(encoder, self._remarks), examples), read=self._read)
         return scores
 
     def account(self) -> Account:
@@ -56,34 +59,54 @@ class SentenceCosines:
         asked = [self.texts_of(encoder, example) for example in part]
         rows = {text: row for row, text in enumerate(dict.fromkeys(text for texts in asked for text in texts))}
         vectors = encoder.sentence_vectors(list(rows), self._pooling, progress=lambda done: tell(done, len(rows)))
+        ids = encoder.token_ids(list(rows))
         for place, (example, texts) in enumerate(zip(part, asked, strict=True), start):
             if any(rows[text] in vectors.cut for text in texts):
                 self._remarks.setdefault(place, _CUT)
-            yield self.score_of(example, vectors.values[[rows[text] for text in texts]])
+            own = [ids[rows[text]] for text in texts]
+            read = [read_of(one, encoder.unknown_id) for one in own]
+            self._read.append(Read(sum(one.tokens for one in read), sum(one.unknown for one in read)))
+            pairs = [ReadPair.of(own[0], other, encoder.unknown_id) for other in own[1:]]
+            yield self.score_of(example, texts, vectors.values[[rows[text] for text in texts]], pairs)
 
     def texts_of(self, encoder: TextEncoder, example: Example) -> list[str]:
         """The texts to be encoded, the response first; none where there is no score."""
         raise NotImplementedError
 
-    def score_of(self, example: Example, vectors: NDArray[np.float32]) -> Score:
-        """From the vectors of ``texts_of``, in their order."""
+    def score_of(
+        self, example: Example, texts: Sequence[str], vectors: NDArray[np.float32], pairs: Sequence[ReadPair]
+    ) -> Score:
+        """From ``texts_of`` and their vectors; ``pairs``: what was read of the first text and each other one."""
         raise NotImplementedError
 
 
 class ReferenceCosine(SentenceCosines):
     """cos(response, reference), the best reference."""
 
+    def __init__(self, model: str, pooling: Pooling, unicode: str) -> None:
+        super().__init__(model, pooling)
+        self._prepare = preparation(normalize=False, unicode=unicode)
+
     def texts_of(self, encoder: TextEncoder, example: Example) -> list[str]:  # noqa: ARG002
-        references = [reference.strip() for reference in example.references if reference.strip()]
-        response = example.response.strip()
+        references = [text for one in example.references if (text := self._prepare(one))]
+        response = self._prepare(example.response)
         return [response, *references] if references and response else []
 
-    def score_of(self, example: Example, vectors: NDArray[np.float32]) -> Score:
-        if not len(vectors):
+    def score_of(
+        self, example: Example, texts: Sequence[str], vectors: NDArray[np.float32], pairs: Sequence[ReadPair]
+    ) -> Score:
+        if not texts:
             return EMPTY_RESPONSE if any(one.strip() for one in example.references) else NO_REFERENCE
-        if example.response.strip() in (reference.strip() for reference in example.references):
-            return 1.0  # to the last digit: how a sum was rounded must not rank those who repeat a reference
-        return float(_cosines_with_first(vectors).max())
+        response, *references = texts
+        cosines: list[float] = []
+        faults: list[Undefined] = []
+        for reference, pair, cosine in zip(references, pairs, _cosines_with_first(vectors).tolist(), strict=True):
+            same = response == reference
+            if fault := pair.fault(same, cosine):
+                faults.append(fault)
+            else:  # 1 to the last digit: how a sum was rounded must not rank those who repeat a reference
+                cosines.append(1.0 if same else cosine)
+        return max(cosines) if cosines else faults[0]
 
 
 class ContextCosine(SentenceCosines):
@@ -109,10 +132,14 @@ class ContextCosine(SentenceCosines):
             return []
         return [response, context, *(line.strip() for line in example.persona if line.strip())]
 
-    def score_of(self, example: Example, vectors: NDArray[np.float32]) -> Score:
-        if not len(vectors):
+    def score_of(
+        self, example: Example, texts: Sequence[str], vectors: NDArray[np.float32], pairs: Sequence[ReadPair]
+    ) -> Score:
+        if not texts:
             return NO_CONTEXT if example.response.strip() else EMPTY_RESPONSE
         with_context, *with_persona = _cosines_with_first(vectors).tolist()
+        if fault := pairs[0].fault(texts[0] == texts[1], with_context):
+            return fault
         return float(with_context + max(with_persona, default=0.0))
 
     def _context(self, encoder: TextEncoder, example: Example) -> str:

@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING
 
 from workers.metrics.base import Metric, Option, OptionValue
 from workers.metrics.encoder_options import MODEL, SYSTEMS_AT_ONCE
+from workers.metrics.tokenisation import UNICODE
 from workers.metrics.with_model import missing_model
 
 if TYPE_CHECKING:
+    from workers.encoders.encoder import Pooling
     from workers.metrics.sentence_cosines import ReferenceCosine
 
 POOLING = Option(
@@ -23,19 +25,20 @@ POOLING = Option(
 def _build(options: Mapping[str, OptionValue]) -> ReferenceCosine:
     from workers.metrics.sentence_cosines import ReferenceCosine
 
-    return ReferenceCosine(str(options["model"]), "cls" if options["pooling"] == "cls" else "mean")
+    pooling: Pooling = "cls" if options["pooling"] == "cls" else "mean"
+    return ReferenceCosine(str(options["model"]), pooling, str(options["unicode"]))
 
 
 METRIC = Metric(
     name="simcse",
-    version="1",
+    version="2",
     summary="Cosine between the sentence vectors of response and reference.",
     citation="Gao et al. (2021), SimCSE: Simple Contrastive Learning of Sentence Embeddings, EMNLP",
     build=_build,
     needs=frozenset({"reference"}),
     queue="gpu",
     value_range=(-1.0, 1.0),
-    options=(MODEL, POOLING),
+    options=(MODEL, POOLING, UNICODE),
     signature_facts=(("references", "best"),),
     missing=missing_model,
     systems_at_once=SYSTEMS_AT_ONCE,

@@ -10,8 +10,6 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from workers.metrics.normalisation import normalised_words
-
 MAX_REMEMBERED_TOKENS = 100_000
 """Per kind of analysis. Twice as many can be held at a time; a token with its n-grams takes about half a kilobyte."""
 
@@ -117,14 +115,3 @@ class RememberedAnalysis:
         self._younger_tokens += len(analysed) + 1
         if self._younger_tokens > self._max_tokens:
             self._older, self._younger, self._younger_tokens = self._younger, {}, 0
-
-
-words_of_normalised = RememberedAnalysis(lambda text: TokenisedText(tuple(normalised_words(text))))
-"""The normalised text split on white space."""
-words_of_raw = RememberedAnalysis(lambda text: TokenisedText(tuple(text.split())))
-"""The text as it is, split on white space."""
-
-
-def words(normalize: bool) -> Analysis:
-    """The analysis that splits on white space, after normalisation or without."""
-    return words_of_normalised if normalize else words_of_raw

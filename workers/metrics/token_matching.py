@@ -23,10 +23,11 @@ from workers.encoders.encoder import TextEncoder
 from workers.metrics.base import Account
 from workers.metrics.bertscore_baseline import rescaled
 from workers.metrics.greedy_pairs import FloatArray, best_matches, unit_rows
-from workers.metrics.pair_scores import Pair, Values
+from workers.metrics.pair_scores import READ_COLUMNS, Pair, Values, read_columns
+from workers.metrics.readability import ReadPair
 from workers.model_files import ModelError
 
-PRECISION, RECALL, F1, CUT = range(4)
+PRECISION, RECALL, F1, CUT = range(4)  # and what was read
 """Columns of what a comparison yields. ``CUT`` is 1 where the response was too long for the model, 2 where the
 reference was, 3 where both were."""
 REFERENCE_BYTES = 256_000_000
@@ -37,7 +38,7 @@ _REFERENCES_AT_ONCE = 1_000
 class TokenMatching:
     """A ``PairComparison`` on the states after ``layer`` (1 … the encoder's last)."""
 
-    width = 4
+    width = 4 + READ_COLUMNS
 
     def __init__(
         self,
@@ -72,17 +73,21 @@ class TokenMatching:
         return Account(self._encoder.files.label, self._encoder.device_label, tuple(facts))
 
     def compare(self, pairs: Sequence[Pair]) -> Values:
-        """pairs × (P, R, F1, cut). NaN where all tokens of a text have an idf of 0. A text without a token of its own
-        scores 0, as in bert-score."""
+        """pairs × (P, R, F1, cut, what was read). NaN where all tokens of a text have an idf of 0. A text without a
+        token of its own scores 0, as in bert-score."""
         responses = self._encoded(list(dict.fromkeys(response for response, _ in pairs)), remember=False)
         references = self._references.of(list(dict.fromkeys(reference for _, reference in pairs)))
         values = np.zeros((len(pairs), self.width))
         values[:, CUT] = [responses[one].cut + 2 * references[other].cut for one, other in pairs]
+        values[:, CUT + 1 :] = [
+            read_columns(ReadPair.of(responses[one].own_ids, references[other].own_ids, self._encoder.unknown_id))
+            for one, other in pairs
+        ]
         states_of_responses = {text: encoded.states for text, encoded in responses.items()}
         states_of_references = {text: encoded.states for text, encoded in references.items()}
         for match in best_matches(pairs, states_of_responses, states_of_references):
             response, reference = pairs[match.place]
-            if responses[response].is_empty or references[reference].is_empty:
+            if not responses[response].own_ids or not references[reference].own_ids:
                 continue
             precision = _weighted_mean(np.maximum(match.of_response, 0), responses[response].weights)
             recall = _weighted_mean(np.maximum(match.of_reference, 0), references[reference].weights)
@@ -101,7 +106,7 @@ class TokenMatching:
             text: _Encoded(
                 unit_rows(found.states[place]),
                 self._weigh(found.ids[place]),
-                is_empty=self._around.issuperset(found.ids[place].tolist()),
+                own_ids=[id_ for id_ in found.ids[place].tolist() if id_ not in self._around],
                 cut=place in found.cut,
             )
             for place, text in enumerate(texts)
@@ -129,12 +134,12 @@ class TokenMatching:
 
 
 class _Encoded:
-    __slots__ = ("cut", "is_empty", "states", "weights")
+    __slots__ = ("cut", "own_ids", "states", "weights")
 
-    def __init__(self, states: FloatArray, weights: FloatArray, is_empty: bool, cut: bool) -> None:
+    def __init__(self, states: FloatArray, weights: FloatArray, own_ids: list[int], cut: bool) -> None:
         self.states = states
         self.weights = weights
-        self.is_empty = is_empty
+        self.own_ids = own_ids
         self.cut = cut
 
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from workers.metrics.against_references import NORMALIZE, AgainstReferences, best_of
+from workers.metrics.against_references import AgainstReferences, best_of
 from workers.metrics.base import Metric, OptionValue
 from workers.metrics.overlap import f_measure
-from workers.metrics.texts import TokenisedText, words
+from workers.metrics.texts import TokenisedText
+from workers.metrics.tokenisation import OPTIONS
 
 
 def word_f1(response: TokenisedText, reference: TokenisedText) -> float:
@@ -16,17 +17,17 @@ def word_f1(response: TokenisedText, reference: TokenisedText) -> float:
 
 
 def _build(options: Mapping[str, OptionValue]) -> AgainstReferences:
-    return AgainstReferences(words(bool(options["normalize"])), best_of(word_f1))
+    return AgainstReferences(options, best_of(word_f1))
 
 
 METRIC = Metric(
     name="word_f1",
-    version="1",
+    version="2",
     summary="Harmonic mean of word precision and word recall against the reference.",
     citation="Miller et al. (2017), ParlAI: A Dialog Research Software Platform, EMNLP demos",
     build=_build,
     needs=frozenset({"reference"}),
-    options=(NORMALIZE,),
+    options=OPTIONS,
     signature_facts=(("references", "best"),),
     equation=r"""
 P = \frac{|h \cap r|}{|h|} \qquad R = \frac{|h \cap r|}{|r|}

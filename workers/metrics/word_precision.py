@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from workers.metrics.against_references import NORMALIZE, AgainstReferences, best_of
+from workers.metrics.against_references import AgainstReferences, best_of
 from workers.metrics.base import Metric, OptionValue
-from workers.metrics.texts import TokenisedText, words
+from workers.metrics.texts import TokenisedText
+from workers.metrics.tokenisation import OPTIONS
 
 
 def word_precision(response: TokenisedText, reference: TokenisedText) -> float:
@@ -16,17 +17,17 @@ def word_precision(response: TokenisedText, reference: TokenisedText) -> float:
 
 
 def _build(options: Mapping[str, OptionValue]) -> AgainstReferences:
-    return AgainstReferences(words(bool(options["normalize"])), best_of(word_precision))
+    return AgainstReferences(options, best_of(word_precision))
 
 
 METRIC = Metric(
     name="word_precision",
-    version="1",
+    version="2",
     summary="Share of the response's words that the reference holds.",
     citation="Miller et al. (2017), ParlAI: A Dialog Research Software Platform, EMNLP demos",
     build=_build,
     needs=frozenset({"reference"}),
-    options=(NORMALIZE,),
+    options=OPTIONS,
     signature_facts=(("references", "best"),),
     equation=r"\text{precision} = \frac{|h \cap r|}{|h|}",
     description="""\

@@ -16,9 +16,10 @@ import numpy as np
 
 from workers.encoders.encoder import TextEncoder
 from workers.encoders.feature_store import FeatureStore, feature_store
-from workers.metrics.base import Account
+from workers.metrics.base import Account, Read
 from workers.metrics.greedy_pairs import FloatArray, best_matches, unit_rows
-from workers.metrics.pair_scores import Pair, Values
+from workers.metrics.pair_scores import READ_COLUMNS, Pair, Values, read_columns
+from workers.metrics.readability import ReadPair, read_of
 from workers.metrics.word_vectors import WordVectors, words_in
 
 AVERAGE, EXTREMA, LARGEST, GREEDY = range(4)
@@ -31,6 +32,10 @@ class WordSource(Protocol):
 
     def vectors(self, texts: Sequence[str]) -> list[FloatArray]:
         """Per text: its words' vectors, words × dimensions; no row where none of its words is known."""
+        ...
+
+    def read(self, texts: Sequence[str]) -> list[Read]:
+        """Per text: its words, and how many of them are not known."""
         ...
 
     def account(self) -> Account: ...
@@ -46,6 +51,9 @@ class InputEmbeddings:
 
     def vectors(self, texts: Sequence[str]) -> list[FloatArray]:
         return self._encoder.input_embeddings(texts)
+
+    def read(self, texts: Sequence[str]) -> list[Read]:
+        return [read_of(ids, self._encoder.unknown_id) for ids in self._encoder.token_ids(texts)]
 
     def account(self) -> Account:
         # A row of the matrix is looked up where the model is not: neither device nor its number format plays a part.
@@ -73,6 +81,11 @@ class FileVectors:
             found.append(np.array(rows, dtype=np.float32).reshape(len(rows), self._vectors.dimensions))
         return found
 
+    def read(self, texts: Sequence[str]) -> list[Read]:
+        """Of texts whose vectors were asked for."""
+        words = [words_in(text) for text in texts]
+        return [Read(len(of_text), sum(self._vectors.of(word) is None for word in of_text)) for of_text in words]
+
     def account(self) -> Account:
         return Account(f"{self._vectors.path.name}@{self._vectors.revision}", "cpu", (("vectors_of", "words"),))
 
@@ -80,7 +93,7 @@ class FileVectors:
 class WordSimilarity:
     """A ``PairComparison`` on the words of two texts."""
 
-    width = 4
+    width = 4 + READ_COLUMNS
 
     def __init__(self, source: WordSource) -> None:
         self._source = source
@@ -88,10 +101,16 @@ class WordSimilarity:
         self.namespace = f"words/{source.namespace}" if source.namespace else ""
 
     def compare(self, pairs: Sequence[Pair]) -> Values:
-        """pairs × (average, extrema, largest, greedy). NaN where a text has no known word, or only zeros."""
+        """pairs × (average, extrema, largest, greedy, what was read). NaN where a text has no known word, or only
+        zeros."""
         texts = list(dict.fromkeys(text for pair in pairs for text in pair))
         rows = dict(zip(texts, self._source.vectors(texts), strict=True))
+        read = dict(zip(texts, self._source.read(texts), strict=True))
         values = np.full((len(pairs), self.width), np.nan)
+        values[:, GREEDY + 1 :] = [
+            read_columns(ReadPair(read[one], read[other], np.array_equal(rows[one], rows[other])))
+            for one, other in pairs
+        ]
         known = {text: place for place, text in enumerate(text for text in texts if len(rows[text]))}
         whole = [place for place, pair in enumerate(pairs) if pair[0] in known and pair[1] in known]
         if not whole:
@@ -106,7 +125,10 @@ class WordSimilarity:
         for match in best_matches(pairs, units, units):
             values[match.place, GREEDY] = (match.of_response.mean() + match.of_reference.mean()) / 2
         same = [place for place, pair in enumerate(pairs) if pair[0] == pair[1]]
-        values[same] = np.where(np.isnan(values[same]), np.nan, 1.0)  # to the last digit, so that they are ties
+        of_same = values[same, : GREEDY + 1]
+        values[same, : GREEDY + 1] = np.where(
+            np.isnan(of_same), np.nan, 1.0
+        )  # to the last digit, so that they are ties
         return values
 
     def finish(self, column: int, value: float) -> float:  # noqa: ARG002 (a cosine is a score as it is)

@@ -9,6 +9,7 @@ from annotations.estimates import Undefined
 from workers.metrics.base import Option, OptionValue
 from workers.metrics.encoder_options import MODEL, NORMALIZE_AS_IT_IS, preparation
 from workers.metrics.named_files import named_file
+from workers.metrics.tokenisation import UNICODE
 from workers.metrics.with_model import missing_model
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ UNKNOWN = Option(
     "words that the file does not have: skip, or mean of all its vectors (nlg-eval)",
     ("skip", "mean"),
 )
-OPTIONS = (MODEL, VECTORS, UNKNOWN, NORMALIZE_AS_IT_IS)
+OPTIONS = (MODEL, VECTORS, UNKNOWN, NORMALIZE_AS_IT_IS, UNICODE)
 
 
 def missing_vectors(options: Mapping[str, OptionValue]) -> str:
@@ -46,7 +47,7 @@ def build(column: int, options: Mapping[str, OptionValue]) -> BestReference:
             return WordSimilarity(FileVectors(word_vectors_at(file), str(options["unknown"])))
         return WordSimilarity(InputEmbeddings(encoder_for(str(options["model"]))))
 
-    return BestReference(make, column, preparation(bool(options["normalize"])), _no_known_word)
+    return BestReference(make, column, preparation(bool(options["normalize"]), str(options["unicode"])), _no_known_word)
 
 
 def _no_known_word(pair: Pair) -> Undefined:

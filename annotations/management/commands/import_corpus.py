@@ -11,6 +11,8 @@ from annotations import actions
 from annotations.console import ConsoleCommand
 from annotations.importers.base import ImportFailed
 from annotations.importers.registry import importers, likely_format
+from annotations.languages import language_fault
+from annotations.queries import language_text
 
 COUNTED = ("dialogue", "turn", "system", "response", "rater", "rating")
 
@@ -27,6 +29,12 @@ class Command(ConsoleCommand):
         parser.add_argument("path", metavar="PATH", type=Path, help="the file")
         parser.add_argument("--slug", required=True, help="the corpus's short name in commands and addresses")
         parser.add_argument("--name", default="", help="a new corpus's name on pages (default: what the file says)")
+        parser.add_argument(
+            "--language",
+            default="",
+            metavar="CODE",
+            help="the language's code, such as en, zh or ja (default: what the file says, else guessed from the texts)",
+        )
         parser.add_argument("--private", action="store_true", help="only organisers see the corpus (new corpora only)")
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -34,6 +42,8 @@ class Command(ConsoleCommand):
             validate_slug(options["slug"])
         except ValidationError:
             raise CommandError("--slug: letters, figures, hyphens and underscores only") from None
+        if fault := language_fault(options["language"]):
+            raise CommandError(f"--language {fault}")
         try:
             outcomes = actions.import_corpus(
                 importers()[options["format"]],
@@ -41,6 +51,7 @@ class Command(ConsoleCommand):
                 options["slug"],
                 options["name"],
                 is_public=not options["private"],
+                language=options["language"],
             )
         except ImportFailed as failure:
             for problem in failure.problems:
@@ -64,7 +75,8 @@ def _line(outcome: actions.ImportOutcome) -> str:
         return f"{version.corpus.slug}: unchanged, {version.label} holds this content{still}"
     counts = outcome.survey.counts
     parts = [_number(getattr(counts, f"{kind}s"), kind) for kind in COUNTED if getattr(counts, f"{kind}s")]
-    return f"{version.corpus.slug}: stored {version.label} with {', '.join(parts)}"
+    language = language_text(version)
+    return f"{version.corpus.slug}: stored {version.label} with {', '.join(parts)}; language: {language}"
 
 
 def _number(count: int, noun: str) -> str:

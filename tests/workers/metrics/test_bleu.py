@@ -26,7 +26,7 @@ def nltk_bleu(example: Example, order: int, normalize: bool = True) -> float:
 
 
 def assert_equals_nltk(examples: Sequence[Example], order: int, normalize: bool = True) -> None:
-    ours = parse(f"bleu_{order}[normalize={str(normalize).lower()}]").scorer().score(examples)
+    ours = parse(f"bleu_{order}[normalize={str(normalize).lower()},tokenize=parlai]").scorer().score(examples)
     assert ours == pytest.approx([nltk_bleu(example, order, normalize) for example in examples], rel=1e-9, abs=1e-15)
 
 

@@ -87,7 +87,8 @@ def test_texts_without_a_known_word_have_no_score(glove: Path, name: str, respon
 
 
 def test_unknown_words_are_left_out(glove: Path) -> None:
-    assert score(f'embedding_average[vectors="{glove}"]', "well, tea?", "Tea") == pytest.approx(1)
+    found = score(f'embedding_average[vectors="{glove}"]', "well, green tea?", "Tea")
+    assert found == pytest.approx(4 / 32**0.5)  # (1, 0) + (3, 4) and (1, 0)
 
 
 def test_unknown_words_can_stand_for_the_mean_of_all_vectors(glove: Path) -> None:
@@ -147,7 +148,9 @@ def naive(name: str, response: np.ndarray, reference: np.ndarray) -> float:
 def test_scores_on_input_embeddings_are_those_of_the_formulas(name: str) -> None:
     encoder = encoders.encoder_for()
     texts = [one for one in OWN if one.response.strip() and len(one.response) < 200]
-    for one, found in zip(texts, parse(name).scorer().score(texts), strict=True):
+    for one, found in zip(texts, parse(f"{name}[unicode=none]").scorer().score(texts), strict=True):
+        if "😀" in one.response:  # unknown to the encoder: where a score is 1 it is undefined
+            continue
         response, *references = encoder.input_embeddings([one.response, *one.references])
         expected = max(naive(name, response.astype(float), rows.astype(float)) for rows in references)
         assert found == pytest.approx(expected, abs=1e-5)

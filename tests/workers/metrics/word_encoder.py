@@ -33,6 +33,7 @@ class WordEncoder:
     namespace = "0123456789ab"
     layers = 6
     dimensions = 4
+    unknown_id = 0
 
     def __init__(self, max_tokens: int = 100, store: FeatureStore | None = None) -> None:
         self.max_tokens = self.sentence_tokens = max_tokens
@@ -70,6 +71,9 @@ class WordEncoder:
             np.array([PLANE[word] for word in text.split() if word in PLANE], dtype=np.float32).reshape(-1, 4)
             for text in texts
         ]
+
+    def token_ids(self, texts: Sequence[str]) -> list[list[int]]:
+        return [[self._ids.get(word, self.unknown_id) for word in text.split()] for text in texts]
 
     def words_of(self, text: str) -> list[str]:
         return text.split()

@@ -1,0 +1,84 @@
+"""What a model could read of two texts: how many tokens, and how many of them it has no entry for.
+
+All that a vocabulary does not hold becomes one token, so that a smile and a frown are the same to the model. A score
+that hangs on such tokens alone says nothing of the texts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from annotations.estimates import Undefined
+from workers.metrics.base import Read, Score
+
+MOST_UNKNOWN = 0.2
+"""A larger share of unknown tokens is remarked upon."""
+NEARLY_ONE = 1 - 1e-6
+
+UNREADABLE_RESPONSE = Undefined("the model knows no token of the response")
+UNREADABLE_REFERENCE = Undefined("the model knows no token of the reference")
+SAME_TO_THE_MODEL = Undefined("to the model both texts are the same: where they differ it does not know the tokens")
+
+
+@dataclass(frozen=True, slots=True)
+class ReadPair:
+    """What a model read of a response and of what it is compared with."""
+
+    response: Read
+    reference: Read
+    same_tokens: bool
+
+    @classmethod
+    def of(cls, response: Sequence[int], reference: Sequence[int], unknown: int | None) -> ReadPair:
+        """From token ids without special tokens."""
+        return cls(read_of(response, unknown), read_of(reference, unknown), list(response) == list(reference))
+
+    @property
+    def whole(self) -> Read:
+        return Read(self.response.tokens + self.reference.tokens, self.response.unknown + self.reference.unknown)
+
+    def fault(self, texts_are_equal: bool, similarity: float) -> Undefined | None:
+        """Why a similarity of at most 1 is no score; None where it is one."""
+        for read, reason in ((self.response, UNREADABLE_RESPONSE), (self.reference, UNREADABLE_REFERENCE)):
+            if read.unknown and read.unknown == read.tokens:
+                return reason
+        if texts_are_equal or not self.whole.unknown:
+            return None
+        return SAME_TO_THE_MODEL if self.same_tokens or similarity >= NEARLY_ONE else None
+
+
+class Vocabulary(Protocol):
+    @property
+    def unknown_id(self) -> int | None: ...
+    def token_ids(self, texts: Sequence[str]) -> list[list[int]]: ...
+
+
+def read_of_pairs(
+    vocabulary: Vocabulary, pairs: Sequence[Sequence[tuple[str, str]]], scores: list[Score]
+) -> list[Read]:
+    """What was read of each example's pairs (reference or context, response); scores of examples of which the model
+    could read nothing, or of which it saw the same texts where they differ, are made undefined in place."""
+    texts = list(dict.fromkeys(text for of_one in pairs for pair in of_one for text in pair))
+    ids = dict(zip(texts, vocabulary.token_ids(texts), strict=True))
+    read: list[Read] = []
+    for place, of_one in enumerate(pairs):
+        found = [ReadPair.of(ids[response], ids[other], vocabulary.unknown_id) for other, response in of_one]
+        faults = [pair.fault(response == other, 0.0) for pair, (other, response) in zip(found, of_one, strict=True)]
+        if faults and all(faults) and isinstance(scores[place], float):
+            scores[place] = faults[0] or scores[place]
+        read.append(Read(sum(one.whole.tokens for one in found), sum(one.whole.unknown for one in found)))
+    return read
+
+
+def read_of(ids: Sequence[int], unknown: int | None) -> Read:
+    """How many ids there are, and how many of them are that of unknown tokens."""
+    return Read(len(ids), 0 if unknown is None else sum(one == unknown for one in ids))
+
+
+def unknown_remark(read: Read) -> str:
+    """``35 % of the tokens are unknown to the model``; "" up to the stated share."""
+    if read.unknown <= MOST_UNKNOWN * read.tokens:
+        return ""
+    return f"{read.unknown / read.tokens:.0%} of the tokens are unknown to the model".replace("%", " %")

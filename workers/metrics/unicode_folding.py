@@ -1,0 +1,57 @@
+"""One spelling for what looks the same: curly and straight quotes, dashes, spaces, composed and decomposed letters.
+
+A keyboard, a word processor or a model decides whether an apostrophe is ``'`` or ``’``. Counting words must not.
+Nothing that a reader tells apart is merged: no accent, no case, no dotless ı, no joined emoji.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+
+import regex
+
+_SINGLE_QUOTES = "‘’‚‛′‵‹›´ʹʻʼʽ❛❜＇"
+_DOUBLE_QUOTES = "“”„‟″‶«»❝❞〝〞〟＂"
+_DASHES = "‐‑‒–—―−⸺⸻﹘﹣－־"
+_SPACES = "\x85\u00a0\u1680\u2028\u2029\u202f\u205f\u3000\u2800\u3164\uffa0" + "".join(map(chr, range(0x2000, 0x200B)))
+_INVISIBLE = (
+    "\u00ad\u034f\u061c\u200b\u200e\u200f\ufe0e\ufe0f\ufeff"  # U+FE0E and U+FE0F: an emoji as text or in colour
+    + "".join(map(chr, range(0x202A, 0x202F)))
+    + "".join(map(chr, [*range(0x2060, 0x2065), *range(0x2066, 0x2070)]))
+)
+# Full-width Latin and half-width Katakana, and Latin ligatures, are the same letters in another width or join.
+_COMPATIBLE = [*range(0xFF01, 0xFFBF), *range(0xFFC2, 0xFFE7), *range(0xFB00, 0xFB07)]
+_TABLE: dict[int, str | None] = {
+    **{code: unicodedata.normalize("NFKC", chr(code)) for code in _COMPATIBLE},
+    **dict.fromkeys(map(ord, _SINGLE_QUOTES), "'"),
+    **dict.fromkeys(map(ord, _DOUBLE_QUOTES), '"'),
+    **dict.fromkeys(map(ord, _DASHES), "-"),
+    **dict.fromkeys(map(ord, _SPACES), " "),
+    **dict.fromkeys(map(ord, _INVISIBLE), None),
+    ord("…"): "...",
+}
+_JOINING_SCRIPTS = (
+    r"\p{Arabic}\p{Syriac}\p{Mongolian}\p{Nko}\p{Mandaic}\p{Devanagari}\p{Bengali}\p{Gurmukhi}\p{Gujarati}"
+    r"\p{Oriya}\p{Tamil}\p{Telugu}\p{Kannada}\p{Malayalam}\p{Sinhala}\p{Khmer}\p{Myanmar}\p{Tibetan}"
+)
+# A joiner stays inside an emoji, and after a letter of a script in which it changes how the word is written.
+_JOINER = regex.compile(
+    r"((?<=[\p{Extended_Pictographic}\p{Emoji_Modifier}])\u200d(?=\p{Extended_Pictographic})"
+    rf"|(?<=[{_JOINING_SCRIPTS}])[\u200c\u200d])|[\u200c\u200d]"
+)
+# The tags that make the flags of England, Scotland and Wales; elsewhere tags are invisible text.
+_TAGS = regex.compile("(\U0001f3f4[\U000e0020-\U000e007e]+\U000e007f)|[\U000e0000-\U000e007f]")
+
+
+def fold(text: str) -> str:
+    """``text`` in NFC with plain quotes, dashes and spaces, without invisible characters. Idempotent.
+
+    ``…`` becomes three dots; full-width Latin, half-width Katakana and Latin ligatures become ordinary letters. ASCII
+    text comes back as it is.
+    """
+    if text.isascii():
+        return text
+    plain = unicodedata.normalize("NFC", text).translate(_TABLE)
+    for kept in (_JOINER, _TAGS):
+        plain = kept.sub(lambda match: match[1] or "", plain)
+    return unicodedata.normalize("NFC", plain)
