@@ -162,7 +162,7 @@ def _score_matrix(aspect: str, level: Level, items: _Items, raters: Sequence[Rat
     of_chosen[of_chosen] = items.keys[place[of_chosen]] == keys[of_chosen]
     rater = _positions(table[:, -2].astype(np.int64), np.array([rater.pk for rater in raters], dtype=np.int64))
     scores[rater[of_chosen], place[of_chosen]] = table[of_chosen, -1]
-    return scores
+    return settled(scores, DIGITS_OF_PARTS)  # what is equal but for a sum's rounding is a tie
 
 
 def _kind_of(raters: Sequence[Rater]) -> RaterKind:

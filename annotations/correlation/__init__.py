@@ -15,9 +15,10 @@ from numpy.typing import ArrayLike
 from annotations.correlation.bootstrap import cluster_resamples, percentile_interval, with_interval
 from annotations.correlation.jackknife import jackknife_interval, left_out_weights, with_jackknife_interval
 from annotations.correlation.kendall import KendallSide, kendall_between, kendall_estimate, kendall_side
-from annotations.correlation.pearson import PearsonSide, pearson_between, pearson_estimate, pearson_side
+from annotations.correlation.pearson import PearsonSide, of_unit_size, pearson_between, pearson_estimate, pearson_side
 from annotations.correlation.redraws import Redraws
 from annotations.correlation.scores import FloatArray, IntArray, why_undefined
+from annotations.correlation.settled import DIGITS_OF_PARTS, settled
 from annotations.correlation.spearman import SpearmanSide, spearman_between, spearman_estimate, spearman_side
 from annotations.estimates import Estimate
 
@@ -63,15 +64,17 @@ def correlation_estimates_of_many(
     rows = [np.asarray(metric, dtype=np.float64) for metric in metrics]
     side: _Sides | None = None
     used = np.empty(0, dtype=bool)
-    if draws is not None and not draws.reason and any(not why_undefined(scores, row) for row in rows):
+    if draws is not None and not draws.reason and any(not _why_undefined(scores, row) for row in rows):
         side = _sides(scores, clusters, draws.weights)
         used = np.bincount(clusters, minlength=draws.weights.shape[1]) > 0
 
     def estimates(row: FloatArray) -> dict[str, Estimate]:
+        if reason := _why_undefined(scores, row):
+            return dict.fromkeys(COEFFICIENTS, Estimate.undefined(reason))
         points = {
             "pearson": pearson_estimate(scores, row),
-            "spearman": spearman_estimate(scores, row),
-            "kendall": kendall_estimate(scores, row),
+            "spearman": spearman_estimate(_tied(scores), _tied(row)),
+            "kendall": kendall_estimate(_tied(scores), _tied(row)),
         }
         if draws is None or not points["pearson"].is_defined:
             return points
@@ -105,6 +108,15 @@ def correlation_replicates(
     return _replicates(human_sides, _sides(np.asarray(metric, dtype=np.float64), clusters, draws))
 
 
+def _tied(scores: FloatArray) -> FloatArray:
+    """What ranks are made of: scores that are equal but for rounding are ties."""
+    return settled(of_unit_size(scores), DIGITS_OF_PARTS)
+
+
+def _why_undefined(human: FloatArray, metric: FloatArray) -> str:
+    return why_undefined(human, metric) or why_undefined(_tied(human), _tied(metric))
+
+
 @dataclass(frozen=True)
 class _Sides:
     pearson: PearsonSide
@@ -115,8 +127,8 @@ class _Sides:
 def _sides(scores: FloatArray, cluster: IntArray, weights: FloatArray) -> _Sides:
     return _Sides(
         pearson_side(scores, cluster, weights),
-        spearman_side(scores, cluster, weights),
-        kendall_side(scores, cluster, weights),
+        spearman_side(_tied(scores), cluster, weights),
+        kendall_side(_tied(scores), cluster, weights),
     )
 
 

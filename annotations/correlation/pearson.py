@@ -17,11 +17,11 @@ def pearson_estimate(human: FloatArray, metric: FloatArray) -> Estimate:
 
     if reason := why_undefined(human, metric):
         return Estimate.undefined(reason)
-    result = stats.pearsonr(_of_unit_size(human), _of_unit_size(metric))
+    result = stats.pearsonr(of_unit_size(human), of_unit_size(metric))
     return Estimate(value=float(result.statistic), p=float(result.pvalue))
 
 
-def _of_unit_size(scores: FloatArray) -> FloatArray:
+def of_unit_size(scores: FloatArray) -> FloatArray:
     """The scores by a power of two, so that the largest lies between a half and one: r is the same to the last digit,
     and squares neither leave the numbers that a computer has (1e200) nor become nothing (1e-200)."""
     largest = np.abs(scores).max(initial=0.0)
@@ -51,7 +51,7 @@ def pearson_side(scores: FloatArray, cluster: IntArray, weights: FloatArray) -> 
     Sums of squares are split into those within clusters and those between cluster means (Chan, Golub & LeVeque
     1983), so that a far outlier in a cluster that was not drawn costs no digits.
     """
-    scores = _of_unit_size(scores)
+    scores = of_unit_size(scores)
     clusters = weights.shape[1]
     size = np.bincount(cluster, minlength=clusters)
     cluster_mean = np.bincount(cluster, weights=scores, minlength=clusters) / np.maximum(size, 1)

@@ -20,6 +20,9 @@ from annotations.records import (
 )
 
 SPEAKERS = ("A", "B")
+LARGEST_SCORE = 1e100
+"""In size, of a human or a metric's score. Means and correlations, which add and square scores, would leave the numbers
+that a computer has."""
 MAX_SYSTEMS = 10_000
 MAX_RATERS = 100_000
 MAX_DIALOGUES = 1_000_000
@@ -246,6 +249,8 @@ class Checker:
             return [("aspect", f"the corpus has no aspect {rating.aspect!r}")]
         if not math.isfinite(rating.score):
             return [("score", "must be a finite number")]
+        if abs(rating.score) > LARGEST_SCORE:
+            return [("score", "is too large: at most 1e100 in size")]
         low, high = self._scales[rating.aspect]
         if (low is not None and rating.score < low) or (high is not None and rating.score > high):
             scale = f"{_end(low)} to {_end(high)}"
@@ -281,6 +286,8 @@ def _aspect_faults(corpus: CorpusRecord) -> list[tuple[str, str]]:
             faults.append((name, f"{aspect!r} has a scale already"))
         if any(end is not None and not math.isfinite(end) for end in (low, high)):
             faults.append((name, "must be finite"))
+        elif any(end is not None and abs(end) > LARGEST_SCORE for end in (low, high)):
+            faults.append((name, "has an end that is too large: at most 1e100 in size"))
         if low is not None and high is not None and not low < high:
             faults.append((name, "the lowest score must be below the highest"))
     return faults

@@ -26,7 +26,6 @@ _WHITE_SPACE = re.compile(f"[{_WHITE}]*")
 # A parser that meets the end of its text in a number, a literal or an escape complains a few characters before it.
 _END_SLACK = 16
 _BYTE_ORDER_MARKS = (
-    (codecs.BOM_UTF8, "starts with a byte order mark; save it as UTF-8 without one"),
     (codecs.BOM_UTF16_LE, "is UTF-16; save it as UTF-8"),
     (codecs.BOM_UTF16_BE, "is UTF-16; save it as UTF-8"),
 )
@@ -55,7 +54,8 @@ _DECODER = json.JSONDecoder(object_pairs_hook=_object_without_duplicates, parse_
 
 
 def open_file(path: Path, problems: Problems) -> BinaryIO:
-    """Opens a file for reading. Raises ImportFailed where it is missing, no file, empty or not UTF-8 at its start."""
+    """Opens a file for reading, behind its byte order mark where it begins with UTF-8's, which Excel writes. Raises
+    ImportFailed where it is missing, no file, empty or not UTF-8 at its start."""
     if path.is_dir():
         problems.stop("", "", "is a folder, not a file")
     if not path.exists():
@@ -67,8 +67,8 @@ def open_file(path: Path, problems: Problems) -> BinaryIO:
     except OSError as error:
         problems.stop("", "", f"cannot be read: {error.strerror}")
     start = file.read(8)
-    file.seek(0)
-    fault = not_text(start) if start else "is empty"
+    file.seek(len(codecs.BOM_UTF8) if start.startswith(codecs.BOM_UTF8) else 0)
+    fault = not_text(start) if start.removeprefix(codecs.BOM_UTF8) else "is empty"
     for mark, message in _BYTE_ORDER_MARKS:
         if start.startswith(mark):
             fault = message
@@ -114,7 +114,7 @@ class _ArrayText:
         self.text = ""
         self.position = 0
         self.at_end = False
-        self.bytes_read = 0
+        self.bytes_read = file.tell()  # behind a byte order mark
         self.line = 1
         self.column = 1
 

@@ -25,7 +25,7 @@ def likely_format(path: Path) -> str:
         return ""
     try:
         with path.open("rb") as file:
-            beginning = file.read(BEGINNING).decode("utf-8", "replace")
+            beginning = file.read(BEGINNING).decode("utf-8-sig", "replace")
     except OSError:
         return ""
     signed = [one.name for one in importers().values() if one.sign.search(beginning)]

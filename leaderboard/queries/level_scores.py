@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from annotations.correlation.settled import DIGITS_OF_PARTS, settled
 from leaderboard.queries.compared import MetricScores
 from leaderboard.queries.human_scores import HumanSide, human_grid, metric_grid
 from leaderboard.statistics.placed_scores import FloatArray, IntArray
@@ -31,7 +32,7 @@ def level_scores(level: Literal["turn", "dialogue"], human: HumanSide, scores: M
         return None
     selected = scores.select(rows)
     if level == "turn":
-        of_metrics = selected.turn[:, items.system, items.turn]
+        of_metrics = settled(selected.turn[:, items.system, items.turn], DIGITS_OF_PARTS)
         return LevelScores(rows, items.human_means(), of_metrics, items.dialogue, items.system, items.turn)
     grid = human_grid(human)
     assert grid is not None

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from annotations.correlation.settled import settled
+from annotations.correlation.settled import DIGITS_OF_PARTS, settled
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -27,7 +27,8 @@ class PlacedScores:
 
     def __post_init__(self) -> None:
         scores = np.atleast_2d(np.asarray(self.scores, dtype=np.float64))
-        object.__setattr__(self, "scores", np.where(np.isfinite(scores), scores, np.nan))
+        # Scores that are equal but for how they were summed are ties.
+        object.__setattr__(self, "scores", settled(np.where(np.isfinite(scores), scores, np.nan), DIGITS_OF_PARTS))
         for name in ("system", "dialogue"):
             places = np.asarray(getattr(self, name), dtype=np.int64)
             if places.shape != (scores.shape[1],):

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from annotations.correlation.settled import settled
 from annotations.estimates import Estimate
 from leaderboard.challenges.board.split import Part
 from leaderboard.statistics.placed_scores import PlacedScores
@@ -92,7 +93,7 @@ def places_of(
     if competing and metric.exists_below_system_level:
         signed = _placed(board.turn[ranking, competing] * (1 if metric.higher_is_better else -1), board, part)
         ranks = dict(zip(competing, rank_systems(signed, len(competing)), strict=True))
-    means = np.array([scores[number].mean.value for number in competing], dtype=np.float64)
+    means = settled(np.array([scores[number].mean.value for number in competing], dtype=np.float64))
     return [_place(number, scores[number], ranks.get(number), unranked, means, metric) for number in range(len(scores))]
 
 
@@ -108,7 +109,8 @@ def _place(
         return Place(reason=unranked[number])
     if score.mean.value is None:
         return Place(reason=score.mean.reason)
-    better = means > score.mean.value if metric.higher_is_better else means < score.mean.value
+    own = float(settled(np.array([score.mean.value]))[0])
+    better = means > own if metric.higher_is_better else means < own
     order = 1 + int(better.sum())
     if rank is None or rank.rank is None:
         return Place(order=order, reason=NO_INTERVAL + score.mean.reason)

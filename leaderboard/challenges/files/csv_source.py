@@ -14,6 +14,8 @@ from annotations.importers.problems import Problems
 from annotations.tables.to_csv import safe_text
 
 MAX_COLUMNS = 20
+DELIMITERS = (",", ";", "\t")
+"""Spreadsheets write semicolons where the decimal mark is a comma."""
 _MESSAGES = (
     ("new-line character", "has a carriage return outside quotes; end lines with LF or CR LF"),
     ("unexpected end of data", "begins a quoted cell that never ends"),
@@ -31,14 +33,15 @@ class _Row:
 
 
 def csv_rows(path: Path, columns: Sequence[str], problems: Problems) -> Iterator[tuple[int, list[str]]]:
-    """The cells of every row below the heading line, in the order of ``columns``, with the row's first line.
+    """The cells of every row below the heading line, in the order of ``columns``, with the row's first line. Rows of
+    empty cells, which spreadsheets leave at the end, are passed over.
 
-    The heading line names the columns, in any order. Raises ImportFailed where it does not, and at the first place
-    where the file is no CSV: after it nothing can be read.
+    The heading line names the columns, in any order, and shows what separates the cells. Raises ImportFailed where it
+    does not, and at the first place where the file is no CSV: after it nothing can be read.
     """
     with open_file(path, problems) as file:
         row = _Row()
-        reader = csv.reader(_lines(file, row, problems), strict=True)
+        reader = csv.reader(_lines(file, row, problems), strict=True, delimiter=delimiter_of(path, columns, problems))
         order: list[int] | None = None
         blank = 0
         while True:
@@ -50,7 +53,7 @@ def csv_rows(path: Path, columns: Sequence[str], problems: Problems) -> Iterator
                 problems.stop(first, "", _plain(error))
             if cells is None:
                 break
-            if not cells:
+            if not any(map(str.strip, cells)):
                 blank += 1
                 if blank > MAX_BLANK_LINES:
                     problems.stop(first, "", f"is blank, and so are {MAX_BLANK_LINES:,} lines before it")
@@ -60,6 +63,14 @@ def csv_rows(path: Path, columns: Sequence[str], problems: Problems) -> Iterator
                 problems.add(first, "", f"has {len(cells)} cells; the heading line has {len(columns)}")
             else:
                 yield first, [cells[place] for place in order]
+
+
+def delimiter_of(path: Path, columns: Sequence[str], problems: Problems) -> str:
+    """What separates the cells of the heading line; a comma where that is none of ``columns`` either way."""
+    with open_file(path, problems) as file:
+        heading = next((line for line in iter(lambda: file.readline(MAX_ELEMENT), b"") if line.strip()), b"")
+    text = heading.decode("utf-8", "replace").strip().replace('"', "")
+    return next((one for one in DELIMITERS if sorted(text.split(one)) == sorted(columns)), ",")
 
 
 def without_guard(cell: str) -> str:
@@ -92,9 +103,6 @@ def _order(cells: list[str], columns: Sequence[str], line: int, problems: Proble
 def _wrong_heading(cells: list[str], columns: Sequence[str]) -> str:
     wanted = ", ".join(columns)
     found = json.dumps(",".join(cells[:MAX_COLUMNS])[:100], ensure_ascii=True)
-    for separator, name in ((";", "semicolons"), ("\t", "tabs")):
-        if len(cells) == 1 and sorted(cells[0].split(separator)) == sorted(columns):
-            return f"separates its cells by {name}; use commas"
     if "dialogue_id" in cells and "dialog_id" not in cells:
         return f"found dialogue_id, expected dialog_id: the heading line must be {wanted}"
     return f"the heading line must be {wanted}; found {found}"

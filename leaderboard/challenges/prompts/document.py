@@ -19,10 +19,9 @@ class _NotJson(ValueError):
 
 def one_document(data: bytes, problems: Problems) -> Any:
     """The value that ``data`` holds. Raises ImportFailed, with one problem that names the place, where it is none."""
+    data = data.removeprefix(codecs.BOM_UTF8)
     if not data.strip():
         problems.stop("", "", "is empty")
-    if data.startswith(codecs.BOM_UTF8):
-        problems.stop("", "", "starts with a byte order mark; save it as UTF-8 without one")
     if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         problems.stop("", "", "is UTF-16; save it as UTF-8")
     if b"\0" in data:

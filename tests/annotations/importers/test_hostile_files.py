@@ -25,6 +25,9 @@ ARRAYS = ("cpdc", "usr", "grade")
 LINES = ("fbd", "dailydialog", "jsonl")
 TEXT = ("dailydialog", "personachat")
 MEGABYTES = 5
+DIALOGUE = (
+    '{"type": "dialogue", "id": "d", "persona": [], "partner_persona": [], "turns": [{"number": 0, "context": []}]}'
+)
 
 
 def filled(start: bytes, unit: bytes) -> bytes:
@@ -84,7 +87,7 @@ def test_at_most_a_hundred_problems_are_told(tmp_path: Path) -> None:
     ("content", "message"),
     [
         (b"", "is empty"),
-        (b"\xef\xbb\xbf[]", "starts with a byte order mark; save it as UTF-8 without one"),
+        (b"\xef\xbb\xbf", "is empty"),
         ("[]".encode("utf-16"), "is UTF-16; save it as UTF-8"),
     ],
 )
@@ -233,3 +236,29 @@ def test_what_is_read_is_what_was_written(tmp_path: Path, elements: list[Any], i
 def test_an_archive_is_named(tmp_path: Path, start: bytes, says: str) -> None:
     found = problems("jsonl", file_of(tmp_path, start + bytes(40), "file.jsonl"))
     assert found == [f"file.jsonl: {says}"]
+
+
+@pytest.mark.parametrize("score", ["1e300", "-1e300", "1e101"])
+def test_a_score_that_statistics_cannot_square_is_refused_with_its_place(tmp_path: Path, score: str) -> None:
+    lines = [
+        '{"type": "corpus", "aspects": ["overall"], "scales": [["overall", null, null]]}',
+        '{"type": "system", "name": "s"}',
+        '{"type": "rater", "name": "ann"}',
+        DIALOGUE,
+        '{"type": "response", "dialogue_id": "d", "turn": 0, "system": "s", "text": "yes"}',
+        '{"type": "rating", "dialogue_id": "d", "turn": 0, "system": "s", "rater": "ann", "aspect": "overall", '
+        f'"score": {score}}}',
+    ]
+    assert problems("jsonl", file_of(tmp_path, "\n".join(lines).encode())) == [
+        "file.json:6: score: is too large: at most 1e100 in size"
+    ]
+    wide = lines[0].replace("[null, null]", "").replace('"overall", null, null', f'"overall", 0, {score.strip("-")}')
+    assert problems("jsonl", file_of(tmp_path, "\n".join([wide, *lines[1:5]]).encode()))[0].startswith(
+        "file.json:1: scales[0]: has an end that is too large"
+    )
+
+
+def test_a_byte_order_mark_before_a_corpus_is_passed_over(tmp_path: Path) -> None:
+    corpus = f'\ufeff{{"type": "corpus"}}\n{DIALOGUE}\n\n\n'.encode()
+    (part,) = survey(importers()["jsonl"], file_of(tmp_path, corpus))
+    assert part.counts.dialogues == 1

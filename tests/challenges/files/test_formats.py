@@ -42,7 +42,7 @@ def zipped() -> bytes:
         (gzip.compress(b"[]", mtime=0), "is compressed with gzip"),
         (b"%PDF-1.7\n", "is a PDF"),
         (b"\x7fELF\x02\x01", "is a program"),
-        (b"\xef\xbb\xbf[]", "starts with a byte order mark"),
+        (b"\xef\xbb\xbf", "is empty"),
         ("[]".encode("utf-16"), "is UTF-16"),
         (b"\xff\xff[", "is not UTF-8 (byte 1 of the line)"),
         (b"[\xe9]", "is not UTF-8 (byte 2)"),

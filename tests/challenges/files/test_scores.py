@@ -47,6 +47,8 @@ def test_coverage_counts_the_places_with_a_score(tmp_path: Path) -> None:
         ("dialogue", "score,system,dialog_id\n-1e3,alpha,d2\n", ScoreRow("alpha", 1, -1000.0)),
         ("system", "system,score\nalpha,.25\n", ScoreRow("alpha", 0, 0.25)),
         ("system", "system,score\n'=beta,+1.\n", ScoreRow("=beta", 0, 1.0)),
+        ("system", "\ufeffsystem;score\nalpha;-4,5\n;\n", ScoreRow("alpha", 0, -4.5)),
+        ("system", "\ufeffsystem,score\nalpha,4.5\n,\n", ScoreRow("alpha", 0, 4.5)),
     ],
 )
 def test_a_row_of_each_level_and_format(tmp_path: Path, level: Any, lines: str, expected: ScoreRow) -> None:
@@ -127,3 +129,9 @@ def test_reading_what_was_never_sound_raises(tmp_path: Path) -> None:
     path = written(tmp_path, json.dumps({"system": "gamma", "score": 1}))
     with pytest.raises(ImportFailed, match="gamma"):
         list(read_scores(path, "system", small_layout(), SYSTEMS))
+
+
+def test_a_decimal_comma_where_commas_separate_is_named(tmp_path: Path) -> None:
+    """The text 4,500 may be four and a half or four thousand and a half: nobody guesses."""
+    (fault,) = faults(tmp_path, 'system,score\nalpha,"4,500"\n', "system")[:1]
+    assert "must be a finite number with a decimal point" in fault
