@@ -134,7 +134,7 @@ def kind_of(configuration: str) -> Kind:
         return _GONE
     if metric.queue == "llm":
         return _JUDGES
-    if metric.levels == {"system"}:
+    if "human_corpus" in metric.needs:
         return _SYSTEMS
     if "reference" in metric.needs:
         return _REFERENCES

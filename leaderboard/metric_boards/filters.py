@@ -56,7 +56,7 @@ def method_of(configuration: str, submitted: bool = False) -> str:
         return "unknown"
     if metric.queue == "llm":
         return "judge"
-    if metric.levels == {"system"}:
+    if "human_corpus" in metric.needs:
         return "distribution"
     if name in _TRAINED or name.split("_")[0] in _TRAINED_HERE:
         return "trained"

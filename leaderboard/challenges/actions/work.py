@@ -105,9 +105,10 @@ def refuse(claim: Claim, problems: Iterable[Problem], more: bool = False) -> boo
         )
 
 
-def accept(claim: Claim, responses: Iterable[tuple[int, str]]) -> bool:
+def accept(claim: Claim, responses: Iterable[tuple[int, str]], folded: int = 0) -> bool:
     """The responses (primary key of the turn, text) become a system of the round's corpus version, withheld from its
-    pages, and every metric of the round is asked for. All of it in one transaction: a worker that dies leaves nothing.
+    pages, and every metric of the round is asked for. ``folded``: how many of them metrics read with other characters
+    than they hold, for the team to know. All of it in one transaction: a worker that dies leaves nothing.
 
     False, and nothing stored, when the submission is no longer ours. Raises ``UnknownMetric`` where the round names a
     metric that is not known here.
@@ -122,6 +123,12 @@ def accept(claim: Claim, responses: Iterable[tuple[int, str]]) -> bool:
         _owned(claim).update(state=State.SCORING, scoring_at=timezone.now(), system=system, error="", **NO_OWNER)
         keep_members_from_rating(submission.team_id)
         log(claim.row_id, f"Accepted: {count:,} responses. The metrics of the round are being computed.")
+        if folded:
+            log(
+                claim.row_id,
+                f"Typography: {folded:,} responses hold curly quotes, long dashes, special spaces, invisible or "
+                "decomposed characters. Metrics read them as plain ones, unless they are set to unicode=none.",
+            )
         runs.request(configurations, [system])
     settle(claim.row_id)  # a round without metrics has nothing to wait for
     return True

@@ -16,6 +16,7 @@ from leaderboard.challenges.files.csv_source import csv_rows, without_guard
 from leaderboard.challenges.files.formats import Format, format_of
 from leaderboard.challenges.files.layout import Layout, Shape, key_of
 from leaderboard.challenges.files.words import shown, shown_field, some
+from workers.metrics.unicode_folding import fold
 
 COLUMNS = ("dialog_id", "turn", "response")
 PROGRESS_EVERY = 5_000
@@ -38,6 +39,9 @@ class Counts:
     dialogues: int = 0
     responses: int = 0
     empty: int = 0
+    folded: int = 0
+    """Responses with curly quotes, unusual spaces, invisible characters and the like, which metrics read as plain
+    ones (``workers.metrics.unicode_folding``)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,10 +107,11 @@ class _Reading:
         self._filled = bytearray(layout.places)
         self._responses = 0
         self._empty = 0
+        self._folded = 0
 
     @property
     def counts(self) -> Counts:
-        return Counts(self._format, sum(self._named), self._responses, self._empty)
+        return Counts(self._format, sum(self._named), self._responses, self._empty, self._folded)
 
     def answers(self, path: Path) -> Iterator[Answer]:
         """Every sound response; the others are noted. Raises ImportFailed where nothing more can be read."""
@@ -240,6 +245,8 @@ class _Reading:
             return False
         if not text.strip():
             self._empty += 1
+        if not text.isascii() and fold(text) != text:
+            self._folded += 1
         return True
 
     def _complain_of_keys(self, line: int, value: dict[str, Any]) -> None:
