@@ -29,6 +29,8 @@ _SCRIPT_LANGUAGE = {
     "Myanmar": "my", "Sinhala": "si", "Tamil": "ta", "Telugu": "te", "Thai": "th",
 }  # fmt: skip
 """The language with the most speakers among those of the script: a guess, and shown as one."""
+NOT_LATIN = frozenset({*_SCRIPT_LANGUAGE.values(), "fa", "ja", "uk", "ur", "zh"})
+"""Languages that are not written in Latin letters."""
 _LATIN, _HAN, _KANA = "Latin", "Han", "Kana"
 _LETTERS = {
     **{script: regex.compile(rf"\p{{{script}}}") for script in (*_SCRIPT_LANGUAGE, _LATIN, _HAN)},

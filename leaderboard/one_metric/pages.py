@@ -245,6 +245,7 @@ def _on_corpus(request: HttpRequest, configuration: Configuration, version: Corp
         "gaps": gaps.answer,
         "over": sides["over"],
         "under": sides["under"],
+        "warnings": [(one.system, one.details["warning"]) for one in details if one.details.get("warning")],
         "detail_tables": tables,
         "detail_figures": figures,
         "looks": [one for one in (spread, gaps) if one.state != "present"],

@@ -126,6 +126,6 @@ def test_into_a_paper_by_commands(site: Site, tmp_path: Path) -> None:
     commands = [[inside.get(word, word) for word in command] for command in commands_in("Into a paper")]
     latex, _, _ = site.manage_all(*commands)
     assert r"\toprule" in latex
-    assert "metric:word_f1|version:1" in latex  # the signatures, as comments
+    assert "metric:word_f1|version:2" in latex  # the signatures, as comments
     assert [path.suffix for path in (tmp_path / "reports").iterdir()] == [".html"]
     assert (tmp_path / "demo-export" / "names.tsv").is_file()

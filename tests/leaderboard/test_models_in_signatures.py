@@ -43,14 +43,15 @@ def test_the_signature_of_a_correlation_names_the_model_s_revision(version: Corp
     made_with("echo", "1f")
     made_with("dull", "1f")
     row = row_of(version)
-    facts = "metric:word_f1|version:1|normalize:true|references:best|dtype:float32|model_revision:1f|corpus:small|"
+    own = "metric:word_f1|version:2|normalize:true|tokenize:auto|unicode:fold|references:best|"
+    facts = f"{own}tokenize_used:words|language:en|dtype:float32|model_revision:1f|corpus:small|"
     assert row["signature"].startswith(facts)
     assert "note" not in row
 
 
 def test_a_metric_without_a_model_has_none_in_its_signature(version: CorpusVersion) -> None:
     assert row_of(version)["signature"].startswith(
-        "metric:word_f1|version:1|normalize:true|references:best|corpus:small|"
+        "metric:word_f1|version:2|normalize:true|tokenize:auto|unicode:fold|references:best|corpus:small|"
     )
 
 

@@ -37,7 +37,8 @@ METRIC = Metric(
     name="response_length",
     version="1",
     summary="The number of tokens of the response.",
-    citation="dialeval; a baseline that every other metric should beat",
+    citation="Serban et al. (2017), A Hierarchical Latent Variable Encoder-Decoder Model for Generating Dialogues, "
+    "AAAI",
     build=ResponseLength,
     value_range=(0.0, None),
     options=OPTIONS,

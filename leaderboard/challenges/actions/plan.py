@@ -19,12 +19,8 @@ from leaderboard.challenges.actions.refusal import Refused
 from leaderboard.challenges.actions.rounds import References, RoundAsked, create_round
 from leaderboard.challenges.actions.setup import ChallengeAsked, create
 from leaderboard.challenges.models import Challenge
-from workers.metrics.configuration import parse
-from workers.metrics.registry import all_metrics
-from workers.queries import why_not_offered
+from workers.language_fit import recommended_metrics
 
-METRICS = ("word_f1", "bleu_4", "rouge_l", "meteor")
-"""The lexical ones that are reported most; the first of them ranks."""
 WEEKS_OF_A_ROUND = 4
 DAILY_LIMIT, TOTAL_LIMIT = 5, 100
 PUBLIC_SHARE = 0.5
@@ -72,8 +68,8 @@ def _round(name: str, slug: str, version: CorpusVersion, **more: Any) -> RoundAs
 
 
 def metrics_to_start_from(version: CorpusVersion) -> list[str]:
-    known = all_metrics()
-    return [name for name in METRICS if name in known and not why_not_offered(parse(name), version)]
+    """The lexical ones that are reported most in the corpus's language; the first of them ranks."""
+    return recommended_metrics(version)
 
 
 def rules_to_start_from() -> str:

@@ -29,8 +29,9 @@ from leaderboard.challenges.models.challenge import (
     random_seed,
 )
 from leaderboard.challenges.queries import organising
+from workers.language_fit import why_hard_to_read
 from workers.metric_list import Kind, by_kind
-from workers.metrics.configuration import ConfigurationError, parse
+from workers.metrics.configuration import ConfigurationError, parse, still_there
 
 DATES = ("opens_at", "closes_at", "unveil_at")
 LARGEST_LIMIT, LARGEST_SEED, MOST_TOKENS, MOST_METRICS = 1_000_000, 2**31 - 1, 10_000_000, 100
@@ -251,6 +252,18 @@ class RoundForm(forms.Form):
 
     @property
     def warnings(self) -> list[str]:
+        """What to know before this is stored: of the ranking metric, then of the references."""
+        return [*self._warnings_of_the_ranking_metric(), *self._warnings_of_references()]
+
+    def _warnings_of_the_ranking_metric(self) -> list[str]:
+        ranks = str((self.data if self.is_bound else self.initial).get("ranking_metric", ""))
+        metric = still_there(ranks)
+        if metric is None or self.version_now is None:
+            return []
+        why = why_hard_to_read(metric, self.version_now)
+        return [_("%(metric)s, which ranks: %(why)s.") % {"metric": ranks, "why": why}] if why else []
+
+    def _warnings_of_references(self) -> list[str]:
         """What hiding or showing the references would mean where the corpus is known elsewhere."""
         version = self.version_now
         if version is None:

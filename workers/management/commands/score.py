@@ -65,6 +65,9 @@ class Command(ConsoleCommand):
             self.print_json({**document, "runs": _documents(version, done)})
         else:
             self.print_table(*_table(done))
+        for run in done:
+            if warning := run.details.get("warning"):
+                self.say(f"warning: {run.configuration} on {run.system.name}: {warning}")
         failed = [run for run in done if run.state == MetricRun.State.FAILED]
         self.say(
             f"{version.corpus.slug} {version.label}: {len(done) - len(failed)} runs done, {len(failed)} failed, "

@@ -12,7 +12,7 @@ def give_identity(apps, schema_editor):
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('annotations', '0005_what_a_version_holds'),
+        ('annotations', '0006_demo_account'),
     ]
 
     operations = [
