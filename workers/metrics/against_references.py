@@ -36,7 +36,7 @@ class AgainstReferences:
         self._options = options
         self._compare = compare
         self._content_only = content_only
-        self._read: list[Read] = []
+        self._tokens: list[int] = []
         self.see_language("")
 
     def see_language(self, language: str) -> None:
@@ -47,7 +47,7 @@ class AgainstReferences:
     def score(self, examples: Sequence[Example], progress: Progress | None = None) -> list[Score]:
         """One score per example, in order; ``Undefined`` where the turn has no reference."""
         scores: list[Score] = []
-        self._read = []
+        self._tokens = []
         for example in examples:
             scores.append(self._score_one(example))
             if progress is not None and len(scores) % PROGRESS_EVERY == 0:
@@ -58,16 +58,18 @@ class AgainstReferences:
 
     def account(self) -> Account:
         """Of the last call."""
-        return Account(facts=self._tokenisation.facts, read=self._read)
+        return Account(facts=self._tokenisation.facts, read=[Read(tokens) for tokens in self._tokens])
 
     def _score_one(self, example: Example) -> Score:
-        references = [self._analyse(reference) for reference in example.references if reference.strip()]
-        response = self._analyse(example.response)
-        self._read.append(Read(len(response.tokens) + sum(len(one.tokens) for one in references)))
-        if not references:
-            return NO_REFERENCE
-        if not any(reference.tokens for reference in references):
-            return NO_READABLE_REFERENCE
+        analyse = self._analyse
+        references = [analyse(reference) for reference in example.references if reference.strip()]
+        response = analyse(example.response)
+        tokens = len(response.tokens)
+        for reference in references:
+            tokens += len(reference.tokens)
+        self._tokens.append(tokens)
+        if tokens == len(response.tokens):
+            return NO_READABLE_REFERENCE if references else NO_REFERENCE
         if not response.tokens and not example.response.isascii() and _SAYS_SOMETHING.search(example.response):
             return UNREADABLE_RESPONSE
         return self._compare(response, references)

@@ -141,10 +141,12 @@ def _cut(settings: Tokenisation) -> Callable[[str], list[str]]:
     if settings.tokenize == "words":
         folded = fold if settings.unicode == "fold" else str
         words = settings.normalised_words if settings.normalize else str.split
+        of_ascii = normalised_words if settings.normalize and settings.has_articles else words
 
         def words_of(text: str) -> list[str]:
-            plain = folded(text)
-            return words(plain if plain.isascii() else _UNSPACED.sub(r" \g<0> ", plain))
+            if text.isascii():  # nearly always: nothing to fold
+                return of_ascii(text)
+            return words(_UNSPACED.sub(r" \g<0> ", folded(text)))
 
         return words_of
     from sacrebleu.metrics.bleu import BLEU  # here, because listing the metrics must not load it
