@@ -16,16 +16,19 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from annotations import actions
 from annotations.corpus_forms import EVERYBODY, CorpusForm, SeenByForm
+from annotations.file_bodies import takes_file
 from annotations.importers.base import ImportFailed
 from annotations.importers.registry import importers
 from annotations.models import Corpus
-from annotations.page import organisers_page
+from annotations.page import organisers_alone, organisers_page
 
-organisers_only = organisers_page("home", gettext_lazy("only organisers add corpora and say who sees them"))
+ORGANISERS = ("home", gettext_lazy("only organisers add corpora and say who sees them"))
+organisers_only = organisers_page(*ORGANISERS)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @organisers_only
+@takes_file(organisers_alone(*ORGANISERS))
 def corpus_new(request: HttpRequest) -> HttpResponse:
     """The file is read whole before anything is stored, in this request: its size is bounded."""
     if request.method != "POST":

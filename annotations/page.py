@@ -86,21 +86,30 @@ def _in_pieces(lines: Iterable[str], size: int = 64_000) -> Iterator[str]:
     yield "".join(piece)
 
 
+def organisers_alone(home: str, refusal: Any) -> Callable[..., HttpResponse | None]:
+    """What stops others: who is not logged in is led to the log-in page and back, from a form to the page that the URL
+    name ``home`` stands for; who is no organiser is told 403 and ``refusal``."""
+
+    def stopped(request: HttpRequest, **_named: Any) -> HttpResponse | None:
+        if not request.user.is_authenticated:
+            return redirect_to_login(request.get_full_path() if request.method in ("GET", "HEAD") else reverse(home))
+        if not is_organiser(request.user):
+            raise PermissionDenied(refusal)
+        return None
+
+    return stopped
+
+
 def organisers_page(home: str, refusal: Any) -> Callable[[Callable[..., HttpResponse]], Callable[..., HttpResponse]]:
-    """Decorates a view of organisers. Who is not logged in is led to the log-in page and back, from a form to the page
-    that the URL name ``home`` stands for; others are told 403 and ``refusal``. No browser keeps the page: who sits down
-    at it after the organiser has logged out does not get it by going back."""
+    """Decorates a view of organisers; others are stopped (``organisers_alone``). No browser keeps the page: who sits
+    down at it after the organiser has logged out does not get it by going back."""
+    stopped = organisers_alone(home, refusal)
 
     def decorated(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
         @never_cache
         @wraps(view)
         def guarded(request: HttpRequest, *arguments: Any, **named: Any) -> HttpResponse:
-            if not request.user.is_authenticated:
-                back = request.get_full_path() if request.method in ("GET", "HEAD") else reverse(home)
-                return redirect_to_login(back)
-            if not is_organiser(request.user):
-                raise PermissionDenied(refusal)
-            return view(request, *arguments, **named)
+            return stopped(request) or view(request, *arguments, **named)
 
         return guarded
 

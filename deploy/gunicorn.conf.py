@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import gc
 import os
+import resource
 import sys
 import tempfile
 from contextlib import ExitStack
@@ -22,7 +23,8 @@ bind = f"{os.environ.get('WEB_ADDRESS') or '127.0.0.1'}:{os.environ.get('PORT') 
 # eight, some are left for pages (docs/performance.md).
 workers = int(os.environ.get("WEB_CONCURRENCY") or len(os.sched_getaffinity(0)) + 1)
 threads = 8
-worker_class = "gthread"
+# gunicorn's "gthread", whose threads no slow client can hold.
+worker_class = "dialeval_site.web_worker.Worker"
 
 # Opening a campaign of a million slots is one request of up to a minute.
 timeout = 120
@@ -56,12 +58,17 @@ def on_starting(_server: object) -> None:
 
 
 def post_worker_init(_worker: object) -> None:
-    """A thread that has work of the processor lets others go on every millisecond, not every five: a page asks the
+    """A connection is an open file, and a machine's usual limit, 1,024, is that of worker_connections alone.
+
+    A thread that has work of the processor lets others go on every millisecond, not every five: a page asks the
     database some twenty times, and waits so long after each answer while another page is being written.
 
     What was imported stays for good: looking through all of it for garbage stopped every thread for 0.1 s, whenever a
     large answer had been read.
     """
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    enough = 8192 if most == resource.RLIM_INFINITY else min(most, 8192)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (enough, most))
     sys.setswitchinterval(0.001)
     gc.collect()
     gc.freeze()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 from collections import Counter
+from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any
 
@@ -23,6 +24,7 @@ from django.utils.translation import gettext as _
 from ninja import NinjaAPI
 from ninja.errors import HttpError, ValidationError
 from ninja.openapi.schema import OpenAPISchema
+from ninja.operation import Operation
 from ninja.params.models import FileModel, FormModel, QueryModel
 from ninja.parser import Parser
 
@@ -93,23 +95,28 @@ def _refuse(source: str, errors: list[tuple[str, str]]) -> None:
     raise Refused(422, "; ".join(f"{one['field']}: {one['message']}" for one in said)[:1000], errors=said)
 
 
-@lru_cache(maxsize=1)
-def _fields_of() -> dict[tuple[str, str], dict[str, set[str]]]:
-    """(route, method) → the names of queries and of forms, files among them, that the operation takes."""
-    found: dict[tuple[str, str], dict[str, set[str]]] = {}
+def operations() -> Iterator[tuple[str, Operation]]:
+    """Each with its route, as Django's resolver names it."""
     waiting = list(api._routers)
     while waiting:
         prefix, router = waiting.pop()
         waiting += [(prefix + more, one) for more, one, *_rest in router._routers]
         for path, view in router.path_operations.items():
             route = f"api/v1/{(prefix + path).lstrip('/')}".replace("{", "<").replace("}", ">")
-            for operation in view.operations:
-                names: dict[str, set[str]] = {"query": set(), "form": set()}
-                for model in operation.models:
-                    source = {FormModel: "form", FileModel: "form", QueryModel: "query"}.get(model.__base__)
-                    if source:
-                        names[source].update(getattr(model, "__ninja_flatten_map__", None) or model.model_fields)
-                found |= {(route, method): names for method in operation.methods}
+            yield from ((route, operation) for operation in view.operations)
+
+
+@lru_cache(maxsize=1)
+def _fields_of() -> dict[tuple[str, str], dict[str, set[str]]]:
+    """(route, method) → the names of queries and of forms, files among them, that the operation takes."""
+    found: dict[tuple[str, str], dict[str, set[str]]] = {}
+    for route, operation in operations():
+        names: dict[str, set[str]] = {"query": set(), "form": set()}
+        for model in operation.models:
+            source = {FormModel: "form", FileModel: "form", QueryModel: "query"}.get(model.__base__)
+            if source:
+                names[source].update(getattr(model, "__ninja_flatten_map__", None) or model.model_fields)
+        found |= {(route, method): names for method in operation.methods}
     return found
 
 

@@ -54,7 +54,6 @@ MIDDLEWARE = [
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "dialeval_site.compression.QuickGZip",
     "dialeval_site.headers_alone.HeadersAlone",
-    "dialeval_site.unread_bodies.ReadToTheEnd",
     "dialeval_site.api_door.ApiDoor",
     "dialeval_site.body_limit.BodyLimit",
     "django.contrib.sessions.middleware.SessionMiddleware",
@@ -225,7 +224,8 @@ MAX_CORPUS_UPLOAD_BYTES = environment.whole("DIALEVAL_MAX_CORPUS_UPLOAD_MB") * 1
 MAX_UPLOAD_BYTES = environment.whole("DIALEVAL_MAX_UPLOAD_MB") * 1_000_000
 SCORE_FILES_PER_DAY = environment.whole("DIALEVAL_SCORE_FILES_PER_DAY")
 UPLOAD_FOLDER = HOME / "files"
-FILE_UPLOAD_HANDLERS = ["leaderboard.challenges.upload_handler.ToDisk"]
+FILE_UPLOAD_HANDLERS = ["leaderboard.challenges.upload_handler.NoFile"]  # body_limit says where one is taken
+DATA_UPLOAD_MAX_MEMORY_SIZE = 1_000_000  # of a form or of JSON, and all that an address takes that takes no file
 
 # --- the API, and what is sent out ----------------------------------------------------------------------------
 API_RATE = environment.whole("DIALEVAL_API_RATE")

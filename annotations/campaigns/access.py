@@ -21,7 +21,9 @@ from annotations.campaigns.outbox import is_of_somebody_else
 View = Callable[..., HttpResponse]
 
 
-organisers_page = page.organisers_page("campaigns", _("only organisers set up rating campaigns"))
+ORGANISERS = ("campaigns", _("only organisers set up rating campaigns"))
+organisers_page = page.organisers_page(*ORGANISERS)
+organisers_alone = page.organisers_alone(*ORGANISERS)
 
 
 def campaign_or_404(slug: str) -> Campaign:

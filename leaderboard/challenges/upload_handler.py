@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from django.core.files.uploadedfile import UploadedFile
-from django.core.files.uploadhandler import FileUploadHandler, StopUpload
+from django.core.files.uploadhandler import FileUploadHandler, SkipFile, StopUpload
 
 from leaderboard.challenges.uploads import incoming_path
 
@@ -47,8 +47,21 @@ class FileOnDisk(UploadedFile):
             self.close()
 
 
+class NoFile(FileUploadHandler):
+    """For every address, unless ``body_limit`` says otherwise: the form is read, a file in it is not."""
+
+    def new_file(self, *_arguments: Any, **_named: Any) -> None:
+        raise SkipFile
+
+    def receive_data_chunk(self, raw_data: bytes, start: int) -> None:
+        raise NotImplementedError("no file is read")
+
+    def file_complete(self, file_size: int) -> None:
+        raise NotImplementedError("no file is read")
+
+
 class ToDisk(FileUploadHandler):
-    """The one handler of FILE_UPLOAD_HANDLERS. How much a request may bring is checked before (``body_limit``)."""
+    """For a view that takes a file, from who may send one there: ``body_limit`` sets it, and checks the length."""
 
     file: FileOnDisk  # Django closes what has this name, where it gives up; so it is there only while a file comes
 

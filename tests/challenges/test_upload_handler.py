@@ -14,6 +14,7 @@ from django.http import UnreadablePostError
 from django.test import Client, RequestFactory
 
 from leaderboard.challenges import uploads
+from tests.campaigns.sets import made_user
 from tests.stored_uploads import files_below
 
 BOUNDARY = "boundary"
@@ -23,6 +24,7 @@ ENDING = f"\r\n--{BOUNDARY}--\r\n".encode()
 @pytest.fixture(autouse=True)
 def own_folder(tmp_path: Path, settings) -> None:
     files_below(settings, tmp_path / "files")
+    settings.FILE_UPLOAD_HANDLERS = ["leaderboard.challenges.upload_handler.ToDisk"]
 
 
 def files_left() -> list[Path]:
@@ -132,7 +134,10 @@ class Unread(io.RawIOBase):
 
 
 @pytest.mark.parametrize("length", ["6000001", "9" * 19, "9" * 5000, "many"], ids=["long", "longer", "longest", "none"])
-@pytest.mark.parametrize(("path", "kind"), [("/", "text/html"), ("/api/v1/anything", "application/problem+json")])
+@pytest.mark.parametrize(
+    ("path", "kind"),
+    [("/corpora/new/", "text/html"), ("/api/v1/challenges/a/rounds/b/submissions", "application/problem+json")],
+)
 @pytest.mark.django_db
 def test_a_request_that_is_too_long_is_refused_before_a_byte_is_read(
     settings, path: str, kind: str, length: str
@@ -148,6 +153,10 @@ def test_a_request_that_is_too_long_is_refused_before_a_byte_is_read(
 
 @pytest.mark.django_db
 def test_a_request_at_the_limit_is_not(settings) -> None:
+    """It is read, and its form is told what is missing."""
     settings.MAX_UPLOAD_BYTES = 5_000_000
-    answer = Client().post("/accounts/login/", {"file": io.BytesIO(b"x" * 5_000_000)})
-    assert answer.status_code == 200
+    organiser = Client()
+    organiser.force_login(made_user("ada", "organiser"))
+    answer = organiser.post("/corpora/new/", {"file": io.BytesIO(b"x" * 5_000_000)})
+    assert answer.status_code == 422
+    assert b"This field is required" in answer.content

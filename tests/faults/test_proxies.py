@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import datetime
 import getpass
+import os
 import re
 import shutil
 import signal
@@ -15,6 +16,7 @@ import subprocess
 import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -77,7 +79,7 @@ def begun_caddy(folder: Path, site: int, plain: int, secure: int) -> list[str]:
 
 
 def begun_nginx(folder: Path, site: int, plain: int, secure: int) -> list[str]:
-    nginx = shutil.which("nginx", path="/usr/sbin:/usr/bin:/usr/local/sbin:/usr/local/bin")
+    nginx = shutil.which("nginx", path=f"/usr/sbin:/usr/bin:/usr/local/sbin:/usr/local/bin:{os.environ['PATH']}")
     if nginx is None:
         pytest.skip("nginx is not installed here")
     text = (PROJECT / "deploy" / "nginx.conf").read_text(encoding="utf-8")
@@ -128,7 +130,13 @@ def proxied(
     request: pytest.FixtureRequest, deployed: Deployed, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Proxied]:
     begun: Callable[..., list[str]] = request.param
-    folder, plain, secure = tmp_path_factory.mktemp("proxy"), free_port(), free_port()
+    with behind(begun, deployed, tmp_path_factory.mktemp("proxy")) as proxied:
+        yield proxied
+
+
+@contextmanager
+def behind(begun: Callable[..., list[str]], deployed: Deployed, folder: Path) -> Iterator[Proxied]:
+    plain, secure = free_port(), free_port()
     command = begun(folder, deployed.port, plain, secure)
     with (folder / "log").open("wb") as log:
         process = subprocess.Popen(command, stdout=log, stderr=log)

@@ -11,19 +11,21 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_http_methods, require_POST
 
-from annotations.campaigns.access import campaign_or_404, organisers_page
+from annotations.campaigns.access import campaign_or_404, organisers_alone, organisers_page
 from annotations.campaigns.actions import checks
 from annotations.campaigns.forms.organising import CheckFileForm
 from annotations.campaigns.models import Campaign
 from annotations.campaigns.plan.check_items import LARGEST_FILE, BadCheckFile, Fault, read_check_items
 from annotations.campaigns.queries import overview
 from annotations.campaigns.queries.planning import answers_in
+from annotations.file_bodies import takes_file
 
 CHECKED_KINDS = (Campaign.Kind.TURN, Campaign.Kind.DIALOGUE)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @organisers_page
+@takes_file(organisers_alone)
 def campaign_checks(request: HttpRequest, slug: str) -> HttpResponse:
     campaign = campaign_or_404(slug)
     form = CheckFileForm(request.POST or None, request.FILES or None)

@@ -12,6 +12,7 @@ from ninja import File, Form, Path, Query, Router, Schema, Status
 from ninja.files import UploadedFile
 from pydantic import Field
 
+from annotations.file_bodies import takes_file
 from annotations.rest.access import Token
 from annotations.rest.document import refusals
 from annotations.rest.paging import Page, Paging
@@ -31,7 +32,7 @@ from leaderboard.challenges.api.schemas import (
     SubmissionOut,
     TrackName,
 )
-from leaderboard.challenges.models import Round
+from leaderboard.challenges.models import Round, Team
 from leaderboard.challenges.phase import phase_of
 from leaderboard.challenges.queries.board import round_board
 from leaderboard.challenges.queries.downloads import dialogues_file, template_file, why_no_download
@@ -191,6 +192,16 @@ def not_taken(refusal: NotTaken) -> Refused:
     return Refused(status_of(refusal), refusal.message, code=refusal.code, errors=errors)
 
 
+def _place(request: HttpRequest, slug: str, round: str) -> tuple[Round, Team]:
+    """Where the sender may hand in. Raises ``Refused``."""
+    Token("submit")(request)
+    one = round_at(request, slug, round)
+    team = access.team_of(request.user, one.challenge)
+    if team is None:
+        raise Refused(403, _("Found or join a team first."), code="not_member")
+    return one, team
+
+
 @router.post(
     f"{ROUND}/submissions",
     auth=Token("submit"),
@@ -200,6 +211,7 @@ def not_taken(refusal: NotTaken) -> Refused:
     tags=["submissions"],
     openapi_extra=refusals(409, 413),
 )
+@takes_file(_place)
 def submit(
     request: HttpRequest,
     place: Path[RoundPlace],
@@ -208,10 +220,7 @@ def submit(
 ) -> Status[Any]:
     """201: it was received and a worker will read it; follow it at `GET /submissions/{id}`. 200: these bytes count
     already, and nothing was counted anew. 409 with a `code`: closed, upcoming, track, limit_day, limit_total."""
-    round = round_at(request, place.slug, place.round)
-    team = access.team_of(request.user, round.challenge)
-    if team is None:
-        raise Refused(403, _("Found or join a team first."), code="not_member")
+    round, team = _place(request, place.slug, place.round)
     try:
         received = receive(
             round,

@@ -10,6 +10,7 @@ from ninja.files import UploadedFile
 from pydantic import Field
 
 from annotations.api import CorpusPlace, VersionWish, version_of
+from annotations.file_bodies import takes_file
 from annotations.rest.access import Token
 from annotations.rest.document import refusals
 from annotations.rest.texts import Text
@@ -30,6 +31,10 @@ class ScoresIn(Schema):
     link: Text = Field("", max_length=300, description="Where the metric is described.")
 
 
+def _needs_token(request: HttpRequest, slug: str) -> None:  # noqa: ARG001  whose token it is says all
+    Token("submit")(request)
+
+
 @router.post(
     "/corpora/{slug:slug}/metric-scores",
     auth=Token("submit"),
@@ -38,6 +43,7 @@ class ScoresIn(Schema):
     summary="Hand in a metric's scores of a corpus",
     openapi_extra=refusals(409, 413),
 )
+@takes_file(_needs_token)
 def submit_metric_scores(
     request: HttpRequest,
     place: Path[CorpusPlace],

@@ -16,6 +16,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
+from annotations.file_bodies import takes_file
 from leaderboard.challenges.access import round_or_404, submission_or_404, team_of
 from leaderboard.challenges.actions.receiving import NotTaken, Received, receive
 from leaderboard.challenges.forms.prompt import NameFields, PromptFileForm, PromptForm, initial_of, starting_values
@@ -34,8 +35,20 @@ CHARACTERS_A_TOKEN = 4
 """In English, roughly. The endpoint's own count decides."""
 
 
+def _place(request: HttpRequest, slug: str, round_slug: str) -> tuple[Round, Team] | HttpResponse:
+    """Where the sender may hand in, or what refuses it."""
+    round = _prompt_round_or_404(request, slug, round_slug)
+    if not request.user.is_authenticated:
+        return redirect_to_login(reverse("prompt-new", args=[slug, round_slug]))
+    team = team_of(request.user, round.challenge)
+    if team is None:
+        raise PermissionDenied(_("only members of a team hand in prompts: make a team or join one first"))
+    return round, team
+
+
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
+@takes_file(_place)
 def prompt_new(request: HttpRequest, slug: str, round_slug: str) -> HttpResponse:
     round = _prompt_round_or_404(request, slug, round_slug)
     if not request.user.is_authenticated:
@@ -45,7 +58,8 @@ def prompt_new(request: HttpRequest, slug: str, round_slug: str) -> HttpResponse
         return _page(request, round, form)
     if "download" in request.POST:
         return _download(request, round)
-    return _hand_in(request, round)
+    place = _place(request, slug, round_slug)
+    return place if isinstance(place, HttpResponse) else _hand_in(request, *place)
 
 
 @require_POST
@@ -72,10 +86,7 @@ def _prompt_round_or_404(request: HttpRequest, slug: str, round_slug: str) -> Ro
 # --- handing in ------------------------------------------------------------------------------------------------
 
 
-def _hand_in(request: HttpRequest, round: Round) -> HttpResponse:
-    team = team_of(request.user, round.challenge)
-    if team is None:
-        raise PermissionDenied(_("only members of a team hand in prompts: make a team or join one first"))
+def _hand_in(request: HttpRequest, round: Round, team: Team) -> HttpResponse:
     from_file = "from_file" in request.POST
     calls = round.calls_per_utterance
     form = PromptForm(None if from_file else request.POST, initial=starting_values(), most_calls=calls)

@@ -18,6 +18,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from annotations import page
 from annotations.campaigns.access import login_needed, wants_json
+from annotations.file_bodies import takes_file
 from annotations.queries import counts_of, visible_corpora
 from leaderboard.challenges.access import round_or_404, team_of
 from leaderboard.challenges.actions.receiving import NotTaken, Received, receive
@@ -74,9 +75,8 @@ def round_context(request: HttpRequest, one: Round, form: SubmissionForm | None 
     }
 
 
-@require_POST
-def round_submit(request: HttpRequest, slug: str, round_slug: str) -> HttpResponse:
-    """Takes a file in. A page that sent it by itself, to show how far it is, asks for JSON and goes where it says."""
+def _place(request: HttpRequest, slug: str, round_slug: str) -> tuple[Round, Team] | HttpResponse:
+    """Where the sender may hand in, or what refuses it."""
     one = round_or_404(request.user, slug, round_slug)
     if not request.user.is_authenticated:
         back = reverse("round", args=[slug, round_slug])
@@ -84,6 +84,17 @@ def round_submit(request: HttpRequest, slug: str, round_slug: str) -> HttpRespon
     team = team_of(request.user, one.challenge)
     if team is None:
         return _refused(request, one, SubmissionForm(), 403, _("Make or join a team first."))
+    return one, team
+
+
+@require_POST
+@takes_file(_place)
+def round_submit(request: HttpRequest, slug: str, round_slug: str) -> HttpResponse:
+    """Takes a file in. A page that sent it by itself, to show how far it is, asks for JSON and goes where it says."""
+    place = _place(request, slug, round_slug)
+    if isinstance(place, HttpResponse):
+        return place
+    one, team = place
     form = SubmissionForm(request.POST, request.FILES)
     if not form.is_valid():
         return _refused(request, one, form, 422)

@@ -18,6 +18,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from annotations import page
 from annotations.campaigns.access import login_needed, wants_json
+from annotations.file_bodies import takes_file
 from annotations.models import CorpusVersion
 from annotations.queries import shown_systems, visible_corpora
 from leaderboard.challenges.actions.receiving import NotTaken, Received
@@ -34,12 +35,20 @@ from leaderboard.queries import rated_levels
 CONTENT_TYPES = {"csv": "text/csv; charset=utf-8", "jsonl": "application/x-ndjson"}
 
 
+def _log_in_first(request: HttpRequest, slug: str) -> HttpResponse | None:
+    page.version_or_404(request, slug)
+    if request.user.is_authenticated:
+        return None
+    return login_needed() if wants_json(request) else redirect_to_login(reverse("metric-scores", args=[slug]))
+
+
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
+@takes_file(_log_in_first)
 def metric_scores(request: HttpRequest, slug: str) -> HttpResponse:
     version = page.version_or_404(request, slug)
     if request.method == "POST":
-        return _hand_in(request, version)
+        return _log_in_first(request, slug) or _hand_in(request, version)
     context = _context(request, version)
     return page.page(request, "challenges/metric_scores.html", context, [context["table"]])
 
@@ -70,9 +79,6 @@ def _context(request: HttpRequest, version: CorpusVersion, form: ScoresForm | No
 
 def _hand_in(request: HttpRequest, version: CorpusVersion) -> HttpResponse:
     """A page that sent the file by itself, to show how far it is, asks for JSON and goes where it says."""
-    if not request.user.is_authenticated:
-        back = reverse("metric-scores", args=[version.corpus.slug])
-        return login_needed() if wants_json(request) else redirect_to_login(back)
     form = ScoresForm(request.POST, request.FILES)
     if not form.is_valid():
         return _refused(request, version, form, 422)

@@ -1,0 +1,232 @@
+"""Two hundred clients that take their time, and what everybody else notices of them: nothing.
+
+gunicorn as deploy/ starts it, by itself and behind the proxies of deploy/. nginx is tried where the machine has it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import socket
+import ssl
+import statistics
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext, suppress
+from pathlib import Path
+
+import httpx2
+import pytest
+
+from tests.challenges.http_participant import form
+from tests.conftest import made_site
+from tests.faults.test_deployment import Deployed
+from tests.faults.test_proxies import A_START, ACCOUNT, NAME, PASSWORD, begun_caddy, begun_nginx, behind
+from tests.site import wait_until
+
+pytestmark = pytest.mark.slow
+
+CROWD = 200
+A_BYTE_EVERY_SECONDS = 2
+QUICK_SECONDS = 5
+"""For an answer that takes milliseconds, on a machine that does much else. A thread that is held is held for longer."""
+ALL_ARE_GONE_SECONDS = 120
+"""The web server gives them 20 s, Caddy a minute."""
+HAND_IN = "/api/v1/challenges/cup/rounds/one/submissions"
+LOG_IN = "/accounts/login/"
+
+SET_UP = """
+import json
+from annotations.models import Corpus
+from tests.api_client import token_of
+from tests.challenges.sets import open_challenge, open_round, small_version, team_with_member
+version = small_version(3, 2, ("alpha", "=beta"))
+Corpus.objects.update(is_public=True)
+round = open_round(version, open_challenge("cup"), slug="one", daily_limit=500, total_limit=500)
+team, user = team_with_member(round.challenge)
+print(json.dumps(token_of(user, "read", "submit")))
+"""
+
+
+def posted(length: int, body: bytes, path: str = LOG_IN) -> bytes:
+    kind = "multipart/form-data; boundary=x" if body else "application/x-www-form-urlencoded"
+    head = f"POST {path} HTTP/1.1\r\nHost: {NAME}\r\nX-Forwarded-Proto: https\r\nContent-Type: {kind}\r\n"
+    return f"{head}Content-Length: {length}\r\n\r\n".encode() + body
+
+
+A_FILE = b'--x\r\nContent-Disposition: form-data; name="file"; filename="a.csv"\r\n\r\n' + b"a" * 30_000
+BEGINNINGS = {
+    "150 MB announced": posted(150_000_000, b"").rstrip() + b"\r\n\r\nu",
+    "a small body announced": posted(400, b"").rstrip() + b"\r\n\r\nu",
+    "headers that do not end": f"POST {LOG_IN} HTTP/1.1\r\nHost: {NAME}\r\nX-Slow: a".encode(),
+    "a file from nobody": posted(150_000_000, A_FILE, "/challenges/cup/rounds/one/submit/"),
+    "a small file from nobody": posted(60_000, A_FILE),
+}
+
+
+class Crowd:
+    """Connections that send a beginning, and then a byte now and then, until the other side ends them."""
+
+    def __init__(self, port: int, is_secure: bool, beginning: bytes, every: float = A_BYTE_EVERY_SECONDS) -> None:
+        self.port, self.beginning, self.every = port, beginning, every
+        self.context = ssl.create_default_context()
+        self.context.check_hostname, self.context.verify_mode = False, ssl.CERT_NONE
+        self.is_secure = is_secure
+        self.connections: list[socket.socket] = []
+        self.heard: list[bytes] = []
+        self.stopping = threading.Event()
+        self.dripping = threading.Thread(target=self._drip)
+
+    def come(self, count: int) -> None:
+        for _ in range(count):
+            connection = socket.create_connection(("127.0.0.1", self.port), A_START)
+            if self.is_secure:
+                connection = self.context.wrap_socket(connection, server_hostname=NAME)
+            connection.sendall(self.beginning)
+            connection.setblocking(False)
+            self.connections.append(connection)
+        if not self.dripping.is_alive():
+            self.dripping.start()
+
+    def _drip(self) -> None:
+        while not self.stopping.wait(self.every):
+            for connection in list(self.connections):
+                if self._has_ended(connection):
+                    self.connections.remove(connection)
+                    connection.close()
+
+    def _has_ended(self, connection: socket.socket) -> bool:
+        try:
+            if not self.beginning.endswith(b"\n\n"):
+                connection.send(b"a")
+            while True:
+                received = connection.recv(65_536)
+                if not received:
+                    return True
+                self.heard.append(received)
+        except (BlockingIOError, ssl.SSLWantReadError, ssl.SSLWantWriteError):
+            return False
+        except OSError:
+            return True
+
+    def go(self) -> None:
+        self.stopping.set()
+        if self.dripping.is_alive():
+            self.dripping.join()
+        for connection in self.connections:
+            connection.close()
+
+
+@contextmanager
+def crowd(place: Place, beginning: bytes, count: int = CROWD) -> Iterator[Crowd]:
+    them = Crowd(place.port, place.is_secure, beginning)
+    try:
+        them.come(count)
+        yield them
+    finally:
+        them.go()
+
+
+class Place:
+    """Where visitors come in."""
+
+    def __init__(self, deployed: Deployed, token: str, secure: int | None = None) -> None:
+        self.deployed, self.token = deployed, token
+        self.port, self.is_secure = (secure, True) if secure else (deployed.port, False)
+
+    def visitor(self) -> httpx2.Client:
+        address = f"http{'s' if self.is_secure else ''}://127.0.0.1:{self.port}"
+        sent = {"Host": NAME, "X-Forwarded-Proto": "https", "Origin": f"https://{NAME}"}
+        return httpx2.Client(base_url=address, verify=False, headers=sent, timeout=30, trust_env=False)
+
+    def seconds_of_health(self, times: int = 15) -> list[float]:
+        """Each time a new connection, as of somebody who has just come."""
+        found = []
+        for _ in range(times):
+            begun = time.monotonic()
+            with suppress(httpx2.HTTPError), self.visitor() as visitor:
+                assert visitor.get("/health/").status_code == 200
+            found.append(time.monotonic() - begun)
+            time.sleep(0.2)
+        print(
+            f"health: p50 {statistics.median(found):.3f}, p95 {sorted(found)[int(0.95 * len(found))]:.3f}, "
+            f"longest {max(found):.3f} s"
+        )
+        return found
+
+    def log_in(self) -> int:
+        with self.visitor() as visitor:
+            page = visitor.get(LOG_IN)
+            (token,) = set(re.findall(r'name="csrfmiddlewaretoken" value="(\w+)"', page.text))
+            cookies = "; ".join(f"{cookie.name}={cookie.value}" for cookie in page.cookies.jar)
+            headers = {"Referer": f"https://{NAME}{LOG_IN}", "Cookie": cookies}
+            sent = {"username": "wren", "password": PASSWORD, "csrfmiddlewaretoken": token}
+            return visitor.post(LOG_IN, data=sent, headers=headers).status_code
+
+    def hand_in(self, size: int) -> int:
+        """A file of its own each time: the same again would not count."""
+        with self.visitor() as visitor:
+            file = os.urandom(16).hex().encode() + b"a" * size
+            sent = {"files": {"file": ("responses.jsonl", file)}, "data": {"name": "mine"}}
+            return visitor.post(HAND_IN, headers={"Authorization": f"Bearer {self.token}"}, **sent).status_code
+
+    def incoming(self) -> list[Path]:
+        return list((self.deployed.site.home / "files" / "incoming").glob("*"))
+
+
+@pytest.fixture(scope="module")
+def deployed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployed]:
+    with made_site(tmp_path_factory.mktemp("slow-clients")) as site:
+        deployed = Deployed(site)
+        site.settings |= {"ALLOWED_HOSTS": NAME, "DIALEVAL_API_RATE": "100000"}
+        deployed.release()
+        site.python(ACCOUNT.format(PASSWORD))
+        deployed.start("web")
+        wait_until(lambda: deployed.ask("/health/", Host=NAME)[0] == 200, A_START, "the web server answers")
+        yield deployed
+
+
+@pytest.fixture(scope="module")
+def token(deployed: Deployed) -> str:
+    return str(json.loads(deployed.site.python(SET_UP)))
+
+
+@pytest.fixture(scope="module", params=[None, begun_caddy, begun_nginx], ids=["no proxy", "Caddy", "nginx"])
+def place(
+    request: pytest.FixtureRequest, deployed: Deployed, token: str, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Place]:
+    begun: Callable[..., list[str]] | None = request.param
+    proxy = behind(begun, deployed, tmp_path_factory.mktemp("proxy")) if begun else nullcontext()
+    with proxy as proxied:
+        yield Place(deployed, token, proxied.secure if proxied else None)
+
+
+@pytest.mark.parametrize("kind", BEGINNINGS)
+def test_the_site_answers_while_two_hundred_send_a_byte_now_and_then(place: Place, kind: str) -> None:
+    with crowd(place, BEGINNINGS[kind], CROWD // 2) as them:
+        assert max(place.seconds_of_health()) < QUICK_SECONDS
+        them.come(CROWD // 2)
+        assert max(place.seconds_of_health()) < QUICK_SECONDS
+        assert place.log_in() == 302
+        assert place.hand_in(3_000_000) == 201
+        assert place.incoming() == []
+        wait_until(lambda: not them.connections, ALL_ARE_GONE_SECONDS, "the site has ended their connections")
+    assert place.incoming() == []
+
+
+def test_an_upload_over_a_slow_line_arrives(place: Place) -> None:
+    """100 kB/s for longer than the web server's window."""
+    fields = {"name": "over a slow line"}
+    body, kind = form(fields, "responses.jsonl", os.urandom(8).hex().encode() + b"a" * 2_500_000)
+
+    def slowly() -> Iterator[bytes]:
+        for start in range(0, len(body), 50_000):
+            yield body[start : start + 50_000]
+            time.sleep(0.5)
+
+    headers = {"Content-Length": str(len(body)), "Content-Type": kind, "Authorization": f"Bearer {place.token}"}
+    with place.visitor() as visitor:
+        answer = visitor.post(HAND_IN, content=slowly(), headers=headers)
+    assert answer.status_code == 201, answer.text
