@@ -1,4 +1,5 @@
-"""Which views take a file, and from whom. Said at the view; asked by the site before it reads a byte of a body.
+"""Which views take a file, and from whom. Said at the view; asked by the site before it reads a
+byte of a body.
 
 What a view does not say so of takes forms and JSON alone (``dialeval_site.body_limit``).
 """
@@ -16,10 +17,9 @@ _ADMISSION = "admission_of_files"
 def takes_file(admission: Admission) -> Callable[[View], View]:
     """Declares that a view takes a file.
 
-    Args:
-        admission: gets the request and what the address names. Where the sender may not send a file here, it returns
-            the ``HttpResponse`` that says so, or raises what the view would. It reads nothing of the body.
-    """
+    Args: admission: gets the request and what the address names. Where the sender may not send a
+    file here, it returns the ``HttpResponse`` that says so, or raises what the view would. It reads
+    nothing of the body."""
 
     def declared(view: View) -> View:
         setattr(view, _ADMISSION, admission)

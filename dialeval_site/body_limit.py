@@ -1,9 +1,10 @@
 """What a request may bring, decided before a byte of its body is read.
 
-Every address takes a form, or JSON, of ``DATA_UPLOAD_MAX_MEMORY_SIZE``. A view that says so (``takes_file``) takes a
-file of ``MAX_UPLOAD_BYTES``, from who may send one there. The middleware refuses the rest, before CSRF's middleware
-reads a form to look for its token, and says so where a file found no room on the disk; the web server, which takes in a body before anything of the site runs, asks
-``file_sender`` about one that is larger than a form.
+Every address takes a form, or JSON, of ``DATA_UPLOAD_MAX_MEMORY_SIZE``. A view that says so
+(``takes_file``) takes a file of ``MAX_UPLOAD_BYTES``, from who may send one there. The middleware
+refuses the rest, before CSRF's middleware reads a form to look for its token; the web server, which
+takes in a body before anything of the site runs, asks ``file_sender`` about one that is larger than
+a form. A file that found no room on the disk is told so.
 """
 
 from __future__ import annotations
@@ -49,15 +50,20 @@ class BodyLimit:
         return _not_written(request) if getattr(request, "upload_failed", False) else response
 
     def process_view(
-        self, request: HttpRequest, _view: Callable[..., Any], _arguments: Any, named: dict[str, Any]
+        self,
+        request: HttpRequest,
+        _view: Callable[..., Any],
+        _arguments: Any,
+        named: dict[str, Any],
     ) -> HttpResponseBase | None:
         length, most_of_a_form = _length(request), settings.DATA_UPLOAD_MAX_MEMORY_SIZE
         admission = _admission_at(request)
-        if length > (most_of_a_form if admission is None else settings.MAX_UPLOAD_BYTES + BESIDE_THE_FILE):
+        most_of_a_file = settings.MAX_UPLOAD_BYTES + BESIDE_THE_FILE
+        if length > (most_of_a_form if admission is None else most_of_a_file):
             return _too_large(request, admission)
         comes_in_chunks = "Transfer-Encoding" in request.headers
-        brings_file = length > most_of_a_form or request.content_type == "multipart/form-data" or comes_in_chunks
-        if admission is not None and brings_file:
+        is_in_parts = request.content_type == "multipart/form-data"
+        if admission is not None and (length > most_of_a_form or is_in_parts or comes_in_chunks):
             if (refusal := _refusal(request, admission, named)) is not None:
                 return refusal
             request.upload_handlers = [ToDisk(request)]
@@ -67,9 +73,9 @@ class BodyLimit:
 
 
 def file_sender(environ: dict[str, Any], length: int) -> object:
-    """Who sends this, where they may send a file of this length here, else None: then the site itself says why, to a
-    request without a body. Nothing of the body is read. Whoever asks closes the database's connections as at a
-    request's ends."""
+    """Who sends this, where they may send a file of this length here, else None: then the site
+    itself says why, to a request without a body. Nothing of the body is read. Whoever asks closes
+    the database's connections as at a request's ends."""
     try:
         request = WSGIRequest(environ)
         request.resolver_match = match = resolve(request.path_info)
@@ -103,7 +109,11 @@ def _admissions_of_api() -> dict[tuple[str, str], Admission]:
     }
 
 
-def _refusal(request: HttpRequest, admission: Admission, named: dict[str, Any]) -> HttpResponseBase | None:
+def _refusal(
+    request: HttpRequest,
+    admission: Admission,
+    named: dict[str, Any],
+) -> HttpResponseBase | None:
     try:
         answer = admission(request, **named)
     except Exception as refusal:
@@ -125,7 +135,7 @@ def _length(request: HttpRequest) -> int:
 
 def _too_large(request: HttpRequest, admission: Admission | None) -> HttpResponse:
     if admission is None:
-        message = _("This is larger than %(limit)s MB, more than this address takes. Nothing of it was stored.")
+        message = _("This is larger than %(limit)s MB, the most that this address takes.")
         limit = settings.DATA_UPLOAD_MAX_MEMORY_SIZE
     else:
         message = _("The file is larger than %(limit)s MB. Nothing of it was stored.")

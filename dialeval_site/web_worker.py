@@ -1,11 +1,12 @@
 """gunicorn's worker with threads, changed in one thing: no client, however slow, holds a thread.
 
-gunicorn's own reads a request and writes its answer in the thread that runs Django, for as long as the client takes.
-Here the worker's loop reads requests and sends what a client does not take at once; a thread gets a request when it
-is whole, and gives its answer away. A body that is larger than a form is only read where ``body_limit`` says that its
-sender may send a file there. It goes to a file without a name beside the uploads, which ends with the request.
+gunicorn's own reads a request and writes its answer in the thread that runs Django, for as long as
+the client takes. Here the worker's loop reads requests, and sends what a client does not take at
+once; a thread gets a request that is whole, and gives its answer away. A body that is larger than a
+form is read only where ``body_limit`` says that its sender may send a file there. It goes to a file
+without a name beside the uploads, which ends with the request.
 
-Every wait on a client has an end; the constants below say when.
+Every wait on a client has an end. The constants say when; docs/operators.md tells them.
 """
 
 from __future__ import annotations
@@ -35,26 +36,27 @@ from gunicorn.http.unreader import IterUnreader
 from gunicorn.workers.gthread import STOP_KEEPALIVE_LINGER, TConn, ThreadWorker
 
 HEAD_SECONDS = 10
-"""For a request's line and headers, from the connection's beginning or the first byte after a rest."""
+"""For a request's line and headers, counted from a connection's first moment, or the first byte
+after a rest."""
 LARGEST_HEAD = 65_536
 WINDOW_SECONDS, LEAST_RATE = 20, 4_000
-"""Of a body, or of an answer, at least so many bytes a second move in each window; what ends within one may be
-slower."""
+"""At least so many bytes a second of a body, or of an answer, move in each window. What ends within
+one may be slower."""
 LONGEST_SECONDS = 3_600
 """For one body, or one answer."""
 HELD_BYTES = 128_000_000
 """Of requests that are not whole. Where there would be more, or more connections than gunicorn's
 ``worker_connections``, who has been sending for longest makes way."""
 FILES_AT_ONCE = 4
-"""Bodies with files that one sender may have under way in one process."""
+"""Bodies with files that one sender may have under way."""
 REFUSED_SECONDS, REFUSED_BYTES = 30, 64_000_000
-"""What a refused client goes on sending is read and forgotten, so that it hears why: many send all before they
-listen."""
+"""What a refused client goes on sending is read and forgotten, so that it hears why: many send all
+before they listen."""
 CLOSING_SECONDS, CLOSING_BYTES = 2, 65_536
-IN_MEMORY = 1_000_000
-"""Of an answer that its client does not take; more goes to a file."""
-AT_ONCE = 262_144
-PIECE, PIECES_AT_ONCE = 65_536, 16
+KEPT_IN_MEMORY, KEPT_BYTES = 131_072, 1_000_000_000
+"""Of one answer that its client does not take, more of which goes to a file; and of all answers.
+Where these would be more, the largest makes way."""
+READ_AT_ONCE, SENT_AT_ONCE, PIECE = 262_144, 1_048_576, 65_536
 
 COLLECT, KEEP, CLOSE = "collect", "keep", "close"
 TOO_SLOW = "The request did not arrive in time. Nothing of it was stored."
@@ -63,71 +65,80 @@ TOO_MANY = "Too many of your files are on their way. Send this one when they hav
 
 
 class Outgoing(socket.socket):
-    """A client's connection, never blocking: what the client does not take at once is kept until ``flush``."""
+    """A client's connection, never blocking: what the client does not take waits for ``flush``."""
 
     def __init__(self, accepted: socket.socket) -> None:
-        super().__init__(accepted.family, accepted.type, accepted.proto, fileno=accepted.detach())
+        number = accepted.detach()
+        super().__init__(accepted.family, accepted.type, accepted.proto, fileno=number)
         self.setblocking(False)
-        self.kept: list[tuple[Any, int, int]] = []  # file, where to go on, where to end
-        self.sent = 0
+        self.sent = self.stored = 0
+        self._parts: list[list[Any]] = []
+        """Each a file, where to go on, where to end."""
 
     def sendall(self, data: Any, flags: int = 0, /) -> None:
         data = memoryview(data).cast("B")
         if self.flush():
             with suppress(BlockingIOError):
-                data = data[self._count(self.send(data, flags)) :]
-        if data:
-            self._keep(data)
+                sent = self.send(data, flags)
+                self.sent += sent
+                data = data[sent:]
+        if not data:
+            return
+        if self.stored + len(data) > KEPT_BYTES:
+            raise ConnectionResetError(errno.ECONNRESET, "the client does not take its answer")
+        if not self._parts or not isinstance(self._parts[-1][0], tempfile.SpooledTemporaryFile):
+            file = tempfile.SpooledTemporaryFile(KEPT_IN_MEMORY, dir=_folder())  # noqa: SIM115
+            self._parts.append([file, 0, 0])
+        part = self._parts[-1]
+        part[0].seek(part[2])
+        part[0].write(data)
+        part[2] += len(data)
+        self.stored += len(data)
 
     def sendfile(self, file: Any, offset: int = 0, count: int | None = None) -> int:
-        """The file is its view's, which closes it: the copy of its number stays."""
+        """The view closes the file; a copy of its descriptor stays."""
         end = os.fstat(file.fileno()).st_size if count is None else offset + count
-        self.kept.append((os.fdopen(os.dup(file.fileno()), "rb", buffering=0), offset, end))
+        self._parts.append([os.fdopen(os.dup(file.fileno()), "rb", buffering=0), offset, end])
         self.flush()
         return end - offset
 
-    def _keep(self, data: memoryview) -> None:
-        file, place, end = self.kept[-1] if self.kept else (None, 0, 0)
-        if not isinstance(file, tempfile.SpooledTemporaryFile):
-            file, place, end = tempfile.SpooledTemporaryFile(IN_MEMORY, dir=_folder()), 0, 0  # noqa: SIM115
-            self.kept.append((file, place, end))
-        file.seek(end)
-        file.write(data)
-        self.kept[-1] = (file, place, end + len(data))
-
-    def _count(self, sent: int) -> int:
-        self.sent += sent
-        return sent
-
     def flush(self) -> bool:
-        """Send what the client takes now, of much only some, since others wait. Whether nothing is left. Raises
-        OSError where the client is gone."""
-        for _ in range(PIECES_AT_ONCE):
-            if not self.kept:
-                break
-            file, place, end = self.kept[0]
+        """Send what the client takes now; of much only some, for others wait.
+
+        Returns:
+            Whether nothing is left.
+
+        Raises:
+            OSError: the client is gone.
+        """
+        most = self.sent + SENT_AT_ONCE
+        while self._parts and self.sent < most:
+            file, place, end = self._parts[0]
             file.seek(place)
             piece = file.read(min(PIECE, end - place))
+            if not piece:
+                file.close()
+                del self._parts[0]
+                self.stored = self.stored if self._parts else 0
+                continue
             try:
-                place += self._count(self.send(piece)) if piece else end - place
+                sent = self.send(piece)
             except BlockingIOError:
                 return False
-            if place < end:
-                self.kept[0] = (file, place, end)
-            else:
-                file.close()
-                del self.kept[0]
-        return not self.kept
+            self.sent += sent
+            self._parts[0][1] += sent
+        return not self._parts
 
     def close(self) -> None:
-        for file, _place, _end in self.kept:
+        for file, _place, _end in self._parts:
             file.close()
-        self.kept.clear()
+        self._parts.clear()
         super().close()
 
 
 class Connection(TConn):  # type: ignore[misc]
-    """``stage`` is what the loop does with it: "head", "body", "answer" or "farewell"."""
+    """``stage`` is what its client is waited for: "head" and "body" of a request, to take an
+    "answer", or to close the connection ("farewell")."""
 
     sock: Outgoing
 
@@ -137,23 +148,22 @@ class Connection(TConn):  # type: ignore[misc]
         self.requests = 0
         self.request: Any = None
         self.length = 0
-        self.body: Any = None
-        self.expects_word = False
+        self.waits_for_word = False
         self.asks_first = False
+        self.body: Any = None
         self.sender: Hashable = None
         self.held = 0
         self.outcome = CLOSE
-        self.stage = ""
-        self.began = self.window_began = 0.0
-        self.moved = 0
+        self.most_after_refusal = CLOSING_BYTES
+        self.enter("head")
 
     def enter(self, stage: str) -> None:
-        self.stage, self.began, self.moved = stage, time.monotonic(), 0
-        self.window_began = self.began
+        self.stage, self.moved = stage, 0
+        self.began = self.window_began = time.monotonic()
 
 
 class Unread(io.RawIOBase):
-    """The body of a request that is answered without one."""
+    """The body of a request that is answered without it."""
 
     def readable(self) -> bool:
         return True
@@ -163,11 +173,12 @@ class Unread(io.RawIOBase):
 
 
 class Worker(ThreadWorker):  # type: ignore[misc]
-    """For ``worker_class`` of ``deploy/gunicorn.conf.py``."""
+    """For ``worker_class`` of ``deploy/gunicorn.conf.py``. All but ``handle`` runs in the loop."""
 
     def __init__(self, *arguments: Any, **named: Any) -> None:
         super().__init__(*arguments, **named)
         self.waiting: dict[Connection, None] = {}
+        """The oldest first."""
         self.held = 0
         self.files_under_way: Counter[Hashable] = Counter()
         self.next_look = 0.0
@@ -178,7 +189,18 @@ class Worker(ThreadWorker):  # type: ignore[misc]
         if cfg.is_ssl:
             raise ConfigError("HTTPS ends at the proxy: this worker takes no certificate")
 
-    # --- reading: all of this runs in the loop -----------------------------------------------------------------
+    def load_wsgi(self) -> None:
+        super().load_wsgi()
+        from django.conf import settings  # it is set up now
+        from django.db import close_old_connections
+
+        from dialeval_site.body_limit import file_sender
+
+        self.most_of_a_form = settings.DATA_UPLOAD_MAX_MEMORY_SIZE
+        self.file_sender = file_sender
+        self.close_old_connections = close_old_connections
+
+    # --- reading a request -----------------------------------------------------------------------
 
     def accept(self, listener: socket.socket) -> None:
         try:
@@ -190,43 +212,32 @@ class Worker(ThreadWorker):  # type: ignore[misc]
                 raise
             return
         self.nr_conns += 1
-        conn = Connection(self.cfg, client_sock, client_addr, listener.getsockname())
-        self._begin(conn)
+        self._receive(Connection(self.cfg, client_sock, client_addr, listener.getsockname()))
         if self.nr_conns >= self.worker_connections:
             self._make_way()
 
     def on_client_socket_readable(self, conn: Connection, client: socket.socket) -> None:
-        """It was kept alive, and asks again."""
+        """The next request on a connection that was kept."""
         self.poller.unregister(client)
         self.keepalived_conns.remove(conn)
-        self._begin(conn)
-
-    def _begin(self, conn: Connection) -> None:
         conn.enter("head")
-        if conn.received:
-            data, conn.received = bytes(conn.received), bytearray()
-            self._read_head(conn, data)
-        else:
-            self._receive(conn)
+        self._receive(conn)
 
     def _receive(self, conn: Connection) -> None:
         try:
-            data = conn.sock.recv(AT_ONCE)
+            data = conn.sock.recv(READ_AT_ONCE)
         except BlockingIOError:
             self._wait(conn)
             return
         except OSError:
             data = b""
-        if not data:
-            self._drop(conn)
-            return
         conn.moved += len(data)
-        if conn.stage == "head":
+        if not data or (conn.stage == "farewell" and conn.moved > conn.most_after_refusal):
+            self._drop(conn)
+        elif conn.stage == "head":
             self._read_head(conn, data)
         elif conn.stage == "body":
             self._read_body(conn, data)
-        elif conn.moved > conn.length:
-            self._drop(conn)  # more than a farewell takes
 
     def _read_head(self, conn: Connection, data: bytes) -> None:
         known = max(0, len(conn.received) - 3)
@@ -241,25 +252,26 @@ class Worker(ThreadWorker):  # type: ignore[misc]
         unreader = IterUnreader([bytes(conn.received)])
         conn.requests += 1
         try:
-            request = conn.request = Request(self.cfg, unreader, conn.client, conn.requests)
+            request = Request(self.cfg, unreader, conn.client, conn.requests)
         except Exception as fault:
             self._refuse(conn, fault)
             return
-        conn.received = bytearray()
-        conn.expects_word, request._expected_100_continue = request._expected_100_continue, False
-        reader = request.body.reader
+        begun, conn.received = unreader.take_buffered(), bytearray()
+        conn.request, reader = request, request.body.reader
+        # gunicorn would say "100 Continue" when a thread has the request, which is too late here.
+        conn.waits_for_word, request._expected_100_continue = request._expected_100_continue, False
         conn.length = -1 if isinstance(reader, ChunkedReader) else reader.length
         conn.asks_first = not 0 <= conn.length <= self.most_of_a_form
         if conn.asks_first:
-            conn.received += unreader.take_buffered()
+            conn.received += begun
             self._hand_over(conn)
         else:
-            self._collect(conn, io.BytesIO(), unreader.take_buffered())
+            self._collect(conn, io.BytesIO(), begun)
 
     def _collect(self, conn: Connection, body: Any, begun: bytes) -> None:
         conn.enter("body")
         conn.body = body
-        if conn.expects_word and len(begun) < conn.length:
+        if conn.waits_for_word and len(begun) < conn.length:
             conn.sock.sendall(b"HTTP/1.1 100 Continue\r\n\r\n")
         self._read_body(conn, begun)
 
@@ -269,7 +281,7 @@ class Worker(ThreadWorker):  # type: ignore[misc]
             conn.body.write(mine)
         except OSError:
             self.log.exception("a body could not be stored")
-            self._answer_itself(conn, HTTPStatus.SERVICE_UNAVAILABLE, NOT_STORED, REFUSED_BYTES)
+            self._say(conn, HTTPStatus.SERVICE_UNAVAILABLE, NOT_STORED, REFUSED_BYTES)
             return
         if conn.body.tell() == conn.length:
             conn.body.seek(0)
@@ -287,15 +299,16 @@ class Worker(ThreadWorker):  # type: ignore[misc]
         while self.held > HELD_BYTES and self._make_way():
             pass
 
-    # --- waiting, and its end ----------------------------------------------------------------------------------
+    # --- waiting for a client, and the end of it -------------------------------------------------
 
     def _wait(self, conn: Connection) -> None:
-        if conn not in self.waiting and conn.sock.fileno() >= 0:
-            self.waiting[conn] = None
-            if conn.stage == "answer":
-                self.poller.register(conn.sock, selectors.EVENT_WRITE, lambda _sock: self._send(conn))
-            else:
-                self.poller.register(conn.sock, selectors.EVENT_READ, lambda _sock: self._receive(conn))
+        if conn in self.waiting or conn.sock.fileno() < 0:
+            return
+        self.waiting[conn] = None
+        is_sending = conn.stage == "answer"
+        event = selectors.EVENT_WRITE if is_sending else selectors.EVENT_READ
+        go_on = self._send if is_sending else self._receive
+        self.poller.register(conn.sock, event, lambda _sock: go_on(conn))
 
     def _leave(self, conn: Connection) -> None:
         if conn in self.waiting:
@@ -303,7 +316,7 @@ class Worker(ThreadWorker):  # type: ignore[misc]
             self.poller.unregister(conn.sock)
 
     def murder_pending(self) -> None:
-        """Called after every event, also while the worker is stopping. Looks about once a second."""
+        """gunicorn's loop calls it after every event, also while the worker is stopping."""
         now = time.monotonic()
         if now < self.next_look:
             return
@@ -312,31 +325,56 @@ class Worker(ThreadWorker):  # type: ignore[misc]
             if not self._is_late(conn, now):
                 continue
             if conn.stage == "body" or (conn.stage == "head" and conn.received):
-                self.log.info("closed: %s sends a request too slowly", conn.client)
-                self._answer_itself(conn, HTTPStatus.REQUEST_TIMEOUT, TOO_SLOW)
+                self.log.info("a request came too slowly, from %s", conn.client)
+                self._say(conn, HTTPStatus.REQUEST_TIMEOUT, TOO_SLOW)
             else:
                 self._drop(conn)
+        answers = sorted(self.waiting, key=lambda conn: conn.sock.stored)
+        kept = sum(conn.sock.stored for conn in answers)
+        while kept > KEPT_BYTES:
+            largest = answers.pop()
+            kept -= largest.sock.stored
+            self._drop(largest)
 
     def _is_late(self, conn: Connection, now: float) -> bool:
         since = now - conn.began
-        stopping = not self.alive and since > STOP_KEEPALIVE_LINGER
+        is_stopping = not self.alive and since > STOP_KEEPALIVE_LINGER
         if conn.stage == "head":
-            return since > HEAD_SECONDS or (stopping and not conn.moved)
+            return since > HEAD_SECONDS or (is_stopping and not conn.moved)
         if conn.stage == "farewell":
-            return stopping or since > (REFUSED_SECONDS if conn.length > CLOSING_BYTES else CLOSING_SECONDS)
+            was_refused = conn.most_after_refusal > CLOSING_BYTES
+            return is_stopping or since > (REFUSED_SECONDS if was_refused else CLOSING_SECONDS)
         if now - conn.window_began >= WINDOW_SECONDS:
             if conn.moved < WINDOW_SECONDS * LEAST_RATE:
                 return True
             conn.window_began, conn.moved = now, 0
         return since > LONGEST_SECONDS
 
-    def _answer_itself(self, conn: Connection, status: HTTPStatus, words: str, most: int = CLOSING_BYTES) -> None:
-        """Without a thread; a program is told by a problem, as everywhere in the API."""
-        body, media_type = words.encode(), "text/plain; charset=utf-8"
+    def _make_way(self) -> bool:
+        """Drop who has been sending for longest; who may send a file only never, and who takes an
+        answer only where there is nobody else. Whether there was somebody."""
+        may_go = [conn for conn in self.waiting if conn.sender is None]
+        is_answered = [conn for conn in may_go if conn.stage == "answer"]
+        chosen = next((conn for conn in may_go if conn.stage != "answer"), None)
+        chosen = chosen or next(iter(is_answered), None)
+        if chosen is not None:
+            self._drop(chosen)
+        return chosen is not None
+
+    def _say(
+        self,
+        conn: Connection,
+        status: HTTPStatus,
+        words: str,
+        most: int = CLOSING_BYTES,
+    ) -> None:
+        """An answer for which no thread is needed; a problem, where a program asks the API."""
+        body, kind = words.encode(), "text/plain; charset=utf-8"
         if conn.request is not None and conn.request.path.startswith("/api/"):
-            problem = {"type": "about:blank", "title": status.phrase, "status": status, "detail": words}
-            body, media_type = json.dumps(problem).encode(), "application/problem+json"
-        head = f"HTTP/1.1 {status} {status.phrase}\r\nConnection: close\r\nContent-Type: {media_type}\r\n"
+            problem = {"type": "about:blank", "title": status.phrase, "status": status}
+            body = json.dumps({**problem, "detail": words, "code": None, "errors": []}).encode()
+            kind = "application/problem+json"
+        head = f"HTTP/1.1 {status} {status.phrase}\r\nConnection: close\r\nContent-Type: {kind}\r\n"
         try:
             conn.sock.sendall(f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body)
         except OSError:
@@ -349,8 +387,8 @@ class Worker(ThreadWorker):  # type: ignore[misc]
         self._say_farewell(conn, CLOSING_BYTES)
 
     def _say_farewell(self, conn: Connection, most: int) -> None:
-        """Closes a connection so that its client hears what was said last: closed at once, under a client that still
-        sends, it would be reset, and the answer lost."""
+        """Close a connection so that its client hears what was said last: closed under a client
+        that still sends, it would be reset, and the answer lost."""
         self._leave(conn)
         self._forget(conn)
         try:
@@ -359,7 +397,7 @@ class Worker(ThreadWorker):  # type: ignore[misc]
             self._drop(conn)
             return
         conn.enter("farewell")
-        conn.length = most
+        conn.most_after_refusal = most
         self._wait(conn)
 
     def _drop(self, conn: Connection) -> None:
@@ -381,29 +419,10 @@ class Worker(ThreadWorker):  # type: ignore[misc]
             conn.body = None
         if conn.sender is not None:
             self.files_under_way[conn.sender] -= 1
-            self.files_under_way += Counter()  # without those that have none
+            self.files_under_way = +self.files_under_way  # without those who have none
             conn.sender = None
 
-    def _make_way(self) -> bool:
-        """Close the connection that has been at its request for longest. Who may send a file is let be."""
-        oldest = next((c for c in self.waiting if c.stage != "answer" and c.sender is None), None)
-        oldest = oldest or next((c for c in self.waiting if c.stage == "answer"), None)
-        if oldest is not None:
-            self._drop(oldest)
-        return oldest is not None
-
-    # --- answering ---------------------------------------------------------------------------------------------
-
-    def load_wsgi(self) -> None:
-        super().load_wsgi()
-        from django.conf import settings  # it is set up now
-        from django.db import close_old_connections
-
-        from dialeval_site.body_limit import file_sender
-
-        self.most_of_a_form = settings.DATA_UPLOAD_MAX_MEMORY_SIZE
-        self.file_sender = file_sender
-        self.close_old_connections = close_old_connections
+    # --- answering -------------------------------------------------------------------------------
 
     def _hand_over(self, conn: Connection) -> None:
         self._leave(conn)
@@ -411,25 +430,25 @@ class Worker(ThreadWorker):  # type: ignore[misc]
 
     def handle(self, conn: Connection) -> str:
         """Runs in a thread, which waits for no client."""
+        request = conn.request
         try:
             if conn.asks_first:
-                conn.asks_first = False
-                conn.request.body = Unread()
-                _, environ = wsgi.create(conn.request, conn.sock, conn.client, conn.server, self.cfg)
+                request.body = Unread()
+                _, environ = wsgi.create(request, conn.sock, conn.client, conn.server, self.cfg)
                 self.close_old_connections()
                 conn.sender = self.file_sender(environ, conn.length)
                 self.close_old_connections()
                 if conn.sender is not None:
                     return COLLECT
-                conn.request.force_close()
-            return KEEP if self.handle_request(conn.request, conn) else CLOSE
+                request.force_close()
+            return KEEP if self.handle_request(request, conn) else CLOSE
         except StopIteration:
             return CLOSE
         except OSError as fault:
             if fault.errno not in (errno.EPIPE, errno.ECONNRESET, errno.ENOTCONN):
                 self.log.exception("Socket error processing request.")
         except Exception as fault:
-            self.handle_error(conn.request, conn.sock, conn.client, fault)
+            self.handle_error(request, conn.sock, conn.client, fault)
         return CLOSE
 
     def finish_request(self, conn: Connection, future: Future[str]) -> None:
@@ -442,14 +461,13 @@ class Worker(ThreadWorker):  # type: ignore[misc]
         self._send(conn)
 
     def _take_file(self, conn: Connection) -> None:
-        sender, conn.sender = conn.sender, None
-        if self.files_under_way[sender] >= FILES_AT_ONCE:
-            self._answer_itself(conn, HTTPStatus.TOO_MANY_REQUESTS, TOO_MANY, REFUSED_BYTES)
-            return
-        self.files_under_way[sender] += 1
-        conn.sender = sender
+        conn.asks_first = False
         begun, conn.received = bytes(conn.received), bytearray()
-        self._collect(conn, tempfile.TemporaryFile(dir=_folder()), begun)  # noqa: SIM115
+        self.files_under_way[conn.sender] += 1
+        if self.files_under_way[conn.sender] > FILES_AT_ONCE:
+            self._say(conn, HTTPStatus.TOO_MANY_REQUESTS, TOO_MANY, REFUSED_BYTES)
+        else:
+            self._collect(conn, tempfile.TemporaryFile(dir=_folder()), begun)  # noqa: SIM115
 
     def _send(self, conn: Connection) -> None:
         before = conn.sock.sent
@@ -464,13 +482,14 @@ class Worker(ThreadWorker):  # type: ignore[misc]
             return
         self._leave(conn)
         if conn.outcome == CLOSE:
-            is_unread = isinstance(conn.request.body, Unread)
-            self._say_farewell(conn, REFUSED_BYTES if is_unread else CLOSING_BYTES)
+            self._say_farewell(conn, REFUSED_BYTES if conn.asks_first else CLOSING_BYTES)
             return
-        self.held -= conn.held
-        conn.held, conn.request = 0, None
-        if conn.received:
-            self._begin(conn)
+        begun = bytes(conn.received)
+        self._forget(conn)
+        conn.request = None
+        if begun:
+            conn.enter("head")
+            self._read_head(conn, begun)
             return
         conn.set_timeout()
         if not self.alive:  # as gunicorn's own: the next request may be on its way

@@ -117,8 +117,9 @@ class Site:
         """Returns the address once it answers."""
         address = f"http://127.0.0.1:{free_port()}"
         self.start(
-            "web", "-m", "gunicorn", "dialeval_site.wsgi", "--bind", address.removeprefix("http://"), "--threads", "4"
-        )
+            "web", "-m", "gunicorn", "dialeval_site.wsgi", "--bind", address.removeprefix("http://"), "--threads", "4",
+            "--worker-class", "dialeval_site.web_worker.Worker",
+        )  # fmt: skip
         wait_until(lambda: answers(f"{address}/health/"), 60, "the web server answers")
         return address
 

@@ -88,7 +88,7 @@ def begun_nginx(folder: Path, site: int, plain: int, secure: int) -> list[str]:
     text = text.replace("listen 443 ssl", f"listen 127.0.0.1:{secure} ssl")
     text = text.replace("127.0.0.1:8000;", f"127.0.0.1:{site};").replace("dialeval.example.org;", f"{NAME};")
     text = re.sub(r"ssl_certificate(_key)? \S+;", lambda m: f"ssl_certificate{m[1] or ''} {folder / 'both.pem'};", text)
-    (folder / "both.pem").write_bytes(_certificate())
+    (folder / "both.pem").write_bytes(made_certificate())
     temporary = "".join(
         f"{kind}_temp_path {folder / kind};\n" for kind in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
     )
@@ -98,7 +98,7 @@ def begun_nginx(folder: Path, site: int, plain: int, secure: int) -> list[str]:
     return [nginx, "-p", str(folder), "-e", "stderr", "-c", str(folder / "nginx.conf")]
 
 
-def _certificate() -> bytes:
+def made_certificate() -> bytes:
     """Its own issuer, and its key."""
     key, now = ec.generate_private_key(ec.SECP256R1()), datetime.datetime.now(datetime.UTC)
     name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, NAME)])
