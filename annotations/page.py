@@ -87,12 +87,13 @@ def _in_pieces(lines: Iterable[str], size: int = 64_000) -> Iterator[str]:
 
 
 def organisers_alone(home: str, refusal: Any) -> Callable[..., HttpResponse | None]:
-    """What stops others: who is not logged in is led to the log-in page and back, from a form to the page that the URL
-    name ``home`` stands for; who is no organiser is told 403 and ``refusal``."""
+    """What stops others: who is not logged in is led to the log-in page and back, from a form to the
+    page that the URL name ``home`` stands for; who is no organiser is told 403 and ``refusal``."""
 
     def stopped(request: HttpRequest, **_named: Any) -> HttpResponse | None:
         if not request.user.is_authenticated:
-            return redirect_to_login(request.get_full_path() if request.method in ("GET", "HEAD") else reverse(home))
+            back = request.get_full_path() if request.method in ("GET", "HEAD") else reverse(home)
+            return redirect_to_login(back)
         if not is_organiser(request.user):
             raise PermissionDenied(refusal)
         return None
@@ -101,8 +102,8 @@ def organisers_alone(home: str, refusal: Any) -> Callable[..., HttpResponse | No
 
 
 def organisers_page(home: str, refusal: Any) -> Callable[[Callable[..., HttpResponse]], Callable[..., HttpResponse]]:
-    """Decorates a view of organisers; others are stopped (``organisers_alone``). No browser keeps the page: who sits
-    down at it after the organiser has logged out does not get it by going back."""
+    """Decorates a view of organisers; others are stopped (``organisers_alone``). No browser keeps the
+    page: who sits down at it after the organiser has logged out does not get it by going back."""
     stopped = organisers_alone(home, refusal)
 
     def decorated(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:

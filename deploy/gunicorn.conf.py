@@ -58,7 +58,7 @@ def on_starting(_server: object) -> None:
 
 
 def post_worker_init(_worker: object) -> None:
-    """A connection is an open file, and a machine's usual limit, 1,024, is that of worker_connections alone.
+    """A connection is an open file: the usual limit, 1,024, has hardly room for worker_connections.
 
     A thread that has work of the processor lets others go on every millisecond, not every five: a page asks the
     database some twenty times, and waits so long after each answer while another page is being written.

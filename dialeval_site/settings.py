@@ -224,8 +224,10 @@ MAX_CORPUS_UPLOAD_BYTES = environment.whole("DIALEVAL_MAX_CORPUS_UPLOAD_MB") * 1
 MAX_UPLOAD_BYTES = environment.whole("DIALEVAL_MAX_UPLOAD_MB") * 1_000_000
 SCORE_FILES_PER_DAY = environment.whole("DIALEVAL_SCORE_FILES_PER_DAY")
 UPLOAD_FOLDER = HOME / "files"
-FILE_UPLOAD_HANDLERS = ["leaderboard.challenges.upload_handler.NoFile"]  # body_limit says where one is taken
-DATA_UPLOAD_MAX_MEMORY_SIZE = 1_000_000  # of a form or of JSON, and all that an address takes that takes no file
+# body_limit says where a file is taken, and from whom.
+FILE_UPLOAD_HANDLERS = ["leaderboard.challenges.upload_handler.NoFile"]
+# Of a form or of JSON: all that an address takes that takes no file.
+DATA_UPLOAD_MAX_MEMORY_SIZE = 1_000_000
 
 # --- the API, and what is sent out ----------------------------------------------------------------------------
 API_RATE = environment.whole("DIALEVAL_API_RATE")

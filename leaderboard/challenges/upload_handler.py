@@ -48,7 +48,7 @@ class FileOnDisk(UploadedFile):
 
 
 class NoFile(FileUploadHandler):
-    """For every address, unless ``body_limit`` says otherwise: the form is read, a file in it is not."""
+    """For every address, unless ``body_limit`` says otherwise: a form is read, its files are not."""
 
     def new_file(self, *_arguments: Any, **_named: Any) -> None:
         raise SkipFile
@@ -61,7 +61,7 @@ class NoFile(FileUploadHandler):
 
 
 class ToDisk(FileUploadHandler):
-    """For a view that takes a file, from who may send one there: ``body_limit`` sets it, and checks the length."""
+    """For a view that takes a file, from who may send one there: ``body_limit`` sees to both."""
 
     file: FileOnDisk  # Django closes what has this name, where it gives up; so it is there only while a file comes
 

@@ -153,7 +153,7 @@ def test_a_request_that_is_too_long_is_refused_before_a_byte_is_read(
 
 @pytest.mark.django_db
 def test_a_request_at_the_limit_is_not(settings) -> None:
-    """It is read, and its form is told what is missing."""
+    """It is read, and its form says what is missing."""
     settings.MAX_UPLOAD_BYTES = 5_000_000
     organiser = Client()
     organiser.force_login(made_user("ada", "organiser"))

@@ -4,6 +4,7 @@ send."""
 from __future__ import annotations
 
 import ast
+import gc
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -24,6 +25,7 @@ from annotations.roles import ORGANISER
 from dialeval_site import body_limit
 from dialeval_site.api import operations
 from leaderboard.challenges import uploads
+from leaderboard.challenges.models import Submission
 from leaderboard.challenges.upload_handler import ToDisk
 from tests.api_client import token_of
 from tests.campaigns.sets import made_user
@@ -276,6 +278,23 @@ def test_who_may_send_a_file_is_asked_without_its_body(round_page: str) -> None:
     assert {asked(submit, length, **cookie) for length in (-1, 10**12)} == {None}
     ada.groups.add(Group.objects.get(name=ORGANISER))
     assert asked(corpus, **cookie) == ada.pk
+
+
+@pytest.mark.django_db
+def test_a_file_without_the_page_s_token_is_not_taken(
+    round_page: str,
+    incoming: Callable[[], list[Path]],
+) -> None:
+    """Of somebody who may send one: a page of another site had the browser send it."""
+    member = Client(enforce_csrf_checks=True)
+    member.force_login(User.objects.get(username="ada"))
+    submit, prompt, scores, *_rest = paths(round_page)
+    for path in (submit, prompt, scores):
+        file = SimpleUploadedFile("r.jsonl", b'{"dialog_id": "file-0"}')
+        assert member.post(path, {"name": "mine", "file": file}).status_code == 403
+    assert not Submission.objects.exists()
+    gc.collect()
+    assert incoming() == []
 
 
 @pytest.mark.django_db
