@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from collections.abc import Iterable, Iterator
 from datetime import datetime
 from typing import Any
 
-from annotations.tables.to_csv import safe_text
+from annotations.tables.csv_text import csv_line, json_cell
 
 LONGEST_SHOWN = 300
 COLUMNS = ("id", "at", "actor", "actor_id", "action", "subject", "challenge", "campaign", "details")
@@ -69,11 +67,11 @@ def _cut(text: str) -> str:
 
 
 def as_csv(documents: Iterable[dict[str, Any]]) -> Iterator[str]:
-    """A heading, then a line an entry; details are JSON in a cell. No cell is a formula."""
-    yield _line(COLUMNS)
+    """A heading, then a line an entry; details are JSON in a cell."""
+    yield csv_line(COLUMNS)
     for document in documents:
-        details = json.dumps(document["details"], ensure_ascii=False, sort_keys=True)
-        yield _line([*(document[name] for name in COLUMNS[:-1]), details])
+        details = json_cell(dict(sorted(document["details"].items())))
+        yield csv_line([*(document[name] for name in COLUMNS[:-1]), details])
 
 
 def as_json(documents: Iterable[dict[str, Any]]) -> Iterator[str]:
@@ -83,11 +81,3 @@ def as_json(documents: Iterable[dict[str, Any]]) -> Iterator[str]:
         yield joint + json.dumps(document, ensure_ascii=False)
         joint = ",\n"
     yield "\n]\n" if joint == ",\n" else "[]\n"
-
-
-def _line(cells: Iterable[Any]) -> str:
-    line = io.StringIO()
-    csv.writer(line, lineterminator="\r\n").writerow(
-        ["" if cell is None else safe_text(cell) if isinstance(cell, str) else cell for cell in cells]
-    )
-    return line.getvalue()

@@ -1,18 +1,15 @@
-"""CSV tables for spreadsheets: dialogues, responses, ratings and scores, and which metrics were handed in. Text cannot
-become a formula in them."""
+"""Tables for spreadsheets: dialogues, responses, ratings, scores, which metrics were handed in."""
 
 from __future__ import annotations
 
-import csv
-import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from contextlib import ExitStack
 from pathlib import Path
 
 from annotations.exporters.base import Exporter, MetricScoresRecord
 from annotations.exporters.score_rows import SubmittedRow, score_rows, submitted_row
 from annotations.records import DialogueRecord, RatingRecord, Record, ResponseRecord
-from annotations.tables.to_csv import safe_text
+from annotations.tables.csv_text import csv_line, json_cell
 
 Cell = str | int | float | None
 
@@ -29,30 +26,27 @@ def write(records: Iterable[Record], scores: Iterable[MetricScoresRecord], folde
     table of metrics that were handed in is there where there are some."""
     submitted: dict[SubmittedRow, None] = {}
     with ExitStack() as files:
-        tables = {
-            name: csv.writer(files.enter_context((folder / f"{name}.csv").open("w", encoding="utf-8", newline="")))
-            for name in COLUMNS
-        }
+        tables = {}
         for name, columns in COLUMNS.items():
-            tables[name].writerow(columns)
+            file = (folder / f"{name}.csv").open("w", encoding="utf-8", newline="")
+            tables[name] = files.enter_context(file)
+            tables[name].write(csv_line(columns))
         for record in records:
             if isinstance(record, DialogueRecord):
-                tables["dialogues"].writerows(_safe_row(row) for row in _turn_rows(record))
+                tables["dialogues"].writelines(csv_line(row) for row in _turn_rows(record))
             elif isinstance(record, ResponseRecord):
-                tables["responses"].writerow(_safe_row((record.dialogue_id, record.turn, record.system, record.text)))
+                cells = (record.dialogue_id, record.turn, record.system, record.text)
+                tables["responses"].write(csv_line(cells))
             elif isinstance(record, RatingRecord):
-                tables["ratings"].writerow(_safe_row(_rating_row(record)))
+                tables["ratings"].write(csv_line(_rating_row(record)))
         for system_scores in scores:
             for row in score_rows(system_scores):
-                cells = (row.metric, row.signature, row.system, row.level, row.dialogue_id, row.turn, row.score)
-                tables["scores"].writerow(_safe_row(cells))
+                tables["scores"].write(csv_line(row))
             if metric := submitted_row(system_scores):
                 submitted[metric] = None
     if submitted:
-        with (folder / "submitted_metrics.csv").open("w", encoding="utf-8", newline="") as file:
-            table = csv.writer(file)
-            table.writerow(SubmittedRow._fields)
-            table.writerows(_safe_row(metric.cells) for metric in submitted)
+        lines = [csv_line(SubmittedRow._fields), *(csv_line(metric.cells) for metric in submitted)]
+        (folder / "submitted_metrics.csv").write_text("".join(lines), encoding="utf-8", newline="")
 
 
 def _turn_rows(dialogue: DialogueRecord) -> Iterable[tuple[Cell, ...]]:
@@ -60,10 +54,10 @@ def _turn_rows(dialogue: DialogueRecord) -> Iterable[tuple[Cell, ...]]:
         yield (
             dialogue.id,
             turn.number,
-            _json(dialogue.persona),
-            _json(dialogue.partner_persona),
-            _json([f"{utterance.speaker}: {utterance.text}" for utterance in turn.context]),
-            _json(turn.references),
+            json_cell(dialogue.persona),
+            json_cell(dialogue.partner_persona),
+            json_cell([f"{utterance.speaker}: {utterance.text}" for utterance in turn.context]),
+            json_cell(turn.references),
         )
 
 
@@ -77,19 +71,6 @@ def _rating_row(rating: RatingRecord) -> tuple[Cell, ...]:
         rating.score,
         rating.comment,
     )
-
-
-def _json(texts: Sequence[str]) -> str:
-    return json.dumps(list(texts), ensure_ascii=False)
-
-
-def _safe_row(cells: Sequence[Cell]) -> list[Cell]:
-    return [safe_cell(cell) for cell in cells]
-
-
-def safe_cell(cell: Cell) -> Cell:
-    """The cell, with an apostrophe before text that a spreadsheet would run as a formula. Numbers stay numbers."""
-    return safe_text(cell) if isinstance(cell, str) else cell
 
 
 EXPORTER = Exporter(name="csv", summary="tables for spreadsheets (CSV)", write=write)

@@ -24,6 +24,7 @@ from annotations.records import (
     SystemRecord,
     TurnRecord,
 )
+from annotations.tables.csv_text import guarded
 
 PAIR = "context-response"
 """What stands where mt-metrics-eval has a language pair."""
@@ -210,7 +211,7 @@ def _write_submitted(submitted: Mapping[SubmittedRow, str], layout: _Layout) -> 
         return
     lines = ["\t".join((*SubmittedRow._fields, "name in the files"))]
     for row, name in submitted.items():
-        lines.append("\t".join(one_line(str(cell)) for cell in (*row.cells, name)))
+        lines.append("\t".join(guarded(one_line(str(cell))) for cell in (*row.cells, name)))
     (layout.folder / "submitted_metrics.tsv").write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
@@ -231,7 +232,7 @@ def _write_names(layout: _Layout) -> None:
     lines = ["kind\tname\tname in the files"]
     kinds = (("system", layout.system_names), ("dialogue", layout.dialogue_names), ("aspect", layout.aspect_names))
     for kind, names in kinds:
-        lines += [f"{kind}\t{one_line(name)}\t{safe}" for name, safe in names.pairs]
+        lines += [f"{kind}\t{guarded(one_line(name))}\t{safe}" for name, safe in names.pairs]
     (layout.folder / "names.tsv").write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 

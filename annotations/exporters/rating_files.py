@@ -6,13 +6,13 @@ One line at a time: a million ratings pass through without being held. Raters st
 
 from __future__ import annotations
 
-import csv
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from annotations.exporters.csv_tables import Cell, safe_cell
+from annotations.exporters.csv_tables import Cell
+from annotations.tables.csv_text import csv_line
 
 LOW_AXIS = "low_"
 """What an axis's column begins with: 1 where marked low, 0 where asked and not, empty where not asked."""
@@ -75,18 +75,21 @@ _SAID = ("flagged", "comment", "guidelines", "first_key_ms", "submit_ms", "activ
 
 def csv_of_ratings(ratings: Iterable[RatedItem], axes: Sequence[str], accounts: bool = False) -> Iterator[str]:
     """A heading line, then a line a rating as it stands now. ``revision`` says how often it was given."""
-    yield _line([*_place_columns(accounts), *_STANDING, "revision", "score", *_axis_columns(axes), *_SAID])
+    head = [*_place_columns(accounts), *_STANDING]
+    yield csv_line([*head, "revision", "score", *_axis_columns(axes), *_SAID])
     for rating in ratings:
-        yield _line([*_place(rating, accounts), *_standing(rating), *_said(rating.current, axes)])
+        cells = [*_place(rating, accounts), *_standing(rating)]
+        yield csv_line([*cells, *_said(rating.current, axes)])
 
 
 def csv_of_revisions(ratings: Iterable[RatedItem], axes: Sequence[str], accounts: bool = False) -> Iterator[str]:
     """A heading line, then a line a revision; ``current`` is 1 for the one that holds."""
-    yield _line([*_place_columns(accounts), *_STANDING, "current", "revision", "score", *_axis_columns(axes), *_SAID])
+    head = [*_place_columns(accounts), *_STANDING]
+    yield csv_line([*head, "current", "revision", "score", *_axis_columns(axes), *_SAID])
     for rating in ratings:
-        head = [*_place(rating, accounts), *_standing(rating)]
+        cells = [*_place(rating, accounts), *_standing(rating)]
         for revision in rating.revisions:
-            yield _line([*head, int(revision is rating.current), *_said(revision, axes)])
+            yield csv_line([*cells, int(revision is rating.current), *_said(revision, axes)])
 
 
 def json_lines(ratings: Iterable[RatedItem], accounts: bool = False) -> Iterator[str]:
@@ -141,18 +144,3 @@ def _said(revision: RevisionRecord, axes: Sequence[str]) -> list[Cell]:
     said = [getattr(revision, name) for name in _SAID]
     said[0] = int(revision.flagged)
     return [revision.number, revision.score, *marks, *said]
-
-
-class _Echo:
-    """A file for ``csv.writer`` that hands back what it is given."""
-
-    def write(self, line: str) -> str:
-        return line
-
-
-_WRITER = csv.writer(_Echo(), lineterminator="\r\n")
-
-
-def _line(cells: Sequence[Cell]) -> str:
-    line: str = _WRITER.writerow([safe_cell(cell) for cell in cells])  # type: ignore[assignment, unused-ignore]
-    return line

@@ -43,4 +43,5 @@ class SafeNames:
         for character in self._unsafe:
             safe = safe.replace(character, "_")
         safe = safe[:_MAX_LENGTH].strip(".")
-        return safe or "_"
+        # No option of a command, and no formula in the tool's tables, which have no way to quote.
+        return f"_{safe[1:]}" if safe.startswith(("-", "+")) else safe or "_"

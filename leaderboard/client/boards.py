@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from typing import Any
 
-from annotations.tables.to_csv import safe_text
+from annotations.tables.csv_text import csv_line
 from leaderboard.client import terminal
 from leaderboard.client.texts import WHOLE, one_line
 
@@ -45,24 +43,21 @@ def show(board: dict[str, Any]) -> None:
 
 
 def as_csv(board: dict[str, Any]) -> str:
-    """A row an entry; an undefined score is an empty cell. Text cannot become a formula."""
+    """A row an entry; an undefined score is an empty cell."""
     metrics = _metrics(board, WHOLE)
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(["rank", "team", "system", "track", "baseline", "reason", *map(_safe, metrics)])
+    lines = [csv_line(["rank", "team", "system", "track", "baseline", "reason", *metrics], "\n")]
     for entry in _entries(board):
         values = [score.get("value") for score in _scores(entry, len(metrics))]
-        writer.writerow(
-            [
-                entry.get("rank"),
-                *map(_safe, _names(entry, WHOLE)),
-                _safe(entry.get("track")),
-                1 if entry.get("is_baseline") else 0,
-                _safe(entry.get("reason")),
-                *(value if _is_number(value) else None for value in values),
-            ]
-        )
-    return text.getvalue()
+        cells = [
+            entry.get("rank"),
+            *_names(entry, WHOLE),
+            one_line(entry.get("track"), WHOLE),
+            1 if entry.get("is_baseline") else 0,
+            one_line(entry.get("reason"), WHOLE),
+            *(value if _is_number(value) else None for value in values),
+        ]
+        lines.append(csv_line(cells, "\n"))
+    return "".join(lines)
 
 
 def why_empty(board: dict[str, Any]) -> str:
@@ -101,7 +96,3 @@ def value_of(score: dict[str, Any]) -> str:
 
 def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= LARGEST
-
-
-def _safe(value: Any) -> str:
-    return safe_text(one_line(value, WHOLE))

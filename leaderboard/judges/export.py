@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict
 from typing import Any
 
-from annotations.tables.to_csv import safe_value
+from annotations.tables.csv_text import csv_line, json_cell
 from leaderboard.queries.judge_answers import SaidAnswer
 from leaderboard.queries.judge_rows import AnsweredRow
 
@@ -73,27 +71,16 @@ def json_lines(documents: Iterable[dict[str, Any]]) -> Iterator[str]:
 
 
 def csv_lines(documents: Iterable[dict[str, Any]]) -> Iterator[str]:
-    """Lists stand in their cell as JSON, the raw answers among them; text that a spreadsheet would run is made text."""
-    stream = io.StringIO()
-    writer = csv.writer(stream, lineterminator="\r\n")
-    writer.writerow(COLUMNS)
+    """Lists stand in their cell as JSON, the raw answers among them."""
+    yield csv_line(COLUMNS)
     for document in documents:
-        writer.writerow([safe_value(_field(document[name])) for name in COLUMNS])
-        yield _taken(stream)
-    yield _taken(stream)
+        yield csv_line(_field(document[name]) for name in COLUMNS)
 
 
 def _field(value: Any) -> Any:
     if isinstance(value, list | dict):
-        return json.dumps(value, ensure_ascii=False) if value else ""
+        return json_cell(value) if value else None
     return value
-
-
-def _taken(stream: io.StringIO) -> str:
-    text = stream.getvalue()
-    stream.seek(0)
-    stream.truncate()
-    return text
 
 
 FILES: dict[str, tuple[str, Callable[[Iterable[dict[str, Any]]], Iterator[str]]]] = {

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from pathlib import Path
 from typing import Any
 
 from annotations.console import figure_with_interval
+from annotations.tables.csv_text import csv_line
 from annotations.tables.latex_text import comment, escaped, row_of
-from annotations.tables.to_csv import safe_text
 from workers.training.adversarial import KINDS
 
 COLUMNS = ("kind", "pairs", "dialogues", "higher", "equal", "undefined")
@@ -28,20 +26,15 @@ def text_rows(document: dict[str, Any]) -> list[list[str]]:
 
 
 def to_csv(document: dict[str, Any]) -> str:
-    output = io.StringIO()
-    writer = csv.writer(output, lineterminator="\n")
-    writer.writerow(["metric", *COLUMNS, "accuracy", "ci_low", "ci_high", "reason", "seed", "model", "signature"])
+    of_accuracy = ["accuracy", "ci_low", "ci_high", "reason"]
+    lines = [csv_line(["metric", *COLUMNS, *of_accuracy, "seed", "model", "signature"], "\n")]
     for row in document["rows"]:
         accuracy = row["accuracy"]
         low, high = accuracy.get("ci") or (None, None)
-        writer.writerow(
-            [
-                *(safe_text(row["metric"]), *(row[name] for name in COLUMNS), accuracy["value"], low, high),
-                *(safe_text(accuracy.get("reason", accuracy.get("ci_reason", ""))), document["seed"]),
-                *(safe_text(row["model"]), safe_text(row["signature"])),
-            ]
-        )
-    return output.getvalue()
+        reason = accuracy.get("reason", accuracy.get("ci_reason", ""))
+        cells = [row["metric"], *map(row.get, COLUMNS), accuracy["value"], low, high, reason]
+        lines.append(csv_line([*cells, document["seed"], row["model"], row["signature"]], "\n"))
+    return "".join(lines)
 
 
 def to_latex(document: dict[str, Any]) -> str:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from annotations.tables.csv_text import csv_table
 from annotations.tables.latex_text import comment, escaped, row_of
-from annotations.tables.to_csv import safe_text
 from leaderboard.estimate_cells import coverage_words, is_partial, share_in_words
 from leaderboard.papers.estimate_columns import estimate_columns, estimate_values
 from leaderboard.papers.latex import LATEX_SYMBOLS
@@ -117,22 +115,17 @@ def _is_significant(estimate: dict[str, Any]) -> bool:
 
 def to_csv(document: dict[str, Any]) -> str:
     """One line for each place of each line of the tables; of published figures, the value and whether it is starred."""
-    output = io.StringIO()
-    writer = csv.DictWriter(output, _CSV_COLUMNS, restval="", lineterminator="\n")
-    writer.writeheader()
-    for table in document["tables"]:
-        for line in _lines(table):
-            for cell in line.cells:
-                writer.writerow(_csv_row(table, line, cell))
-    return output.getvalue()
+    lines = ((table, line) for table in document["tables"] for line in _lines(table))
+    rows = (_csv_row(table, line, cell) for table, line in lines for cell in line.cells)
+    return csv_table(_CSV_COLUMNS, rows, "\n")
 
 
 def _csv_row(table: dict[str, Any], line: _Line, cell: dict[str, Any]) -> dict[str, Any]:
     row = {
         "table": table["number"] if not table["title"].startswith("As ") else table["title"],
         "metric": line.metric,
-        "source": safe_text(line.source),
-        "model": safe_text(line.model),
+        "source": line.source,
+        "model": line.model,
         **{key: cell.get(key, "") for key in ("corpus", "level", "n", "coverage", "signature")},
     }
     for name in table["coefficients"]:

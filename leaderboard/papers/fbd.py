@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
+from annotations.tables.csv_text import csv_table
 from annotations.tables.latex_text import comment, escaped, row_of
-from annotations.tables.to_csv import safe_value
 from leaderboard.papers.estimate_columns import estimate_values
 
 COEFFICIENTS = (("spearman", "Spr."), ("pearson", "Pr."))
@@ -41,26 +39,24 @@ def _two(figures: Iterable[str]) -> str:
 
 def to_csv(document: dict[str, Any]) -> str:
     """One line a figure: published ones hold absolute values only."""
-    output = io.StringIO()
-    writer = csv.DictWriter(output, _CSV_COLUMNS, restval="", lineterminator="\n")
-    writer.writeheader()
+    return csv_table(_CSV_COLUMNS, _csv_rows(document), "\n")
+
+
+def _csv_rows(document: dict[str, Any]) -> Iterator[dict[str, Any]]:
     for row in document["rows"]:
         for cell in row["cells"]:
             for published in cell["published"]:
                 printed = {f"{name}_absolute": published[name] for name, _ in COEFFICIENTS}
                 source = f"published, {published['encoder']}" if published["encoder"] else "published"
-                writer.writerow({"metric": row["metric"], "source": source, "corpus": cell["corpus"], **printed})
-            writer.writerow(
-                {
-                    "metric": row["metric"],
-                    "source": safe_value(row["configuration"]),
-                    "corpus": cell["corpus"],
-                    "n": cell.get("n", ""),
-                    "signature": safe_value(cell.get("signature", "")),
-                    **_csv_estimates(cell),
-                }
-            )
-    return output.getvalue()
+                yield {"metric": row["metric"], "source": source, "corpus": cell["corpus"], **printed}
+            yield {
+                "metric": row["metric"],
+                "source": row["configuration"],
+                "corpus": cell["corpus"],
+                "n": cell.get("n"),
+                "signature": cell.get("signature"),
+                **_csv_estimates(cell),
+            }
 
 
 def _csv_estimates(cell: dict[str, Any]) -> dict[str, Any]:

@@ -6,15 +6,13 @@ beneath: over seeds the mean with the lowest and the highest, then each.
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from textwrap import wrap
 from typing import Any
 
+from annotations.tables.csv_text import csv_table
 from annotations.tables.latex_text import comment, escaped, row_of
-from annotations.tables.to_csv import safe_text
 from leaderboard.estimate_cells import coverage_words, is_partial, share_in_words
 from leaderboard.papers.estimate_columns import estimate_columns, estimate_values
 from leaderboard.papers.latex import LATEX_SYMBOLS
@@ -243,9 +241,10 @@ def _signed(value: float, is_difference: bool) -> str:
 
 def to_csv(document: Mapping[str, Any]) -> str:
     """A line for each published figure of a set, each configuration and each mean over seeds."""
-    output = io.StringIO()
-    writer = csv.DictWriter(output, _CSV_COLUMNS, restval="", lineterminator="\n")
-    writer.writeheader()
+    return csv_table(_CSV_COLUMNS, [*_figure_rows(document), *_selection_rows(document)], "\n")
+
+
+def _figure_rows(document: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     alpha = ALPHAS[document["table"]]
     for table in document["tables"]:
         metric = ""
@@ -254,12 +253,10 @@ def to_csv(document: Mapping[str, Any]) -> str:
             place = {key: table[key] for key in ("corpus", "level")} | {"table": table["number"], "metric": metric}
             for one in line.published:
                 figures = {name: one[name] for name in table["coefficients"]}
-                writer.writerow({**place, "source": f"published, {one['set']}", **_csv_figures(figures, alpha)})
+                source = f"published, {one['set']}"
+                yield {**place, "source": source, **_csv_figures(figures, alpha)}
             if line.ours:
-                writer.writerow({**place, **_csv_ours(line, table["coefficients"], alpha)})
-    for row in _selection_rows(document):
-        writer.writerow(row)
-    return output.getvalue()
+                yield {**place, **_csv_ours(line, table["coefficients"], alpha)}
 
 
 def _csv_figures(figures: Mapping[str, Mapping[str, Any]], alpha: float) -> dict[str, Any]:
@@ -278,8 +275,8 @@ def _csv_ours(line: Line, names: list[str], alpha: float) -> dict[str, Any]:
     source = f"mean of {line.document['seeds']} seeds" if line.is_mean else line.ours["configuration"]
     drawn = line.ours.get("monte_carlo", {})
     return {
-        "source": safe_text(source),
-        "of": safe_text(what),
+        "source": source,
+        "of": what,
         "trained": "" if line.is_mean else line.ours["trained"] or "",
         "seed": "" if line.is_mean or line.ours["seed"] is None else line.ours["seed"],
         **{key: line.ours.get(key, "") for key in ("n", "coverage", "signature")},
@@ -296,7 +293,7 @@ def _selection_rows(document: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
         for ours in row["ours"]:
             figures = {name: ours[name]["value"] for name in ("R@1", "MRR")}
             source = f"mean of {len(ours['models'])} seeds" if len(ours["models"]) > 1 else ours["models"][0]
-            yield {"table": "5", "metric": row["loss"], "source": safe_text(source), "of": ours["of"], **figures}
+            yield {"table": "5", "metric": row["loss"], "source": source, "of": ours["of"], **figures}
 
 
 def to_latex(document: Mapping[str, Any]) -> str:

@@ -152,7 +152,7 @@ def test_a_system_named_as_a_formula_is_guarded_in_the_template(ann) -> None:
     version = small_version(dialogues=1, turns=1, systems=("=cmd|'/c calc'!A1",))
     client = logged_in(made_user("olga", "organiser"))
     text = client.get(f"{page_of(version)}template/?level=system&format=csv").getvalue().decode()
-    assert text.splitlines()[1].startswith("'=cmd")
+    assert text.splitlines()[1].startswith("\"'=cmd")
 
 
 def test_a_withheld_system_is_in_no_template(version) -> None:

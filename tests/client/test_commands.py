@@ -162,7 +162,7 @@ def test_a_score_that_is_no_number_is_undefined(dialeval: Run, server: StandIn, 
     status, out, _ = dialeval("leaderboard", "cup", "one", "--format", format)
     assert status == 0
     last = out.splitlines()[-1]
-    assert last.split() == ["1", "t", "n", "–", "–"] if format == "table" else last == "1,t,n,,0,,,"
+    assert last.split() == ["1", "t", "n", "–", "–"] if format == "table" else last == '1,"t","n","",0,"",,'
 
 
 def test_a_leaderboard_as_csv_has_empty_cells_and_no_formula(dialeval: Run, server: StandIn) -> None:
@@ -190,7 +190,7 @@ def test_a_veiled_leaderboard_as_csv_says_why_it_is_empty(dialeval: Run, server:
     veiled = {"name": "R", "veiled": True, "reason": "Not yet.", "metrics": [], "entries": []}
     server.gives("challenges/cup/rounds/one/leaderboard", veiled)
     status, out, err = dialeval("leaderboard", "cup", "one", "--part", "private", "--format", "csv")
-    assert (status, out, err) == (0, "rank,team,system,track,baseline,reason\n", "Not yet.\n")
+    assert (status, out, err) == (0, '"rank","team","system","track","baseline","reason"\n', "Not yet.\n")
 
 
 def test_the_private_part_is_asked_for(dialeval: Run, server: StandIn) -> None:

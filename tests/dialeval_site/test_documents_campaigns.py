@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import re
 from typing import Any
@@ -93,9 +94,9 @@ def fields_in(section: str) -> list[str]:
 
 
 def test_every_column_of_exported_ratings_is_documented() -> None:
-    revisions = next(csv_of_revisions((), ["<axis>"], accounts=True)).strip().split(",")
+    [revisions] = csv.reader(csv_of_revisions((), ["<axis>"], accounts=True))
     assert fields_in("Exported ratings") == revisions
-    ratings = next(csv_of_ratings((), ["<axis>"], accounts=True)).strip().split(",")
+    [ratings] = csv.reader(csv_of_ratings((), ["<axis>"], accounts=True))
     assert set(revisions) - set(ratings) == {"current"}
 
 

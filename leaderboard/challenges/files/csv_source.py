@@ -11,7 +11,6 @@ from typing import BinaryIO
 
 from annotations.importers.json_source import MAX_BLANK_LINES, MAX_ELEMENT, open_file
 from annotations.importers.problems import Problems
-from annotations.tables.to_csv import safe_text
 
 MAX_COLUMNS = 20
 DELIMITERS = (",", ";", "\t")
@@ -71,12 +70,6 @@ def delimiter_of(path: Path, columns: Sequence[str], problems: Problems) -> str:
         heading = next((line for line in iter(lambda: file.readline(MAX_ELEMENT), b"") if line.strip()), b"")
     text = heading.decode("utf-8", "replace").strip().replace('"', "")
     return next((one for one in DELIMITERS if sorted(text.split(one)) == sorted(columns)), ",")
-
-
-def without_guard(cell: str) -> str:
-    """The cell without the apostrophe that this project's tables (``safe_text``) put before what a spreadsheet would
-    run."""
-    return cell[1:] if cell.startswith("'") and safe_text(cell[1:]) == cell else cell
 
 
 def _lines(file: BinaryIO, row: _Row, problems: Problems) -> Iterator[str]:

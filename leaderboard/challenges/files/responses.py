@@ -12,7 +12,8 @@ from annotations.importers.fields import kind_of
 from annotations.importers.json_source import array_elements, json_lines
 from annotations.importers.problems import ImportFailed, Problem, Problems, Where
 from annotations.importers.texts import MAX_RESPONSE, text_fault
-from leaderboard.challenges.files.csv_source import csv_rows, without_guard
+from annotations.tables.csv_text import without_guard
+from leaderboard.challenges.files.csv_source import csv_rows
 from leaderboard.challenges.files.formats import Format, format_of
 from leaderboard.challenges.files.layout import Layout, Shape, key_of
 from leaderboard.challenges.files.words import shown, shown_field, some
@@ -190,8 +191,8 @@ class _Reading:
     def _of_row(self, line: int, cells: list[str]) -> Answer | None:
         """A row of CSV: one response."""
         dialogue_id, turn, text = cells
-        if dialogue_id not in self._layout:
-            dialogue_id = without_guard(dialogue_id)
+        if (plain := without_guard(dialogue_id)) in self._layout:
+            dialogue_id = plain
         if not _WHOLE.fullmatch(turn):
             self._problems.add(line, "turn", f"must be a whole number, not {shown(turn)}")
             return None

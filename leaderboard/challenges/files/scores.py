@@ -16,7 +16,8 @@ from annotations.importers.checks import LARGEST_SCORE
 from annotations.importers.fields import kind_of
 from annotations.importers.json_source import json_lines
 from annotations.importers.problems import ImportFailed, Problem, Problems, Where
-from leaderboard.challenges.files.csv_source import csv_rows, delimiter_of, without_guard
+from annotations.tables.csv_text import without_guard
+from leaderboard.challenges.files.csv_source import csv_rows, delimiter_of
 from leaderboard.challenges.files.formats import Format, format_of
 from leaderboard.challenges.files.layout import Layout
 from leaderboard.challenges.files.responses import PROGRESS_EVERY, Progress
@@ -148,10 +149,11 @@ class _Reading:
     def _of_csv(self, path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
         for number, cells in csv_rows(path, self._columns, self._problems):
             fields: dict[str, Any] = dict(zip(self._columns, cells, strict=True))
-            if fields["system"] not in self._systems:
-                fields["system"] = without_guard(fields["system"])
-            if "dialog_id" in fields and fields["dialog_id"] not in self._layout:
-                fields["dialog_id"] = without_guard(fields["dialog_id"])
+            if (plain := without_guard(fields["system"])) in self._systems:
+                fields["system"] = plain
+            dialogue = fields.get("dialog_id")
+            if dialogue is not None and (plain := without_guard(dialogue)) in self._layout:
+                fields["dialog_id"] = plain
             if "turn" in fields and _WHOLE.fullmatch(fields["turn"]):
                 fields["turn"] = int(fields["turn"])
             yield number, fields

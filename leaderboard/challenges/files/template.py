@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from annotations.tables.to_csv import safe_text
+from annotations.tables.csv_text import csv_line
 from leaderboard.challenges.files.formats import Format
 from leaderboard.challenges.files.layout import Layout, key_of
 from leaderboard.challenges.files.responses import COLUMNS
@@ -49,19 +47,8 @@ def json_list(entries: Iterable[Any]) -> Iterator[str]:
 
 def _rows(columns: Sequence[str], rows: Iterable[tuple[Any, ...]], format: Format) -> Iterator[str]:
     if format == "csv":
-        yield from _csv(columns, rows)
+        yield csv_line(columns)
+        yield from map(csv_line, rows)
     else:
         for row in rows:
             yield json.dumps(dict(zip(columns, row, strict=True)), ensure_ascii=False) + "\n"
-
-
-def _csv(columns: Sequence[str], rows: Iterable[tuple[Any, ...]]) -> Iterator[str]:
-    yield _csv_line(columns)
-    for row in rows:
-        yield _csv_line([safe_text(cell) if isinstance(cell, str) else cell for cell in row])
-
-
-def _csv_line(cells: Sequence[Any]) -> str:
-    line = io.StringIO()
-    csv.writer(line).writerow(cells)
-    return line.getvalue()

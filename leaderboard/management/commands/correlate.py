@@ -1,14 +1,12 @@
 from __future__ import annotations
 
-import csv
-import io
 from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
 from annotations.console import ConsoleCommand, add_ratings_arguments, figure, figure_with_interval
 from annotations.queries import NotFound, resolve_aspect, select_systems, version_of
-from annotations.tables.to_csv import safe_text
+from annotations.tables.csv_text import csv_line
 from leaderboard.estimate_cells import LEFT_OUT, is_partial, share_in_words
 from leaderboard.papers.correlation_variants import CSV_COLUMNS, accuracy_rows, csv_values, variant_rows
 from leaderboard.papers.estimate_columns import estimate_columns, estimate_values
@@ -136,15 +134,13 @@ def _ceiling_figure(values: dict[str, Any], name: str) -> str:
 
 
 def _csv(document: dict[str, Any]) -> str:
-    output = io.StringIO()
-    writer = csv.writer(output, lineterminator="\n")
-    writer.writerow(
-        ["metric", "level", "n", "coverage", *estimate_columns(COEFFICIENTS), "signature", "submitted_by", *CSV_COLUMNS]
-    )
+    heading = ["metric", "level", "n", "coverage", *estimate_columns(COEFFICIENTS), "signature"]
+    heading += ["submitted_by", *CSV_COLUMNS]
+    lines = [csv_line(heading, "\n")]
     for row in document["rows"]:
         cells: list[Any] = [row["metric"], row["level"], row["n"], row["coverage"]]
         for name in COEFFICIENTS:
             cells += estimate_values(name, row[name]).values()
-        submitted_by = safe_text(row.get("submitted", {}).get("by", ""))
-        writer.writerow([*cells, row["signature"], submitted_by, *csv_values(row)])
-    return output.getvalue()
+        submitted_by = row.get("submitted", {}).get("by", "")
+        lines.append(csv_line([*cells, row["signature"], submitted_by, *csv_values(row)], "\n"))
+    return "".join(lines)

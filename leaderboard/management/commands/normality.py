@@ -1,15 +1,13 @@
 from __future__ import annotations
 
-import csv
-import io
 from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
 from annotations.console import ConsoleCommand, comma_list, figure
 from annotations.queries import NotFound, version_of
+from annotations.tables.csv_text import csv_line
 from annotations.tables.latex_text import comment, escaped, row_of
-from annotations.tables.to_csv import safe_text
 from leaderboard.published.fbd import NORMALITY
 from leaderboard.queries.normality_table import PEOPLE, normality_table
 from workers.metrics.configuration import ConfigurationError, MetricUnavailableError
@@ -82,18 +80,17 @@ def _with_deviation(mean: float | None, deviation: float | None, between: str, n
 
 
 def _csv(document: dict[str, Any]) -> str:
-    output = io.StringIO()
-    writer = csv.writer(output, lineterminator="\n")
     published = [f"published_{encoder}_{key}" for encoder in NORMALITY for key in ("mean", "sd")]
-    writer.writerow(["corpus", "corpus_version", "side", "model", "layer", *COLUMNS, "reason", *published])
+    heading = ["corpus", "corpus_version", "side", "model", "layer", *COLUMNS, "reason", *published]
+    lines = [csv_line(heading, "\n")]
     for row in document["rows"]:
-        writer.writerow(
-            [safe_text(row["corpus"]), row["corpus_version"], safe_text(document["side"])]
-            + [safe_text(document["model"]), document["layer"], *(row[name] for name in COLUMNS)]
-            + [safe_text(row.get("reason", ""))]
-            + [row["published"].get(encoder, {}).get(key) for encoder in NORMALITY for key in ("mean", "sd")]
-        )
-    return output.getvalue()
+        cells = [row["corpus"], row["corpus_version"]]
+        cells += [document["side"], document["model"], document["layer"]]
+        cells += [*(row[name] for name in COLUMNS), row.get("reason", "")]
+        for encoder in NORMALITY:
+            cells += [row["published"].get(encoder, {}).get(key) for key in ("mean", "sd")]
+        lines.append(csv_line(cells, "\n"))
+    return "".join(lines)
 
 
 def _latex(document: dict[str, Any]) -> str:

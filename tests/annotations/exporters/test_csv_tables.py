@@ -5,9 +5,6 @@ from __future__ import annotations
 import csv
 from pathlib import Path
 
-import pytest
-
-from annotations.exporters.csv_tables import Cell, safe_cell
 from annotations.exporters.registry import exporters
 from tests.annotations.exporters.helpers import small_corpus, small_scores, submitted_scores
 
@@ -16,16 +13,6 @@ def rows(folder: Path, name: str) -> list[dict[str, str]]:
     exporters()["csv"].export(small_corpus(), folder / "out", [*small_scores(), *submitted_scores()])
     with (folder / "out" / f"{name}.csv").open(encoding="utf-8", newline="") as file:
         return list(csv.DictReader(file))
-
-
-@pytest.mark.parametrize("start", ["=", "+", "-", "@", "\t", "\r"])
-def test_text_that_would_be_a_formula_is_defused(start: str) -> None:
-    assert safe_cell(f"{start}1") == f"'{start}1"
-
-
-@pytest.mark.parametrize("cell", [-1, -0.5, 0, None, "plain", "a=b", ""])
-def test_numbers_and_plain_text_stay_as_they_are(cell: Cell) -> None:
-    assert safe_cell(cell) == cell
 
 
 def test_every_text_column_is_defused(tmp_path: Path) -> None:

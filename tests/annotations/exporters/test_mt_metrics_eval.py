@@ -112,7 +112,7 @@ def test_a_metric_that_was_handed_in_has_files_and_a_line_that_names_them(tmp_pa
         "signature": "theirs|by:+ann",
         "level": "dialogue",
         "higher_is_better": "0",
-        "submitted_by": "+ann",
+        "submitted_by": "'+ann",
         "link": "https://example.org/theirs",
         "file_sha256": "ab" * 32,
         "name in the files": "theirs-all",

@@ -25,10 +25,10 @@ def test_numbers_keep_all_their_digits() -> None:
     assert float(records(table)[0]["a"]) == 1 / 3
 
 
-@pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "  =1"])
-def test_text_that_a_spreadsheet_would_run_is_made_text(text: str) -> None:
-    table = Table("t", "", (Column("a", "a"),), (Row("1", {"a": Cell(text)}),))
-    assert records(table)[0]["a"] == f"'{text}"
+def test_text_that_a_spreadsheet_would_run_is_made_text() -> None:
+    """tests/security/test_formulas.py has every such text."""
+    table = Table("t", "", (Column("a", "a"),), (Row("1", {"a": Cell("  =1")}),))
+    assert records(table)[0]["a"] == "  '=1"
 
 
 def test_a_negative_number_stays_a_number() -> None:

@@ -11,7 +11,8 @@ from annotations.importers.problems import ImportFailed
 from leaderboard.challenges.files.formats import FORMATS, Format
 from leaderboard.challenges.files.layout import Layout
 from leaderboard.challenges.files.layout_file import layout_of
-from leaderboard.challenges.files.scores import check_scores
+from leaderboard.challenges.files.responses import read_responses
+from leaderboard.challenges.files.scores import check_scores, read_scores
 from leaderboard.challenges.files.template import response_template, score_template
 from tests.challenges.files.helpers import checked, small_layout, written
 
@@ -44,6 +45,30 @@ def test_a_template_that_is_filled_in_is_sound(tmp_path: Path, format: Format) -
 def test_a_spreadsheet_runs_nothing_of_a_template() -> None:
     cells = [row.split(",")[0].strip('"') for row in template(ODD, "csv").splitlines()]
     assert cells[1].startswith("'=")
+
+
+ALIKE = ["=a", "'=a", "''=a", "x;=a", "x;'=a", "\u200b-a", "a"]
+"""Names that differ by an apostrophe, or by what a template guards."""
+
+
+def test_names_that_a_template_guards_come_back_as_they_were(tmp_path: Path) -> None:
+    """Each response stands at its own dialogue."""
+    layout = Layout.of([(name, 0) for name in ALIKE])
+    filled = template(layout, "csv").split("\r\n")
+    for number, line in enumerate(filled[1:-1]):
+        filled[number + 1] = f"{line}{number}"
+    path = written(tmp_path, "\r\n".join(filled))
+    assert checked(tmp_path, path.read_text(encoding="utf-8"), layout).problems == ()
+    answers = list(read_responses(path, layout))
+    assert answers == [(place, str(place)) for place in range(len(ALIKE))]
+
+
+def test_systems_that_a_template_guards_come_back_as_they_were(tmp_path: Path) -> None:
+    empty = "".join(score_template("system", small_layout(), ALIKE, "csv")).split("\r\n")
+    filled = [f"{line}{number}" for number, line in enumerate(empty[1:-1])]
+    path = written(tmp_path, "\r\n".join([empty[0], *filled]))
+    rows = list(read_scores(path, "system", small_layout(), ALIKE))
+    assert [(row.system, row.score) for row in rows] == [*zip(ALIKE, map(float, range(7)), strict=True)]
 
 
 def test_an_empty_corpus_has_an_empty_list() -> None:
