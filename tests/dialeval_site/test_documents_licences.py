@@ -10,6 +10,7 @@ import pytest
 import yaml
 
 from annotations.version import VERSION
+from tests import lock
 from tests.dialeval_site.documents import code_words, table_rows
 from tests.site import PROJECT
 
@@ -73,7 +74,7 @@ def test_a_package_says_of_itself_what_the_table_says(licence: str, says: str) -
 def test_nothing_that_the_site_runs_with_is_under_the_gpl() -> None:
     """With all that is brought along; the LGPL of psycopg is explained below the table."""
     strict = set()
-    for package in [*required(*RUNNING), *required("constraints.txt")]:
+    for package in {one.name for one in lock.read(*lock.LOCKS)}:
         try:
             said = declared(package)
         except PackageNotFoundError:

@@ -6,6 +6,8 @@ import ast
 import csv
 import json
 import re
+import shutil
+import subprocess
 import unicodedata
 from collections.abc import Iterator
 from pathlib import Path
@@ -132,6 +134,25 @@ def test_a_long_text_of_apostrophes_or_blanks_takes_no_time() -> None:
     """Else a response of a few kilobytes would hold up an export."""
     for text in ("'" * 200_000, " " * 200_000 + "=", ("'" * 100 + "\t") * 2_000, "=" * 200_000):
         assert without_guard(guarded(text)) == text
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not shutil.which("soffice"), reason="LibreOffice is not installed")
+@pytest.mark.parametrize("separators", ["44", "59", "44/59/9"])
+def test_libreoffice_finds_no_formula_whatever_it_splits_at(tmp_path: Path, separators: str) -> None:
+    """Comma, semicolon, and comma, semicolon and tab: with quotes (34) and as if there were none."""
+    texts = [text for text in [*FORMULAS, *SPLIT] if "\0" not in text]
+    path = tmp_path / "table.csv"
+    lines = [csv_line(["a", text, -1.5, text, "b"]) for text in texts]
+    path.write_text("".join(lines), encoding="utf-8", newline="")
+    for quote in ("34", "0"):
+        options = f"CSV:{separators},{quote},76,1,,0,false,false,false,false"
+        command = ["soffice", "--headless", f"-env:UserInstallation=file://{tmp_path}/profile"]
+        command += ["--convert-to", "fods", "--infilter=" + options, "--outdir", str(tmp_path)]
+        subprocess.run([*command, str(path)], capture_output=True, check=True, timeout=600)
+        sheet = (tmp_path / "table.fods").read_text(encoding="utf-8")
+        assert sheet.count("<table:table-cell") > len(texts)
+        assert "table:formula" not in sheet
 
 
 # --- every file ---------------------------------------------------------------------------------------------

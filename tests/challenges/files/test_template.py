@@ -60,7 +60,7 @@ def test_names_that_a_template_guards_come_back_as_they_were(tmp_path: Path) -> 
     path = written(tmp_path, "\r\n".join(filled))
     assert checked(tmp_path, path.read_text(encoding="utf-8"), layout).problems == ()
     answers = list(read_responses(path, layout))
-    assert answers == [(place, str(place)) for place in range(len(ALIKE))]
+    assert answers == [(name, 0, str(number)) for number, name in enumerate(ALIKE)]
 
 
 def test_systems_that_a_template_guards_come_back_as_they_were(tmp_path: Path) -> None:
