@@ -102,5 +102,5 @@ def test_a_download_says_how_each_metric_s_numbers_were_made(client: Client, tmp
         execution.compute(run.pk)
     table = client.get("/corpora/small/metrics/?download=metric-leaderboard.csv").content.decode()
     (row,) = [row for row in csv.DictReader(table.splitlines()) if row["metric"].startswith("bleu_4")]
-    assert row["signature"].startswith("metric:bleu_4|version:1|normalize:false|")
+    assert row["signature"].startswith("metric:bleu_4|version:2|normalize:false|")
     assert f"|corpus_version:{version.label}|" in row["signature"]
