@@ -170,7 +170,7 @@ def _said_of_judge(problem: Exception) -> str:
     """Of a failure that people mend, and after which a judge goes on where it was."""
     words = storable(str(problem))[:1800].rstrip(". ")
     if isinstance(problem, EndpointFailed):
-        words += ". What was answered is kept: start the judge again, and nothing is paid twice"
+        words += ". What was answered is kept: start the judge again, and no answer is paid twice"
     return f"{words}."
 
 

@@ -224,7 +224,7 @@ def test_an_endpoint_that_is_away_fails_the_runs_and_back_they_go_on(judged: Sit
     start(judged)
     told = wait_for(judged, "failed")
     assert told["answered"] == 10
-    assert "start the judge again, and nothing is paid twice" in told["errors"][0]
+    assert "start the judge again, and no answer is paid twice" in told["errors"][0]
     server.control(default={"do": "answer"})
     act(judged, "actions.resume(run)")
     told = wait_for(judged, "done")

@@ -136,7 +136,7 @@ def test_an_endpoint_that_refuses_fails_all_runs_at_once_and_its_key_is_nowhere(
     assert [state for state, _ in states(version)] == ["failed"] * 2
     [error] = errors(version)
     assert "401" in error
-    assert error.endswith("What was answered is kept: start the judge again, and nothing is paid twice.")
+    assert error.endswith("What was answered is kept: start the judge again, and no answer is paid twice.")
     assert KEY not in error
     assert len(endpoint.log()) <= 2  # another one may be on its way
     assert not StoredAnswer.objects.exists()

@@ -255,12 +255,12 @@ def test_a_budget_below_what_is_unsettled_is_refused_and_pages_tell_what_it_is()
     book.claim(worth(calls(2)))
     book.mark_sent(calls(1))
     figures = {label: (value, remark) for label, value, remark in spent_figures(Purse.objects.get())}
-    assert figures["Reserved"] == ("200 tokens, 0.00020 USD", "at most, for calls under way")
+    assert figures["Reserved"] == ("200", "tokens, 0.00020 USD: at most, for calls under way")
     book.close()
     figures = {label: (value, remark) for label, value, remark in spent_figures(Purse.objects.get())}
     assert figures["Unsettled"] == (
-        "100 tokens, 0.00010 USD",
-        "at most, for 1 call without an answer; counted as spent",
+        "100",
+        "tokens, 0.00010 USD: at most, for 1 call without an answer; counted as spent",
     )
     assert figures["Tokens spent"] == ("0", "of 1,000; 900 left")
     form = BudgetForm({"tokens": "99"}, purse=Purse.objects.get())

@@ -55,7 +55,7 @@ def spent_in_words(name: str, purse: Purse, unsettled: Charge = NO_CHARGE) -> st
         lost = f"; {unsettled.tokens:,} tokens of it for calls without an answer, at the most they can have cost"
     return (
         f"{name} has no room for the next call ({', '.join(limits)} spent{lost}). What was answered is kept: raise the "
-        "budget and start the judge again, and nothing is paid twice"
+        "budget and start the judge again, and no answer is paid twice"
     )
 
 

@@ -35,8 +35,8 @@ def spent_figures(purse: Purse) -> list[tuple[str, str, str]]:
 
 
 def _at_most(charge: Charge, said: str) -> tuple[str, str]:
-    tokens = _("%(tokens)s tokens") % {"tokens": f"{charge.tokens:,}"}
-    return (f"{tokens}, {money(charge.cost)} USD" if charge.cost else tokens), said
+    unit = _("tokens, %(usd)s USD") % {"usd": money(charge.cost)} if charge.cost else _("tokens")
+    return f"{charge.tokens:,}", f"{unit}: {said}"
 
 
 def is_spent(purse: Purse) -> bool:

@@ -1,7 +1,7 @@
 """What a judge asks and what comes back, as values. Pure.
 
 A request is known by the hash of what decides its answer: model, messages, parameters. A call is one sample of it,
-asked anew with another seed, up to twice, where the answer cannot be read. The same call is never paid twice, whoever
+asked anew with another seed, up to twice, where the answer cannot be read. An answer is never paid twice, whoever
 asks: two systems that say the same at one turn share it.
 """
 
