@@ -317,3 +317,15 @@ class OrphanCount(models.Model):
 
     def __str__(self) -> str:
         return self.kind
+
+
+class AttemptCount(models.Model):
+    """How often something was tried within a stretch of time, such as a password for one name:
+    see ``annotations.rates``."""
+
+    key = models.CharField(max_length=100, primary_key=True, help_text="What, whose, and when.")
+    count = models.PositiveIntegerField(default=0)
+    expires_at = models.DateTimeField(db_index=True)
+
+    def __str__(self) -> str:
+        return f"{self.key}: {self.count}"

@@ -1,52 +1,71 @@
-"""How often somebody did something of late. Counted in the cache: shared by all processes where it is Redis."""
+"""Counting attempts and requests, so that nobody makes too many.
+
+Attempts (guesses at passwords and codes, letters to an address, sign-ups) are rare and counted in
+the database: whatever becomes of Redis, the count holds, and where it cannot be written the attempt
+fails. Requests to the API are many and counted in the cache, which all processes share where it is
+Redis.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import ipaddress
-import logging
 import time
+from datetime import timedelta
 
 from django.conf import settings
 from django.core.cache import cache
+from django.db import transaction
+from django.db.models import F
 from django.http import HttpRequest
+from django.utils import timezone
 
-log = logging.getLogger(__name__)
+from annotations.models import AttemptCount
 
 
 def counted(what: str, whom: str, seconds: int) -> int:
-    """Count this time, and say how many there were in the present stretch of ``seconds``. Where the cache cannot be
-    reached nobody is counted, and nobody is refused."""
+    """Count this attempt, and return how many there were in the present stretch of ``seconds``.
+
+    Of many at the same instant each gets a number of its own. In a transaction the count is as
+    lasting as the transaction.
+    """
     key = _key(what, whom, seconds)
-    try:
-        cache.add(key, 0, timeout=2 * seconds)
-        return cache.incr(key)
-    except Exception as problem:  # a cache may be any package, with errors of its own
-        if isinstance(problem, ValueError):  # it was emptied between the two lines
-            return 1
-        log.warning("requests are not counted: the cache cannot be reached (%s)", problem)
-        return 0
+    with transaction.atomic():
+        expires_at = timezone.now() + timedelta(seconds=2 * seconds)
+        none_yet = AttemptCount(key=key, expires_at=expires_at)
+        AttemptCount.objects.bulk_create([none_yet], ignore_conflicts=True)
+        AttemptCount.objects.filter(key=key).update(count=F("count") + 1)
+        return AttemptCount.objects.values_list("count", flat=True).get(key=key)
 
 
 def so_far(what: str, whom: str, seconds: int) -> int:
-    """How many there were, without counting this one."""
-    try:
-        return int(cache.get(_key(what, whom, seconds), 0))
-    except Exception as problem:
-        log.warning("requests are not counted: the cache cannot be reached (%s)", problem)
-        return 0
+    """How many attempts there were, without counting one."""
+    found = AttemptCount.objects.filter(key=_key(what, whom, seconds))
+    return found.values_list("count", flat=True).first() or 0
 
 
 def forget(what: str, whom: str, seconds: int) -> None:
-    """As if nothing had been counted in the present stretch."""
+    """As if no attempt had been counted in the present stretch."""
+    AttemptCount.objects.filter(key=_key(what, whom, seconds)).delete()
+
+
+def remove_expired() -> int:
+    """How many rows went."""
+    return AttemptCount.objects.filter(expires_at__lt=timezone.now()).delete()[0]
+
+
+def counted_request(what: str, whom: str, seconds: int) -> int:
+    """As ``counted``, in the cache, which may forget."""
+    key = _key(what, whom, seconds)
+    cache.add(key, 0, timeout=2 * seconds)
     try:
-        cache.delete(_key(what, whom, seconds))
-    except Exception as problem:
-        log.warning("requests are not counted: the cache cannot be reached (%s)", problem)
+        return cache.incr(key)
+    except ValueError:  # it was emptied between the two lines
+        return 1
 
 
 def _key(what: str, whom: str, seconds: int) -> str:
-    """Names of users may hold anything: a cache's key may not."""
+    """Names of users may hold anything: a key may not."""
     who = hashlib.sha256(whom.encode("utf-8", "backslashreplace")).hexdigest()[:32]
     return f"rate:{what}:{who}:{int(time.time()) // seconds}"
 

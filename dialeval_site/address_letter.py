@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import logging
 from typing import Any
 
-from celery import current_app
 from django.conf import settings
 from django.core.mail import EmailMessage
 from django.template.loader import render_to_string
-from kombu.exceptions import ChannelError, KombuError
 
 from annotations import rates
-
-log = logging.getLogger(__name__)
+from workers.hints import send_once
 
 AN_HOUR = 3600
 LETTERS_AN_HOUR = 3
@@ -26,10 +22,7 @@ def ask_for(user: Any, former: str) -> None:
     """Have a worker write to the former address. The page waits for no mail server; without a broker none is sent."""
     if not settings.SENDS_EMAIL or rates.counted("address-letter", str(user.pk), AN_HOUR) > LETTERS_AN_HOUR:
         return
-    try:
-        current_app.send_task(TASK, args=[user.get_username(), former], queue="cpu", retry=False)
-    except (KombuError, ChannelError, OSError) as problem:
-        log.warning("a former address is not told: the broker cannot be reached (%s)", problem)
+    send_once(TASK, user.get_username(), former)
 
 
 def send(name: str, former: str) -> None:

@@ -47,7 +47,7 @@ class ApiDoor:
             words = _("The site cannot reach its database. Try again later.")
             return problem_response(503, words, request_id=log_context.request_id())
         whom = f"token {caller.token_id}" if caller.token_id is not None else f"address {rates.address_of(request)}"
-        count = rates.counted("api", whom, MINUTE)
+        count = rates.counted_request("api", whom, MINUTE)
         if count > settings.API_RATE:
             response: HttpResponseBase = problem_response(
                 429,

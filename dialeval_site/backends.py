@@ -75,10 +75,11 @@ def _opens_nothing(password: str | None) -> bool:
 
 
 def _count_guess(request: HttpRequest, username: str) -> None:
-    """Before the password is looked at: many guesses at the same instant are as many."""
-    of_name = rates.counted("log-in", _name_here(request, username), GUESS_SECONDS)
-    of_address = rates.so_far("log-ins", rates.address_of(request), GUESS_SECONDS)
-    if of_name > GUESSES_OF_A_NAME or of_address >= GUESSES_OF_AN_ADDRESS:
+    """Before the password is looked at: many guesses at the same instant are as many. Nothing is
+    written for an address that is shut out: however many names it tries, the rows are no more."""
+    address, name = rates.address_of(request), _name_here(request, username)
+    is_shut_out = rates.so_far("log-ins", address, GUESS_SECONDS) >= GUESSES_OF_AN_ADDRESS
+    if is_shut_out or rates.counted("log-in", name, GUESS_SECONDS) > GUESSES_OF_A_NAME:
         request.guessed_too_often = True  # type: ignore[attr-defined]
         raise PermissionDenied
 

@@ -5,9 +5,6 @@ Who asks is told the same whether or not there is such an address, and in the sa
 
 from __future__ import annotations
 
-import logging
-
-from celery import current_app
 from django.conf import settings
 from django.contrib.auth.forms import PasswordResetForm
 from django.contrib.auth.tokens import default_token_generator
@@ -16,12 +13,10 @@ from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils.encoding import force_bytes
 from django.utils.http import urlsafe_base64_encode
-from kombu.exceptions import ChannelError, KombuError
 
 from annotations import rates
 from annotations.accounts import is_demo_account, may_act
-
-log = logging.getLogger(__name__)
+from workers.hints import send_once
 
 AN_HOUR = 3600
 LETTERS_AN_HOUR = 3
@@ -33,10 +28,7 @@ def ask_for(email: str) -> None:
     """Have a worker send the link. Where the broker is away nothing is sent; one can ask again."""
     if rates.counted("password-reset", email.casefold(), AN_HOUR) > LETTERS_AN_HOUR:
         return
-    try:
-        current_app.send_task(TASK, args=[email], queue="cpu", retry=False)
-    except (KombuError, ChannelError, OSError) as problem:
-        log.warning("no link to a new password is sent: the broker cannot be reached (%s)", problem)
+    send_once(TASK, email)
 
 
 def send(email: str) -> int:

@@ -194,7 +194,12 @@ if CELERY_BROKER_URL.startswith("folder:"):
     }
 elif CELERY_BROKER_URL.startswith("redis"):
     # A hint that cannot be sent now is sent by the sweeper later: do not hold a request for it.
-    CELERY_BROKER_TRANSPORT_OPTIONS = {"socket_timeout": 5, "socket_connect_timeout": 2, "retry_on_timeout": False}
+    # Workers have more patience (dialeval_site.celery).
+    CELERY_BROKER_TRANSPORT_OPTIONS = {
+        "socket_timeout": 1,
+        "socket_connect_timeout": 1,
+        "retry_on_timeout": False,
+    }
 LEASE_SECONDS = environment.seconds("DIALEVAL_LEASE_SECONDS")
 SWEEP_SECONDS = environment.seconds("DIALEVAL_SWEEP_SECONDS")
 MAX_ATTEMPTS = environment.whole("DIALEVAL_MAX_ATTEMPTS")
@@ -235,10 +240,10 @@ PROXIES = environment.count("DIALEVAL_PROXIES")
 if CELERY_BROKER_URL.startswith("redis"):
     CACHES = {
         "default": {
-            "BACKEND": "django.core.cache.backends.redis.RedisCache",
+            "BACKEND": "dialeval_site.redis_cache.RedisCache",
             "LOCATION": CELERY_BROKER_URL,
             "KEY_PREFIX": "dialeval",
-            "OPTIONS": {"socket_timeout": 2, "socket_connect_timeout": 1},
+            "OPTIONS": {"socket_timeout": 0.5, "socket_connect_timeout": 0.5},
         }
     }
 else:  # each process counts for itself: with n web processes a rate may be n times as high

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from annotations import staging
+from annotations import rates, staging
 from dialeval_site import address_letter, expired_sessions, password_reset
 from workers.celery_rules import row_task
 
@@ -21,3 +21,4 @@ def tell_former_address(name: str, email: str) -> None:
 def sweep() -> None:
     expired_sessions.remove()
     staging.remove_left_behind()
+    rates.remove_expired()

@@ -27,8 +27,8 @@ from annotations import audit, rates
 
 CODES = 10
 GUESSES, GUESS_SECONDS = 10, 600
-"""Wrong codes of one person within ten minutes, from whatever address. django-otp's own waiting, kept in the database,
-doubles with each of them, so that a cache that forgets opens nothing."""
+"""Wrong codes of one person within ten minutes, from whatever address. django-otp's own waiting
+doubles with each."""
 ALPHABET = "abcdefghjkmnpqrstuvwxyz23456789"
 GROUPS, GROUP = 3, 4
 """31**12 codes: 59 bits. Without letters that are taken for figures."""

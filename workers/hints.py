@@ -11,6 +11,8 @@ from django.conf import settings
 from django.db.models import Q
 from kombu.exceptions import ChannelError, KombuError
 
+from annotations.circuit_breaker import CircuitBreaker
+
 log = logging.getLogger(__name__)
 
 HINTS_A_SWEEP = 500
@@ -22,17 +24,43 @@ AT_ONCE, WHEN_NOTHING_ELSE_WAITS = 0, 6
 """Two of Redis's four steps. The folder broker of one machine keeps the order in which hints came."""
 
 
+_breaker = CircuitBreaker(seconds=10)
+
+
 def tell_workers(task: str, rows: Iterable[tuple[int, str]], priority: int = AT_ONCE) -> list[int]:
-    """Send a hint for each row (pk, queue) and return those told of. A broker that cannot be reached is no error."""
+    """Send a hint for each row (pk, queue) and return those told of. A broker that cannot be
+    reached is no error, and for some seconds it is not asked again: the sweeper tells the workers
+    later."""
     sent: list[int] = []
+    waiting = list(rows)
+    if not waiting or not _breaker.allows():
+        return sent
     try:
         with current_app.producer_pool.acquire(block=True) as producer:
-            for pk, queue in rows:
+            for pk, queue in waiting:
                 current_app.send_task(task, args=[pk], queue=queue, priority=priority, producer=producer, retry=False)
                 sent.append(pk)
     except (KombuError, ChannelError, OSError) as problem:
-        log.warning("the broker cannot be reached (%s); the sweeper will tell the workers later", problem)
+        _breaker.failed()
+        log.warning("the broker cannot be reached (%s); the sweeper tells workers later", problem)
+    else:
+        _breaker.succeeded()
     return sent
+
+
+def send_once(task: str, *args: str) -> bool:
+    """Send workers of the queue cpu a task that no row stands for. False where the broker cannot be
+    reached: then nobody sends it later."""
+    if not _breaker.allows():
+        return False
+    try:
+        current_app.send_task(task, args=list(args), queue="cpu", retry=False)
+    except (KombuError, ChannelError, OSError) as problem:
+        _breaker.failed()
+        log.warning("%s is not sent: the broker cannot be reached (%s)", task, problem)
+        return False
+    _breaker.succeeded()
+    return True
 
 
 def due(now: datetime) -> Q:

@@ -13,9 +13,9 @@ from django.apps import apps
 from django.db import connection
 from django.db.models import Field, Model
 
-LEFT_OUT = ("django_session", "annotations_siteidentity")
+LEFT_OUT = ("django_session", "annotations_siteidentity", "annotations_attemptcount")
 """Log-ins: whoever is logged in logs in again. They are worth nothing under another SECRET_KEY, and much to a thief.
-A site's identity: what is restored elsewhere is another site."""
+A site's identity: what is restored elsewhere is another site. Counts of attempts: they are of the last hour."""
 MADE_BY_MIGRATIONS = (
     "annotations_siteidentity",
     "auth_group",

@@ -41,12 +41,13 @@ import hashlib, json
 from django.apps import apps
 from django.core.files.storage import storages
 from annotations import stored_files
+from dialeval_site.backups import portable
 def plain(value):
     return json.dumps(value, sort_keys=True, default=str)
 found = {}
 for model in apps.get_models(include_auto_created=True):
     table = model._meta.db_table
-    if table in ("django_session", "annotations_siteidentity") or not model._meta.managed:
+    if table in portable.LEFT_OUT or not model._meta.managed:
         continue
     rows = model._base_manager.order_by("pk")
     if table == "annotations_auditentry":
