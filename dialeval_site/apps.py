@@ -1,0 +1,8 @@
+from django.apps import AppConfig
+
+
+class SiteConfig(AppConfig):
+    name = "dialeval_site"
+
+    def ready(self) -> None:
+        from dialeval_site import checks  # noqa: F401  registers them
