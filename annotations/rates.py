@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import hashlib
 import ipaddress
-import time
 from datetime import timedelta
 
 from django.conf import settings
@@ -18,8 +17,8 @@ from django.core.cache import cache
 from django.db import transaction
 from django.db.models import F
 from django.http import HttpRequest
-from django.utils import timezone
 
+from annotations import clock
 from annotations.models import AttemptCount
 
 
@@ -31,7 +30,7 @@ def counted(what: str, whom: str, seconds: int) -> int:
     """
     key = _key(what, whom, seconds)
     with transaction.atomic():
-        expires_at = timezone.now() + timedelta(seconds=2 * seconds)
+        expires_at = clock.now() + timedelta(seconds=2 * seconds)
         none_yet = AttemptCount(key=key, expires_at=expires_at)
         AttemptCount.objects.bulk_create([none_yet], ignore_conflicts=True)
         AttemptCount.objects.filter(key=key).update(count=F("count") + 1)
@@ -51,7 +50,7 @@ def forget(what: str, whom: str, seconds: int) -> None:
 
 def remove_expired() -> int:
     """How many rows went."""
-    return AttemptCount.objects.filter(expires_at__lt=timezone.now()).delete()[0]
+    return AttemptCount.objects.filter(expires_at__lt=clock.now()).delete()[0]
 
 
 def counted_request(what: str, whom: str, seconds: int) -> int:
@@ -67,7 +66,7 @@ def counted_request(what: str, whom: str, seconds: int) -> int:
 def _key(what: str, whom: str, seconds: int) -> str:
     """Names of users may hold anything: a key may not."""
     who = hashlib.sha256(whom.encode("utf-8", "backslashreplace")).hexdigest()[:32]
-    return f"rate:{what}:{who}:{int(time.time()) // seconds}"
+    return f"rate:{what}:{who}:{int(clock.seconds()) // seconds}"
 
 
 def address_of(request: HttpRequest) -> str:

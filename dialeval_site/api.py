@@ -18,6 +18,7 @@ from django.core.exceptions import (
     TooManyFieldsSent,
     TooManyFilesSent,
 )
+from django.db import DatabaseError
 from django.http import Http404, HttpRequest, HttpResponse
 from django.http.multipartparser import MultiPartParserError
 from django.utils.translation import gettext as _
@@ -29,9 +30,11 @@ from ninja.params.models import FileModel, FormModel, QueryModel
 from ninja.parser import Parser
 
 from annotations.api import router as corpora
+from annotations.read_only import refuses_writes
 from annotations.rest.problems import Refused, problem_response
 from dialeval_site.api_document import Document
 from dialeval_site.api_tokens import router as tokens
+from dialeval_site.error_pages import RETRY_SECONDS
 from leaderboard.api import router as meta_evaluation
 from leaderboard.challenges.api.router import router as challenges
 from workers.api import router as metrics
@@ -157,6 +160,17 @@ def _refused(_request: HttpRequest, refusal: Refused) -> HttpResponse:
     response = problem_response(refusal.status, refusal.detail, refusal.code, **more)
     if retry is not None:
         response["Retry-After"] = str(retry)
+    return response
+
+
+@api.exception_handler(DatabaseError)
+def _read_only(_request: HttpRequest, problem: DatabaseError) -> HttpResponse:
+    """Other errors of the database stay what they are."""
+    if not refuses_writes(problem):
+        raise problem
+    words = _("The site is read-only at the moment. Nothing was stored.")
+    response = problem_response(503, words, code="read_only")
+    response["Retry-After"] = str(RETRY_SECONDS)
     return response
 
 

@@ -54,7 +54,9 @@ SETTINGS: tuple[Setting, ...] = (
         "`false` behind a pooler that passes a connection on after each transaction and keeps no prepared statements.",
     ),
     Setting(
-        "CELERY_BROKER_URL", "", "`redis://host:port/0` or any broker of Celery. Default: a folder in DIALEVAL_HOME."
+        "CELERY_BROKER_URL",
+        "",
+        "`redis://:password@host:port/0` or any broker of Celery. Default: a folder in DIALEVAL_HOME.",
     ),
     Setting("DIALEVAL_POLL_SECONDS", "0.1", "How often the folder broker is looked at."),
     Setting(

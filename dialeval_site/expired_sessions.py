@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from django.contrib.sessions.models import Session
-from django.utils import timezone
+
+from annotations import clock
 
 BATCH = 500
 """Rows of one statement: SQLite has one writer, who is not to be waited for."""
@@ -11,7 +12,7 @@ BATCH = 500
 
 def remove() -> int:
     """Takes them away, the oldest first; two workers at it do no harm. How many."""
-    expired, removed = Session.objects.filter(expire_date__lt=timezone.now()), 0
+    expired, removed = Session.objects.filter(expire_date__lt=clock.now()), 0
     while keys := list(expired.order_by("expire_date").values_list("pk", flat=True)[:BATCH]):
         removed += expired.filter(pk__in=keys).delete()[0]  # one that was renewed meanwhile is no longer among them
     return removed

@@ -15,12 +15,13 @@ from typing import Any
 
 from celery import current_app
 from django.conf import settings
-from django.db import connections
+from django.db import DatabaseError, connections
 from django.db.migrations.executor import MigrationExecutor
 from django.utils import timezone
 
-from annotations import site_identity
+from annotations import rates, site_identity
 from annotations.models import OrphanCount
+from annotations.read_only import is_busy, refuses_writes, takes_writes
 from dialeval_site.folder_broker import SCHEME
 from dialeval_site.storage import storage_answers
 from workers import presence
@@ -97,9 +98,37 @@ def _told(look: _Look) -> dict[str, Any]:
     return {"ok": False, "ms": round(waited * 1000, 1), "reason": f"no answer for {waited:.0f} s"}
 
 
+READ_ONLY = "it takes no writes: it is read-only, or its disk is full"
+WRITE_SECONDS = 10
+AN_HOUR = 3600
+_written_at: float | None = None
+
+
 def _database() -> None:
-    with connections["default"].cursor() as cursor:
-        cursor.execute("SELECT 1")
+    """A query each time, a write every ten seconds: readiness is asked for every second, by several.
+    On SQLite a writer who is at work for long, such as an import, shows that it can be written."""
+    global _written_at
+    connection = connections["default"]
+    with connection.cursor() as cursor:
+        if connection.vendor == "postgresql":
+            cursor.execute("SHOW transaction_read_only")
+            if cursor.fetchone() == ("on",):
+                raise NotReady(READ_ONLY)
+        else:
+            cursor.execute("PRAGMA busy_timeout = 500")
+            cursor.fetchall()
+    if _written_at is not None and time.monotonic() - _written_at < WRITE_SECONDS:
+        return
+    _written_at = None
+    try:
+        rates.counted("readiness", "", AN_HOUR)
+    except DatabaseError as problem:
+        if refuses_writes(problem):
+            raise NotReady(READ_ONLY) from problem
+        if not is_busy(problem):
+            raise
+    takes_writes()
+    _written_at = time.monotonic()
 
 
 def _migrations() -> None:

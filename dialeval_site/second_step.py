@@ -28,7 +28,7 @@ def begin(request: HttpRequest, user: Any, next_page: str) -> None:
 def waiting(request: HttpRequest) -> Any:
     """Who gave the password here; None where nobody did, it is too long ago, or the password has changed since."""
     noted = request.session.get(KEY)
-    if not isinstance(noted, dict) or int(time.time()) - noted["since"] > SECONDS:
+    if not isinstance(noted, dict) or abs(int(time.time()) - noted["since"]) > SECONDS:
         return None
     user = accounts_that_may_act().filter(pk=noted["user"]).first()
     if user is None or not constant_time_compare(noted["password"], user.get_session_auth_hash()):

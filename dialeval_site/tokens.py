@@ -18,6 +18,7 @@ from django.utils.translation import gettext as _
 from annotations import audit
 from annotations.accounts import may_act
 from annotations.importers.texts import text_fault
+from annotations.read_only import optional_write
 from annotations.rest.access import SCOPES, Caller
 from annotations.roles import is_organiser
 from dialeval_site.models import ApiToken
@@ -132,4 +133,5 @@ def _note_use(row: ApiToken, now: datetime) -> None:
     """At most once a minute: a program that polls must not write with each look."""
     stale = Q(used_at__isnull=True) | Q(used_at__lt=now - NOTED_EVERY)
     if row.used_at is None or row.used_at < now - NOTED_EVERY:
-        ApiToken.objects.filter(stale, pk=row.pk).update(used_at=now)
+        with optional_write("noting that a token was used"):
+            ApiToken.objects.filter(stale, pk=row.pk).update(used_at=now)

@@ -11,6 +11,7 @@ import re
 import secrets
 from base64 import b32encode
 from binascii import unhexlify
+from datetime import timedelta
 from math import ceil
 from typing import Any
 
@@ -88,6 +89,9 @@ def verify(user: Any, code: str) -> None:
     device, written = _device_for(user, code)
     if device is None:
         raise WrongCode
+    noted = device.throttling_failure_timestamp
+    if noted is not None and noted > timezone.now() + timedelta(minutes=1):
+        device.throttle_reset()  # before a clock was set back: it would lock the owner out till then
     is_allowed, why_not = device.verify_is_allowed()
     if not is_allowed:
         raise TooManyCodes(max(1, ceil((why_not["locked_until"] - timezone.now()).total_seconds())))

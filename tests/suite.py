@@ -44,6 +44,8 @@ _OF_ONE_WRITER = (
     "backups",
     "backups_into_older",
     "rating_crowd_http",
+    "read_only",
+    "clock",
 )
 FAULTS_ON_SQLITE = (*WITHOUT_SERVICES, *(f"tests/faults/test_{name}.py" for name in _OF_ONE_WRITER))
 """Of the faults those run on SQLite in which its one writer or the folder broker has a say; all but two run on the

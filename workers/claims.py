@@ -16,10 +16,10 @@ from typing import Any
 from django.conf import settings
 from django.db import transaction
 from django.db.models import F, Q, QuerySet
-from django.utils import timezone
 
+from annotations import clock
 from workers.hints import HINTS_A_SWEEP, due
-from workers.leases import lease_end
+from workers.leases import has_ended, lease_end
 
 NO_OWNER: dict[str, Any] = {"lease_token": "", "lease_expires_at": None}
 WAITS_ANEW: dict[str, Any] = {**NO_OWNER, "hinted_at": None, "hints": 0}
@@ -39,10 +39,10 @@ class Claim:
 def take(rows: QuerySet, row_id: int, waiting: Q, at_work: Sequence[str], **changes: Any) -> Claim | None:
     """Claim a row of ``rows`` that is ``waiting``, or is in a state ``at_work`` and its worker fell silent. ``changes``
     are written with it. None where somebody else has it, or there is nothing to do."""
-    now, token = timezone.now(), token_hex(16)
+    now, token = clock.now(), token_hex(16)
     taken = (
         rows.filter(pk=row_id)
-        .filter(waiting | Q(state__in=at_work, lease_expires_at__lt=now))
+        .filter(waiting | (Q(state__in=at_work) & has_ended(now)))
         .update(lease_token=token, lease_expires_at=lease_end(now), attempts=F("attempts") + 1, **changes)
     )
     if not taken:
@@ -60,7 +60,7 @@ def take_beside(first: Claim, rows: QuerySet, most: int, **changes: Any) -> list
         waiting = rows.select_for_update(skip_locked=True).order_by("pk")
         free = list(waiting.values_list("pk", flat=True)[:most])
         rows.filter(pk__in=free).update(
-            lease_token=first.token, lease_expires_at=lease_end(timezone.now()), attempts=F("attempts") + 1, **changes
+            lease_token=first.token, lease_expires_at=lease_end(clock.now()), attempts=F("attempts") + 1, **changes
         )
     taken = rows.model._default_manager.filter(pk__in=free, lease_token=first.token).order_by("pk")
     return [Claim(pk, first.token, attempt) for pk, attempt in taken.values_list("pk", "attempts")]
@@ -68,7 +68,7 @@ def take_beside(first: Claim, rows: QuerySet, most: int, **changes: Any) -> list
 
 def keep(owned: QuerySet, **changes: Any) -> bool:
     """Renew the lease. False where the row is no longer ours."""
-    return bool(owned.update(lease_expires_at=lease_end(timezone.now()), **changes))
+    return bool(owned.update(lease_expires_at=lease_end(clock.now()), **changes))
 
 
 def give_back(owned: QuerySet, state: str, **changes: Any) -> bool:
@@ -78,7 +78,7 @@ def give_back(owned: QuerySet, state: str, **changes: Any) -> bool:
 
 def fail(owned: QuerySet, state: str, error: str) -> bool:
     """The end of the work on the row, with what went wrong. False where the row is no longer ours."""
-    return bool(owned.update(state=state, error=error, finished_at=timezone.now(), **NO_OWNER))
+    return bool(owned.update(state=state, error=error, finished_at=clock.now(), **NO_OWNER))
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,8 +99,8 @@ def sweep(
 ) -> Swept:
     """Give back the rows of silent workers, give up those that were tried too often, with the ``error``, and tell
     workers of those that wait. ``anew``: what else a row that is given back has."""
-    now = timezone.now()
-    silent = rows.filter(state=running, lease_expires_at__lt=now)
+    now = clock.now()
+    silent = rows.filter(has_ended(now), state=running)
     tried_out = silent.filter(attempts__gte=settings.MAX_ATTEMPTS)
     given_up = tried_out.update(state=failed, finished_at=now, **NO_OWNER, error=error)
     given_back = silent.update(state=pending, **WAITS_ANEW, **anew)

@@ -64,8 +64,9 @@ def send_once(task: str, *args: str) -> bool:
 
 
 def due(now: datetime) -> Q:
-    """Rows whose last hint may be lost. The pause doubles with each hint, so a long queue is not flooded."""
-    found, hints = Q(hinted_at=None), 0
+    """Rows whose last hint may be lost. The pause doubles with each hint, so a long queue is not
+    flooded. One of the future was noted before a clock was set back."""
+    found, hints = Q(hinted_at=None) | Q(hinted_at__gt=now + LONGEST_HINT_PAUSE), 0
     while hints < MOST_DOUBLINGS and _pause_after(hints) < LONGEST_HINT_PAUSE:
         found |= Q(hints=hints, hinted_at__lte=now - _pause_after(hints))
         hints += 1

@@ -11,6 +11,7 @@ from datetime import datetime, timedelta
 from celery import current_task
 from django.conf import settings
 from django.db import close_old_connections, connection
+from django.db.models import Q
 
 from workers import presence
 
@@ -19,6 +20,16 @@ log = logging.getLogger(__name__)
 
 def lease_end(now: datetime) -> datetime:
     return now + timedelta(seconds=settings.LEASE_SECONDS)
+
+
+LONGEST_LEASE = timedelta(hours=1)
+
+
+def has_ended(now: datetime) -> Q:
+    """Of rows that a worker has. A lease longer than any that is given was written before a clock
+    was set back: it would keep the row of a dead worker for as long."""
+    longest = max(LONGEST_LEASE, timedelta(seconds=2 * settings.LEASE_SECONDS))
+    return Q(lease_expires_at__lt=now) | Q(lease_expires_at__gt=now + longest)
 
 
 @contextmanager

@@ -13,8 +13,8 @@ from datetime import datetime, timedelta
 from celery import current_app
 from django.conf import settings
 from django.db.models import Max
-from django.utils import timezone
 
+from annotations import clock
 from workers.models import MetricRun, QueueSeen
 
 QUEUES = ("cpu", "gpu", "llm")
@@ -32,7 +32,7 @@ def note_own_queues() -> None:
 
 
 def note(queues: Iterable[str]) -> None:
-    now = timezone.now()
+    now = clock.now()
     for queue in sorted(set(queues) & set(QUEUES)):
         QueueSeen.objects.update_or_create(queue=queue, defaults={"seen_at": now})
 

@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 from django.db.models import Count, QuerySet
 from django.db.models.fields.json import KeyTransform
-from django.utils import timezone
 
+from annotations import clock
 from annotations.models import CorpusVersion, Dialogue, Response, System, Turn
 from annotations.queries import public_corpora
 from annotations.records import Utterance
@@ -259,7 +259,7 @@ def failed_by_version(most: int) -> list[tuple[CorpusVersion, int]]:
 
 def is_being_computed(runs: QuerySet[MetricRun]) -> bool:
     """Whether a worker that is alive has one of these runs."""
-    return runs.filter(state=MetricRun.State.RUNNING, lease_expires_at__gt=timezone.now()).exists()
+    return runs.filter(state=MetricRun.State.RUNNING, lease_expires_at__gt=clock.now()).exists()
 
 
 def versions_with_run_states() -> list[CorpusVersion]:

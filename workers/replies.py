@@ -10,8 +10,8 @@ from collections.abc import Iterable
 from django.conf import settings
 from django.db import transaction
 from django.db.models import F, Q
-from django.utils import timezone
 
+from annotations import clock
 from annotations.campaigns.actions import chat
 from annotations.campaigns.actions.chat import Said
 from annotations.campaigns.models import ChatSystem, Conversation, Message
@@ -60,7 +60,7 @@ def _tell_on_commit(answer: Message) -> None:
 def send_hints(message_ids: Iterable[int]) -> int:
     """Tell workers of answers that are waited for. Where the broker cannot be reached they wait for the sweeper."""
     sent = tell_workers(REPLY_TASK, ((pk, QUEUE) for pk in message_ids))
-    Message.objects.filter(pk__in=sent).update(hinted_at=timezone.now(), hints=F("hints") + 1)
+    Message.objects.filter(pk__in=sent).update(hinted_at=clock.now(), hints=F("hints") + 1)
     return len(sent)
 
 
@@ -86,7 +86,7 @@ def finish(claim: Claim, text: str, signature: str) -> bool:
             text=text,
             signature=signature[:500],
             error="",
-            finished_at=timezone.now(),
+            finished_at=clock.now(),
             **NO_OWNER,
         )
     )

@@ -17,14 +17,15 @@ from django.conf import settings
 from django.db import transaction
 from django.db.models import F, FloatField, PositiveIntegerField, Q, QuerySet
 from django.db.models.functions import Cast, Floor
-from django.utils import timezone
 
+from annotations import clock
 from annotations.actions import scores_changed
 from annotations.models import CorpusVersion, System
 from workers import claims, new_runs
 from workers.claims import NO_OWNER, WAITS_ANEW, Claim, Swept
 from workers.hints import tell_workers
 from workers.judges.models import JudgeRun
+from workers.leases import has_ended
 from workers.metrics.configuration import Configuration
 from workers.models import MetricRun
 from workers.signals import run_ended
@@ -117,7 +118,7 @@ def stop(version: CorpusVersion, configuration: str, why: str) -> int:
     with transaction.atomic():
         stopped = list(unfinished.select_for_update().order_by("pk").values_list("pk", flat=True))
         still = MetricRun.objects.filter(pk__in=stopped, state__in=[State.PENDING, State.RUNNING])
-        count = still.update(state=State.FAILED, finished_at=timezone.now(), **NO_OWNER, error=why)
+        count = still.update(state=State.FAILED, finished_at=clock.now(), **NO_OWNER, error=why)
         if count:
             _say_on_commit(stopped)
     return count
@@ -136,7 +137,7 @@ def _first_of_each_queue(waiting: Iterable[tuple[int, str]]) -> list[tuple[int, 
 def send_hints(runs: Iterable[tuple[int, str]]) -> int:
     """Tell workers of runs (pk, queue). Where the broker cannot be reached the rows wait for the sweeper."""
     sent = tell_workers(COMPUTE_TASK, runs)
-    MetricRun.objects.filter(pk__in=sent).update(hinted_at=timezone.now(), hints=F("hints") + 1)
+    MetricRun.objects.filter(pk__in=sent).update(hinted_at=clock.now(), hints=F("hints") + 1)
     return len(sent)
 
 
@@ -146,7 +147,7 @@ def send_hints(runs: Iterable[tuple[int, str]]) -> int:
 def claim(run_id: int) -> Claim | None:
     """Take a run that is pending, or whose worker fell silent. None when somebody else has it or it is finished."""
     runs = MetricRun.objects.filter(attempts__lt=settings.MAX_ATTEMPTS)
-    begun = {"state": State.RUNNING, "started_at": timezone.now(), "examples_done": 0}
+    begun = {"state": State.RUNNING, "started_at": clock.now(), "examples_done": 0}
     return claims.take(runs, run_id, Q(state=State.PENDING), [State.RUNNING], **begun)
 
 
@@ -200,7 +201,7 @@ def finish(claim: Claim, result: RunResult) -> bool:
     with transaction.atomic():
         stored = _owned(claim).update(
             state=State.DONE,
-            finished_at=timezone.now(),
+            finished_at=clock.now(),
             **NO_OWNER,
             error="",
             examples_done=F("examples_total"),
@@ -222,7 +223,7 @@ def finish(claim: Claim, result: RunResult) -> bool:
 
 
 def fail(claim: Claim, error: str) -> bool:
-    failed = _owned(claim).update(state=State.FAILED, finished_at=timezone.now(), **NO_OWNER, error=error)
+    failed = _owned(claim).update(state=State.FAILED, finished_at=clock.now(), **NO_OWNER, error=error)
     if failed:
         _say_on_commit([claim.row_id])
     return bool(failed)
@@ -278,8 +279,8 @@ def _say_on_commit(run_ids: list[int]) -> None:
 
 def sweep() -> Swept:
     """Give back the runs of silent workers, give up those that were tried too often, tell workers of waiting runs."""
-    now = timezone.now()
-    silent = MetricRun.objects.filter(state=State.RUNNING, lease_expires_at__lt=now)
+    now = clock.now()
+    silent = MetricRun.objects.filter(has_ended(now), state=State.RUNNING)
     hopeless = list(silent.filter(attempts__gte=settings.MAX_ATTEMPTS).values_list("pk", flat=True))
     given_up = silent.filter(pk__in=hopeless).update(
         state=State.FAILED,

@@ -13,8 +13,8 @@ from billiard.exceptions import SoftTimeLimitExceeded
 from django.conf import settings
 from django.db import InterfaceError, OperationalError
 from django.db.models import Max
-from django.utils import timezone
 
+from annotations import clock
 from annotations.importers.texts import storable
 from annotations.models import CorpusVersion
 from leaderboard.analyses import rows
@@ -114,7 +114,7 @@ runs is at hand for an hour, boards follow, and take a tenth of a process, howev
 def compute_longest_waiting() -> bool:
     """The one that has waited longest, if it has for a moment: its own message may be far behind in a queue. Those
     without any answer, for which somebody waits, come before those of which an older one is shown."""
-    now = timezone.now()
+    now = clock.now()
     waiting = Analysis.objects.filter(
         state=Analysis.State.PENDING, waits_since__lt=now - timedelta(seconds=LOOK_SECONDS)
     ).order_by("waits_since", "pk")

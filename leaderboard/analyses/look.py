@@ -11,10 +11,11 @@ from typing import Any, Literal
 from django.conf import settings
 from django.core.signing import Signer
 from django.urls import reverse
-from django.utils import timezone
 
+from annotations import clock
 from annotations.models import CorpusVersion
 from annotations.prepared import Given, Prepared
+from annotations.read_only import was_refused_lately
 from leaderboard.analyses import kept, rows
 from leaderboard.analyses.code import CODE
 from leaderboard.analyses.kinds import Kind, all_kinds
@@ -56,6 +57,8 @@ class Look:
     waits_since: datetime | None = None
     nobody_works: bool = False
     """It waits, and no worker seems to run that could take it."""
+    is_refused: bool = False
+    """A worker should be asked for it, and the database takes no writes."""
 
     @property
     def is_under_way(self) -> bool:
@@ -73,7 +76,8 @@ class Look:
     @property
     def mark(self) -> str:
         """Another one whenever a page would show something else."""
-        return f"{self.row}.{self.stamp}.{self.state}.{int(self.is_running)}.{int(self.nobody_works)}"
+        flags = f"{int(self.is_running)}{int(self.nobody_works)}{int(self.is_refused)}"
+        return f"{self.row}.{self.stamp}.{self.state}.{flags}"
 
     @property
     def stored(self) -> str:
@@ -117,7 +121,7 @@ def _asked(
 
 def _seen(kind: str, parameters: dict[str, Any], row: Analysis | None, wanted: Wanted) -> Look:
     if row is None:
-        return Look(kind, parameters, "waiting", None)
+        return Look(kind, parameters, "waiting", None, is_refused=was_refused_lately())
     # Another release's may have another form.
     answer = kept.answer_of(row, all_kinds()[kind].for_files) if row.made_by == wanted.made_by else None
     return Look(
@@ -133,6 +137,7 @@ def _seen(kind: str, parameters: dict[str, Any], row: Analysis | None, wanted: W
         row.state == Analysis.State.RUNNING,
         row.waits_since,
         row.state == Analysis.State.PENDING and _is_forgotten(row),
+        row.state == Analysis.State.DONE and was_refused_lately(),
     )
 
 
@@ -148,7 +153,7 @@ def _is_forgotten(row: Analysis) -> bool:
     sweep = timedelta(seconds=settings.SWEEP_SECONDS)
     told = row.hinted_at or row.waits_since
     pause = min(sweep * 2 ** min(row.hints, 16), LONGEST_HINT_PAUSE)
-    return timezone.now() - told > pause + SWEEPS_WAITED * sweep
+    return clock.now() - told > pause + SWEEPS_WAITED * sweep
 
 
 def _stored(version: CorpusVersion, kind: str, question: str) -> Analysis | None:

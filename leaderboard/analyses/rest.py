@@ -30,5 +30,7 @@ def not_yet(found: Look, response: HttpResponse) -> Status[dict[str, Any]]:
     words = "It is being computed." if found.is_running else "It waits for a worker to compute it."
     if found.nobody_works:
         words += " No worker seems to be running."
+    if found.is_refused:
+        words = "The site is read-only at the moment: a worker could not be asked for it."
     state = "running" if found.is_running else "waiting"
     return Status(202, {"state": state, "detail": f"{words} Ask again.", "retry_after": RETRY_SECONDS})

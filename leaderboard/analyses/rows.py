@@ -11,11 +11,12 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from django.conf import settings
-from django.db import OperationalError, connection, transaction
+from django.db import connection, transaction
 from django.db.models import Count, F, Q, QuerySet
-from django.utils import timezone
 
+from annotations import clock
 from annotations.models import CorpusVersion
+from annotations.read_only import optional_write
 from leaderboard.analyses.kinds import kinds_of_pairs
 from leaderboard.models import Analysis
 from workers import claims
@@ -67,21 +68,16 @@ def ask(
     wanted: Wanted,
 ) -> None:
     """Make sure that a worker will compute it, once, and note that somebody looked. ``row``: as it was just read. A
-    database that is locked is no error: whoever looks again asks again."""
-    try:
-        with _no_long_wait():
-            if row is not None and must_wait(row, wanted):
-                _note_look(row)
-            elif _is_one_too_many(kind):
-                log.info("%s comparisons wait: the %s of %s is not noted yet", PAIRS_AT_A_TIME, kind, version)
-            elif row is None:
-                _make(version, kind, question, parameters)
-            else:
-                wait_for_worker([row.pk], asked_at=timezone.now())
-    except OperationalError as problem:
-        if connection.in_atomic_block:
-            raise
-        log.warning("the %s of %s cannot be asked for just now (%s)", kind, version, problem)
+    database that takes no writes just now is no error: whoever looks again asks again."""
+    with _no_long_wait(), optional_write(f"asking for the {kind} of {version}"):
+        if row is not None and must_wait(row, wanted):
+            _note_look(row)
+        elif _is_one_too_many(kind):
+            log.info("%s comparisons wait: the %s of %s is not noted yet", PAIRS_AT_A_TIME, kind, version)
+        elif row is None:
+            _make(version, kind, question, parameters)
+        else:
+            wait_for_worker([row.pk], asked_at=clock.now())
 
 
 def _is_one_too_many(kind: str) -> bool:
@@ -99,25 +95,22 @@ def must_wait(row: Analysis, wanted: Wanted) -> bool:
         return True
     if row.state == State.FAILED and row.tried == wanted.as_text:
         return True
-    return not is_rested(row, timezone.now())
+    return not is_rested(row, clock.now())
 
 
 def is_rested(row: Analysis, now: datetime) -> bool:
     if row.finished_at is None:
         return True
-    return now - row.finished_at >= max(LEAST_REST, timedelta(seconds=REST * (row.seconds or 0)))
+    rest = max(LEAST_REST, timedelta(seconds=REST * (row.seconds or 0)))
+    return abs(now - row.finished_at) >= rest  # of the future where a clock was set back
 
 
 def note_look(row: Analysis) -> None:
     """Once a minute at most."""
     if not _is_worth_a_note(row):
         return
-    try:
-        with _no_long_wait():
-            _note_look(row)
-    except OperationalError:
-        if connection.in_atomic_block:
-            raise
+    with _no_long_wait(), optional_write("noting that an analysis was looked at"):
+        _note_look(row)
 
 
 def _note_look(row: Analysis) -> None:
@@ -125,13 +118,13 @@ def _note_look(row: Analysis) -> None:
     second, and no page waits for that to leave a note."""
     if not _is_worth_a_note(row):
         return
-    with transaction.atomic():
-        free = Analysis.objects.select_for_update(skip_locked=True).filter(pk=row.pk).values_list("pk", flat=True)
-        Analysis.objects.filter(pk__in=list(free)).update(asked_at=timezone.now())
+    free = Analysis.objects.select_for_update(skip_locked=True).filter(pk=row.pk)
+    keys = list(free.values_list("pk", flat=True))
+    Analysis.objects.filter(pk__in=keys).update(asked_at=clock.now())
 
 
 def _is_worth_a_note(row: Analysis) -> bool:
-    return timezone.now() - row.asked_at > ASKED_AGAIN
+    return clock.now() - row.asked_at > ASKED_AGAIN
 
 
 def _make(version: CorpusVersion, kind: str, question: str, parameters: Mapping[str, Any]) -> None:
@@ -151,7 +144,7 @@ def wait_for_worker(row_ids: Iterable[int], **changes: Any) -> int:
         at_rest = Analysis.objects.filter(pk__in=list(row_ids), state__in=[State.DONE, State.FAILED])
         keys = list(at_rest.values_list("pk", flat=True))
         still = Analysis.objects.filter(pk__in=keys, state__in=[State.DONE, State.FAILED])
-        count = still.update(state=State.PENDING, attempts=0, waits_since=timezone.now(), **WAITS_ANEW, **changes)
+        count = still.update(state=State.PENDING, attempts=0, waits_since=clock.now(), **WAITS_ANEW, **changes)
         _tell_on_commit(keys)
     return count
 
@@ -175,12 +168,8 @@ def send_hints(row_ids: Iterable[int]) -> int:
     Submissions and their runs go first: a statistic of a million ratings takes minutes, most are only to be brought up
     to date, and what somebody waits for is computed between two runs (``leaderboard.signals``)."""
     sent = tell_workers(TASK, ((pk, QUEUE) for pk in row_ids), WHEN_NOTHING_ELSE_WAITS)
-    try:
-        Analysis.objects.filter(pk__in=sent).update(hinted_at=timezone.now(), hints=F("hints") + 1)
-    except OperationalError as problem:
-        if connection.in_atomic_block:
-            raise
-        log.warning("hints were sent and not noted (%s)", problem)
+    with optional_write("noting that workers were told"):
+        Analysis.objects.filter(pk__in=sent).update(hinted_at=clock.now(), hints=F("hints") + 1)
     return len(sent)
 
 
@@ -223,7 +212,7 @@ def keep(claim: Claim) -> bool:
 def finish(claim: Claim, answer: Mapping[str, Any], wanted: Wanted, seconds: float) -> bool:
     """Store the answer. False, and nothing stored, where the lease was lost, or what the data say was withdrawn
     meanwhile."""
-    now = timezone.now()
+    now = clock.now()
     return bool(
         _owned(claim).update(
             state=State.DONE,

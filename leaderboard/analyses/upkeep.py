@@ -6,8 +6,8 @@ from datetime import datetime, timedelta
 
 from django.core.exceptions import ObjectDoesNotExist
 from django.db.models import Q
-from django.utils import timezone
 
+from annotations import clock
 from leaderboard.analyses import rows
 from leaderboard.analyses.kinds import KEPT_UP, all_kinds
 from leaderboard.analyses.look import is_of, wanted_of
@@ -25,7 +25,7 @@ LOOKED_AT_A_SWEEP = 2_000
 
 def renew() -> int:
     """Ask workers for what is out of date; returns how many that are."""
-    now = timezone.now()
+    now = clock.now()
     at_rest = Analysis.objects.filter(
         state__in=[Analysis.State.DONE, Analysis.State.FAILED], asked_at__gt=now - KEPT_UP
     )
@@ -52,7 +52,7 @@ def _versions_with_runs() -> set[int]:
     """Whose numbers will be others soon. Not where runs wait that nobody takes (of a queue without a worker), nor for a
     withheld system's, which is in no statistic of its corpus."""
     at_work = Q(state=MetricRun.State.RUNNING)
-    about_to_be = Q(state=MetricRun.State.PENDING, created_at__gt=timezone.now() - TAKEN_SOON)
+    about_to_be = Q(state=MetricRun.State.PENDING, created_at__gt=clock.now() - TAKEN_SOON)
     found = MetricRun.objects.filter(at_work | about_to_be, system__withheld=False)
     return set(found.values_list("system__version_id", flat=True).distinct())
 

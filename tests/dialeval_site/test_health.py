@@ -9,12 +9,12 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from django.db import connection
+from django.db import connection, transaction
 from django.db.migrations.recorder import MigrationRecorder
 from django.test import Client
 from django.utils import timezone
 
-from annotations.models import System
+from annotations.models import AttemptCount, System
 from dialeval_site import readiness
 from tests.conftest import ON_SERVICES
 from tests.dialeval_site.small_corpora import PUBLIC, store_corpus
@@ -25,6 +25,7 @@ from workers.models import MetricRun, QueueSeen
 @pytest.fixture(autouse=True)
 def nothing_under_way() -> Iterator[None]:
     readiness._under_way.clear()
+    readiness._written_at = None
     yield
     readiness._under_way.clear()
 
@@ -100,6 +101,21 @@ def test_an_error_s_own_words_are_not_shown(client: Client, monkeypatch) -> None
     monkeypatch.setattr(readiness, "CHECKS", {**readiness.CHECKS, "database": refuses})
     found = told(client, 503)
     assert found["checks"]["database"]["reason"] == "it does not answer (OSError)"
+
+
+@pytest.mark.django_db(transaction=True)
+def test_who_asks_every_second_has_one_row_written_in_ten(client: Client) -> None:
+    for _ in range(12):
+        told(client, 200)
+    assert [one.count for one in AttemptCount.objects.filter(key__startswith="rate:readiness:")] == [1]
+
+
+@pytest.mark.skipif(ON_SERVICES, reason="of many writers none keeps the others waiting")
+@pytest.mark.django_db(transaction=True)
+def test_a_long_import_on_sqlite_is_no_reason_to_turn_visitors_away(client: Client) -> None:
+    with transaction.atomic():  # has the lock until the end
+        AttemptCount.objects.create(key="an import", expires_at=timezone.now())
+        assert told(client, 200)["checks"]["database"]["ok"]
 
 
 @pytest.mark.skipif(not ON_SERVICES, reason="the folder broker is always there")

@@ -7,6 +7,7 @@ import re
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
 from threading import Barrier
 from typing import Any
 
@@ -19,6 +20,7 @@ from django.core.management import CommandError, call_command
 from django.db import connection
 from django.test import Client, RequestFactory
 from django.urls import reverse
+from django.utils import timezone
 from django_otp.plugins.otp_static.models import StaticToken
 from django_otp.plugins.otp_totp.models import TOTPDevice
 
@@ -246,6 +248,13 @@ def test_after_a_wrong_code_the_next_one_has_to_wait(ada: Any, client: Client) -
     refused = give_code(client, code_of(LETTERS))
     assert (refused.status_code, refused["Retry-After"]) == (429, "1")
     assert not is_in(client)
+
+
+def test_a_wrong_code_before_a_clock_was_set_back_locks_nobody_out(ada: Any) -> None:
+    """It was noted as of tomorrow: its owner would have had to wait until then."""
+    tomorrow = timezone.now() + timedelta(days=1)
+    TOTPDevice.objects.update(throttling_failure_count=1, throttling_failure_timestamp=tomorrow)
+    two_factor.verify(ada, code_of(LETTERS))
 
 
 def test_ten_wrong_codes_from_anywhere_are_the_last_for_ten_minutes(ada: Any, settings: Any) -> None:

@@ -17,8 +17,8 @@ from typing import Any, Literal, TypeVar
 
 from django.conf import settings
 from django.db import InterfaceError, OperationalError, connection, transaction
-from django.utils import timezone
 
+from annotations import clock
 from workers.judges.models import StoredAnswer
 from workers.judges.money import Bill, Till, bill_for
 from workers.judges.purses import Paying
@@ -27,7 +27,7 @@ from workers.judging import costs
 from workers.judging.book import Claimed, Estimate
 from workers.judging.calls import Answer, Call, CallKey
 from workers.judging.costs import NO_PRICE, Price
-from workers.leases import lease_end
+from workers.leases import has_ended, lease_end
 
 TRIES = 3
 """Of a transaction that the database broke off because another one was in its way."""
@@ -99,7 +99,7 @@ class DatabaseBook:
 
     @_again_where_in_the_way
     def _claim(self, wanted: Wanted, places: Places, claimed: Claimed) -> None:
-        now, till = timezone.now(), Till(self._paying, self.holder)
+        now, till = clock.now(), Till(self._paying, self.holder)
         self._note_lapse(now)
         with transaction.atomic():
             till.lock()
@@ -147,11 +147,11 @@ class DatabaseBook:
             ],
             ignore_conflicts=True,
         )
-        silent = rows_at(wanted).filter(state=State.ASKED, lease_expires_at__lt=now)
+        silent = rows_at(wanted).filter(has_ended(now), state=State.ASKED)
         # What another is just taking over is passed over, not waited for.
         left_behind = list(silent.select_for_update(skip_locked=True).order_by("pk").values_list("pk", flat=True))
         if left_behind:
-            still = StoredAnswer.objects.filter(pk__in=left_behind, state=State.ASKED, lease_expires_at__lt=now)
+            still = StoredAnswer.objects.filter(has_ended(now), pk__in=left_behind, state=State.ASKED)
             still.update(**held_by_us)
         ours = rows_at(wanted).filter(holder=self.holder, state=State.ASKED)
         return set(ours.values_list("request_id", "sample", "ask"))
@@ -200,7 +200,7 @@ class DatabaseBook:
         What is stored already is not written over."""
         if not answers:
             return
-        now, till = timezone.now(), Till(self._paying, self.holder)
+        now, till = clock.now(), Till(self._paying, self.holder)
         self._note_lapse(now)
         places = self._places_of([call for call, _ in answers])
         said = {call.key: answer for call, answer in answers}
@@ -254,7 +254,7 @@ class DatabaseBook:
         gone = {call.key: self._mine[call.key] for call in calls if call.key in self._mine}
         if not gone:
             return
-        now, till = timezone.now(), Till(self._paying, self.holder)
+        now, till = clock.now(), Till(self._paying, self.holder)
         self._note_lapse(now)
         with transaction.atomic():
             till.lock()
@@ -281,7 +281,7 @@ class DatabaseBook:
         self._kept_at = time.monotonic()
         if not self._mine:
             return
-        now = timezone.now()
+        now = clock.now()
         self._note_lapse(now)
         with transaction.atomic():
             if now <= self._held_until:
@@ -292,7 +292,7 @@ class DatabaseBook:
 
     @_again_where_in_the_way
     def close(self) -> None:
-        now, till = timezone.now(), Till(self._paying, self.holder)
+        now, till = clock.now(), Till(self._paying, self.holder)
         with transaction.atomic():
             till.lock()
             till.leave_unsettled(self._estimates("sent"))
@@ -303,9 +303,5 @@ class DatabaseBook:
 
 def _taken(places: Sequence[Place], now: datetime) -> set[Place]:
     """Those that somebody is asking, or that have their answer by now."""
-    rows = rows_at(places).values_list("request_id", "sample", "ask", "state", "lease_expires_at")
-    return {
-        (request, sample, ask)
-        for request, sample, ask, state, lease in rows
-        if state != State.ASKED or (lease is not None and lease >= now)
-    }
+    rows = rows_at(places).exclude(has_ended(now), state=State.ASKED)
+    return set(rows.values_list("request_id", "sample", "ask"))

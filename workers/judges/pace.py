@@ -3,10 +3,10 @@ compare-and-swap. The arithmetic is ``workers.judging.rates``."""
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from annotations.clock import seconds
 from workers.judges.models import Pace
 from workers.judges.rows import stored_text
 from workers.judging.rates import corrected, paused, reserve, seconds_for
@@ -23,7 +23,7 @@ class SharedPace:
     endpoint: str
     requests_a_minute: int = 0
     tokens_a_minute: int = 0
-    clock: Callable[[], float] = time.time
+    clock: Callable[[], float] = seconds
     _known: Arrivals = field(default=(0.0, 0.0), init=False)
 
     def reserve(self, requests: int, tokens: int) -> float:

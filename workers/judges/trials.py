@@ -11,10 +11,9 @@ from typing import Any
 from django.conf import settings
 from django.db import transaction
 from django.db.models import F, Q, QuerySet
-from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from annotations import audit
+from annotations import audit, clock
 from annotations.models import CorpusVersion
 from workers import claims
 from workers.claims import NO_OWNER, WAITS_ANEW, Claim, Swept
@@ -116,7 +115,7 @@ def stop(trial: Trial, by: Any = None) -> bool:
         under_way = Trial.objects.filter(pk=trial.pk, state__in=[State.PENDING, State.RUNNING])
         error = _("Stopped by %(who)s.") % {"who": who} if who else _("Stopped.")
         stopped = under_way.update(
-            state=State.FAILED, finished_at=timezone.now(), error=f"{error} {_(NOTHING_LOST)}", **NO_OWNER
+            state=State.FAILED, finished_at=clock.now(), error=f"{error} {_(NOTHING_LOST)}", **NO_OWNER
         )
         if stopped:
             audit.record(by, STOPPED, trial.configuration, trial=trial.pk)
@@ -134,7 +133,7 @@ def _tell_on_commit(trial: Trial) -> None:
 def send_hints(trial_ids: Iterable[int]) -> int:
     """Tell workers of trials that wait. Where the broker cannot be reached they wait for the sweeper."""
     sent = tell_workers(TRIAL_TASK, ((pk, QUEUE) for pk in trial_ids))
-    Trial.objects.filter(pk__in=sent).update(hinted_at=timezone.now(), hints=F("hints") + 1)
+    Trial.objects.filter(pk__in=sent).update(hinted_at=clock.now(), hints=F("hints") + 1)
     return len(sent)
 
 
@@ -160,7 +159,7 @@ def finish(claim: Claim, results: Sequence[Mapping[str, Any]]) -> bool:
             results=list(results),
             examples_done=len(results),
             error="",
-            finished_at=timezone.now(),
+            finished_at=clock.now(),
             **NO_OWNER,
         )
     )

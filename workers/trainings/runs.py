@@ -9,8 +9,8 @@ from typing import Any
 from django.conf import settings
 from django.db.models import F, Q, QuerySet
 from django.db.models.functions import Coalesce
-from django.utils import timezone
 
+from annotations import clock
 from workers import claims
 from workers.claims import NO_OWNER, WAITS_ANEW, Claim, Swept
 from workers.hints import tell_workers
@@ -26,14 +26,14 @@ State = Training.State
 def send_hints(training_ids: Iterable[int]) -> int:
     """Tell workers of trainings that wait. Where the broker cannot be reached they wait for the sweeper."""
     sent = tell_workers(TRAIN_TASK, ((pk, QUEUE) for pk in training_ids))
-    Training.objects.filter(pk__in=sent).update(hinted_at=timezone.now(), hints=F("hints") + 1)
+    Training.objects.filter(pk__in=sent).update(hinted_at=clock.now(), hints=F("hints") + 1)
     return len(sent)
 
 
 def claim(training_id: int) -> Claim | None:
     """Take a training that waits, or whose worker fell silent. None when somebody else has it or it has ended."""
     rows = Training.objects.filter(attempts__lt=settings.MAX_ATTEMPTS)
-    begun = {"state": State.RUNNING, "started_at": Coalesce("started_at", timezone.now())}
+    begun = {"state": State.RUNNING, "started_at": Coalesce("started_at", clock.now())}
     return claims.take(rows, training_id, Q(state=State.PENDING), [State.RUNNING], **begun)
 
 
@@ -49,7 +49,7 @@ def was_stopped(claim: Claim) -> bool:
 
 def finish(claim: Claim, **result: Any) -> bool:
     """False, and nothing stored, when the lease was lost."""
-    ended = {"state": State.DONE, "error": "", "finished_at": timezone.now(), **NO_OWNER}
+    ended = {"state": State.DONE, "error": "", "finished_at": clock.now(), **NO_OWNER}
     return bool(_owned(claim).update(**ended, **result))
 
 

@@ -8,8 +8,8 @@ from typing import Any
 
 from django.conf import settings
 from django.db import transaction
-from django.utils import timezone
 
+from annotations import clock
 from annotations.campaigns.actions import hand
 from annotations.campaigns.actions.allocation import look_if_due
 from annotations.campaigns.actions.claims import claim_check, claim_regular, more_may_come
@@ -62,7 +62,7 @@ def fill_desk(participation: Participation, want: int = HELD_AT_ONCE) -> Desk:
 
     Where the campaign hands out nothing, what is in hand may be finished while its lease lives, and is not renewed.
     """
-    now = timezone.now()
+    now = clock.now()
     with transaction.atomic():
         rater = hand.locked(participation)
         desk = _filled(rater, hand.in_hand_and_latest(rater, RECENT_ITEMS), want, now)
@@ -80,7 +80,7 @@ def rate_and_refill(
     rating is stored: then the desk is filled anew, by itself. Raises what ``rate`` raises, with nothing stored, and
     what ``fill_desk`` raises, with the rating stored.
     """
-    now = timezone.now()
+    now = clock.now()
     desk = None
     with transaction.atomic():
         rater = hand.locked(participation, participation.campaign)
@@ -171,7 +171,7 @@ def renew(participation: Participation) -> datetime | None:
 
     Where the campaign hands out nothing the leases run on, but are not renewed.
     """
-    now = timezone.now()
+    now = clock.now()
     with transaction.atomic():
         rater = hand.locked(participation)
         own = Assignment.objects.filter(participation=rater, state=State.LEASED)
@@ -218,7 +218,7 @@ def skip(participation: Participation, public_id: str, reason: str) -> None:
             return
         Slot.objects.filter(holder=assignment).update(holder=None)
         assignment.state, assignment.skip_reason = State.SKIPPED, why
-        assignment.lease_expires_at, assignment.finished_at = None, timezone.now()
+        assignment.lease_expires_at, assignment.finished_at = None, clock.now()
         assignment.save(update_fields=["state", "skip_reason", "lease_expires_at", "finished_at"])
         if assignment.item.role == Item.Role.TRAINING:
             settle_if_all_done(rater)

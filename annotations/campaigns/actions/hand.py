@@ -12,12 +12,14 @@ from datetime import datetime, timedelta
 
 from django.conf import settings
 from django.db.models import Exists, F, OuterRef, Q
-from django.utils import timezone
 
+from annotations import clock
 from annotations.campaigns.actions.terms import WhyEmpty
 from annotations.campaigns.models import Assignment, Campaign, Conflict, Participation, Slot
 
 RATERS_A_SWEEP = 20
+LONGEST_LEASE = timedelta(hours=1)
+"""A longer one was written before a clock was set back: nobody would be given the item till then."""
 State = Assignment.State
 
 
@@ -71,8 +73,10 @@ def return_expired(besides: Participation | None = None, now: datetime | None = 
     A rater whose row is locked is doing something at this moment, so not silent: passed over. ``besides`` is the rater
     who asks, whose own items nobody has taken meanwhile: they are renewed instead. Call it in a transaction.
     """
-    moment = now or timezone.now()
-    expired = Assignment.objects.filter(state=State.LEASED, lease_expires_at__lt=moment)
+    moment = now or clock.now()
+    longest = moment + max(LONGEST_LEASE, timedelta(seconds=2 * settings.RATING_LEASE_SECONDS))
+    has_ended = Q(lease_expires_at__lt=moment) | Q(lease_expires_at__gt=longest)
+    expired = Assignment.objects.filter(has_ended, state=State.LEASED)
     if besides is not None:
         expired = expired.exclude(participation=besides)
     silent = set(expired.order_by("lease_expires_at").values_list("participation_id", flat=True)[:RATERS_A_SWEEP])

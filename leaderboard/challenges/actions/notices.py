@@ -15,10 +15,9 @@ from django.conf import settings
 from django.contrib.auth import get_user_model
 from django.db import IntegrityError, transaction
 from django.db.models import F, Q
-from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from annotations import rates
+from annotations import clock, rates
 from annotations.accounts import accounts_that_may_act
 from annotations.importers.texts import text_fault
 from leaderboard.challenges.models import MailChoice, Notice, Submission, Webhook
@@ -27,6 +26,7 @@ from leaderboard.challenges.models.notice import signing_secret
 from workers import claims
 from workers.claims import NO_OWNER, WAITS_ANEW, Claim
 from workers.hints import tell_workers
+from workers.leases import has_ended
 
 DELIVER_TASK = "leaderboard.challenges.tasks.deliver"
 QUEUE = "cpu"
@@ -85,7 +85,7 @@ def _hearers_of(submission: Submission) -> list[int]:
 
 
 def _notice(**fields: Any) -> Notice:
-    return Notice(public_id=public_id(), due_at=timezone.now(), **fields)
+    return Notice(public_id=public_id(), due_at=clock.now(), **fields)
 
 
 def _send_hints_for(public_ids: list[str]) -> None:
@@ -95,7 +95,7 @@ def _send_hints_for(public_ids: list[str]) -> None:
 def send_hints(notice_ids: Iterable[int]) -> int:
     """Tell workers of notices. Where the broker cannot be reached they wait for the sweeper."""
     sent = tell_workers(DELIVER_TASK, ((pk, QUEUE) for pk in notice_ids))
-    Notice.objects.filter(pk__in=sent).update(hinted_at=timezone.now(), hints=F("hints") + 1)
+    Notice.objects.filter(pk__in=sent).update(hinted_at=clock.now(), hints=F("hints") + 1)
     return len(sent)
 
 
@@ -104,7 +104,7 @@ def try_webhook(webhook: Webhook) -> Notice:
     not be the owner's."""
     with transaction.atomic():
         get_user_model().objects.select_for_update().get(pk=webhook.user_id)  # two at once must not pass together
-        an_hour_ago = timezone.now() - timedelta(seconds=AN_HOUR)
+        an_hour_ago = clock.now() - timedelta(seconds=AN_HOUR)
         tests = Notice.objects.filter(user=webhook.user_id, event=TEST_EVENT, submission=None)
         sent = tests.filter(created_at__gte=an_hour_ago).count()
         # The rows go with their webhook, which can be made again: what was counted stays, if not so exactly.
@@ -112,7 +112,7 @@ def try_webhook(webhook: Webhook) -> Notice:
         if sent >= TESTS_AN_HOUR or counted > TESTS_AN_HOUR:
             raise NotAccepted(_("You sent %(most)d tests within an hour. Wait a while.") % {"most": TESTS_AN_HOUR})
         notice = _notice(
-            user_id=webhook.user_id, channel=Channel.WEBHOOK, webhook=webhook, event=TEST_EVENT, ending=timezone.now()
+            user_id=webhook.user_id, channel=Channel.WEBHOOK, webhook=webhook, event=TEST_EVENT, ending=clock.now()
         )
         notice.save()
         transaction.on_commit(lambda: send_hints([notice.pk]))
@@ -172,7 +172,7 @@ def choose_mail(user: Any, is_wanted: bool) -> None:
 
 def claim(notice_id: int) -> Claim | None:
     """Take a notice that is due, or whose worker fell silent. None when somebody else has it or it is not yet due."""
-    due = Q(state=State.PENDING, due_at__lte=timezone.now())
+    due = Q(state=State.PENDING, due_at__lte=clock.now())
     notices = Notice.objects.filter(attempts__lt=TRIES)
     return claims.take(notices, notice_id, due, [State.RUNNING], state=State.RUNNING)
 
@@ -194,7 +194,7 @@ def not_delivered(claim: Claim, answer: str) -> bool:
     """Try again after a pause that grows; after the last try, give up."""
     if claim.attempt >= TRIES:
         return give_up(claim, answer)
-    due_at = timezone.now() + PAUSES[claim.attempt - 1]
+    due_at = clock.now() + PAUSES[claim.attempt - 1]
     return bool(_owned(claim).update(state=State.PENDING, due_at=due_at, answer=_cut(answer), **WAITS_ANEW))
 
 
@@ -204,7 +204,7 @@ def give_back(claim: Claim) -> bool:
 
 
 def _end(claim: Claim, state: str, answer: str) -> bool:
-    return bool(_owned(claim).update(state=state, answer=_cut(answer), ended_at=timezone.now(), **NO_OWNER))
+    return bool(_owned(claim).update(state=state, answer=_cut(answer), ended_at=clock.now(), **NO_OWNER))
 
 
 def _owned(claim: Claim):
@@ -219,8 +219,8 @@ def _cut(answer: str) -> str:
 
 def sweep() -> int:
     """Give back the notices of silent workers, and tell workers of those that are due. How many it told of."""
-    now = timezone.now()
-    silent = Notice.objects.filter(state=State.RUNNING, lease_expires_at__lt=now)
+    now = clock.now()
+    silent = Notice.objects.filter(has_ended(now), state=State.RUNNING)
     silent.filter(attempts__gte=TRIES).update(
         state=State.FAILED,
         ended_at=now,

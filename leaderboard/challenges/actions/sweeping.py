@@ -7,14 +7,15 @@ from dataclasses import dataclass
 from django.conf import settings
 from django.db import transaction
 from django.db.models import Exists, OuterRef, QuerySet
-from django.utils import timezone
 
+from annotations import clock
 from leaderboard.challenges.actions.ending import end
 from leaderboard.challenges.actions.settling import settle
 from leaderboard.challenges.actions.telling import log, queue_of, send_hints
 from leaderboard.challenges.models import OWNED, Submission
 from workers.claims import WAITS_ANEW, to_hint
 from workers.hints import HINTS_A_SWEEP
+from workers.leases import has_ended
 from workers.models import MetricRun
 
 State = Submission.State
@@ -31,8 +32,8 @@ class Swept:
 def sweep() -> Swept:
     """Give back the submissions of silent workers, give up those tried too often, tell workers of those that wait,
     settle those whose runs have ended."""
-    now = timezone.now()
-    silent = Submission.objects.filter(state__in=OWNED, lease_expires_at__lt=now)
+    now = clock.now()
+    silent = Submission.objects.filter(has_ended(now), state__in=OWNED)
     given_up = given_back = 0
     for pk, attempts in list(silent.values_list("pk", "attempts")):
         if attempts >= settings.MAX_ATTEMPTS:
@@ -55,7 +56,7 @@ def _scoring() -> QuerySet[Submission, int]:
 
 
 def _silent(pk: int) -> QuerySet[Submission]:
-    return Submission.objects.filter(pk=pk, state__in=OWNED, lease_expires_at__lt=timezone.now())
+    return Submission.objects.filter(has_ended(clock.now()), pk=pk, state__in=OWNED)
 
 
 def _give_back(pk: int) -> bool:

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 
 from django.db import transaction
 from django.db.models import F
-from django.utils import timezone
 
+from annotations import clock
 from leaderboard.challenges.models import LogLine, Submission
 from workers.hints import tell_workers
 
@@ -35,5 +35,5 @@ def tell_on_commit(submission: Submission) -> None:
 def send_hints(submissions: Iterable[tuple[int, str]]) -> int:
     """Tell workers of submissions (pk, queue). Where the broker cannot be reached the rows wait for the sweeper."""
     sent = tell_workers(PROCESS_TASK, submissions)
-    Submission.objects.filter(pk__in=sent).update(hinted_at=timezone.now(), hints=F("hints") + 1)
+    Submission.objects.filter(pk__in=sent).update(hinted_at=clock.now(), hints=F("hints") + 1)
     return len(sent)
