@@ -80,7 +80,7 @@ class DatabaseBook:
         self.endpoint = stored_text(endpoint, 300)
         self._paying = tuple(paying)
         self._mine: dict[CallKey, _Mine] = {}
-        self._held_until = lease_end(timezone.now())
+        self._held_until = lease_end(clock.now())
         self._kept_at = time.monotonic()
 
     # --- claiming ----------------------------------------------------------------------------------------------
@@ -160,7 +160,7 @@ class DatabaseBook:
 
     @_again_where_in_the_way
     def mark_sent(self, calls: Sequence[Call]) -> list[Call]:
-        now = timezone.now()
+        now = clock.now()
         self._note_lapse(now)
         sendable = [call for call in calls if call.key in self._mine and self._mine[call.key].state != "lapsed"]
         going = {call.key for call in sendable}
@@ -177,7 +177,7 @@ class DatabaseBook:
 
     def mark_unsent(self, calls: Sequence[Call]) -> None:
         """Written down with whatever is written next."""
-        lapsed = timezone.now() > self._held_until
+        lapsed = clock.now() > self._held_until
         for call in calls:
             if call.key in self._mine:
                 self._mine[call.key].state = "lapsed" if lapsed else "reserved"

@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('annotations', '0005_what_a_version_holds'),
+        ('annotations', '0009_language_of_a_version'),
     ]
 
     operations = [
