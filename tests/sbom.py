@@ -43,7 +43,7 @@ def sbom() -> str:
     site.licenses.add(LicenseFactory().make_from_string("Apache-2.0"))
     bom = Bom()
     bom.metadata.component = site
-    running = lock.read(lock.SITE, lock.CPU, lock.CUDA)
+    running = lock.read(lock.SITE, lock.SOURCE, lock.CPU, lock.CUDA)
     names = {one.name for one in running}
     of_site = [_component(one) for one in running]
     bom.components.update(of_site)

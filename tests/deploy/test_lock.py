@@ -20,7 +20,7 @@ from tests import lock
 from tests.site import PROJECT
 
 PINS = {path: {one.name: one.version for one in lock.read(path)} for path in lock.LOCKS}
-OF_THE_SITE = PINS[lock.SITE] | PINS[lock.CUDA]
+OF_THE_SITE = PINS[lock.SITE] | PINS[lock.SOURCE] | PINS[lock.CUDA]
 INSTALLED = OF_THE_SITE | PINS[lock.DEV]
 LOCKED = INSTALLED | {"pip": version("pip")}
 """With pip, which comes with Python."""
@@ -76,7 +76,7 @@ def test_the_lock_has_what_the_requirements_bring_along_no_more_and_no_less() ->
     """It is installed without a look at what packages need: one that were missing would be missed at run time."""
     models = {canonicalize_name(one.name) for one in asked_for("requirements-models.txt")}
     needed = brought_along(asked_for("requirements.txt")) | models
-    assert here(lock.SITE) == needed - here(lock.CUDA)
+    assert here(lock.SITE) | here(lock.SOURCE) == needed - here(lock.CUDA)
     for_tests = brought_along(asked_for("requirements-dev.txt")) - needed
     assert here(lock.DEV) - here(lock.SITE) == for_tests - {"pip"}
 

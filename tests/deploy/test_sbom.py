@@ -44,7 +44,7 @@ def test_every_locked_package_is_in_it_once_with_the_hashes_of_its_files(documen
 
 def test_it_tells_what_runs_from_what_only_tests_need(document: dict[str, Any]) -> None:
     scopes = {one["name"]: one["scope"] for one in document["components"]}
-    running = {one.name for one in lock.read(lock.SITE, lock.CPU, lock.CUDA)}
+    running = {one.name for one in lock.read(lock.SITE, lock.SOURCE, lock.CPU, lock.CUDA)}
     assert {name for name, scope in scopes.items() if scope == "required"} == running
     [of_site] = [one for one in document["dependencies"] if one["ref"] == document["metadata"]["component"]["bom-ref"]]
     assert len(of_site["dependsOn"]) == len(running) + 1, "PyTorch is one of two"
