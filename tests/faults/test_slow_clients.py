@@ -44,7 +44,7 @@ QUICK_SECONDS = 5
 """For an answer that takes milliseconds, on a machine that does much else. A thread that is held is
 held for longer."""
 ALL_ARE_GONE_SECONDS = 120
-"""The web server gives them 20 s, Caddy a minute."""
+"""The web server gives them 20 s, and nginx waits for as long until they have heard it."""
 HAND_IN = "/api/v1/challenges/cup/rounds/one/submissions"
 LOG_IN = "/accounts/login/"
 
@@ -103,7 +103,8 @@ class Crowd:
             connection = socket.create_connection(("127.0.0.1", self.port), A_START)
             if self.is_secure:
                 connection = self.context.wrap_socket(connection, server_hostname=NAME)
-            connection.sendall(self.beginning)
+            with suppress(OSError):  # the site may hang up before all of it is sent
+                connection.sendall(self.beginning)
             connection.setblocking(False)
             self.connections.append(connection)
         if self.reads and not self.dripping.is_alive():
@@ -173,6 +174,8 @@ class Place:
             with suppress(httpx2.HTTPError), self.visitor() as visitor:
                 assert visitor.get("/health/").status_code == 200
             found.append(time.monotonic() - begun)
+            if found[-1] > QUICK_SECONDS:
+                break  # the rest would tell no more
             time.sleep(0.2)
         print(f"health: median {statistics.median(found):.3f}, longest {max(found):.3f} s")
         return found
