@@ -41,7 +41,7 @@ often enough to meet the pause."""
 PAUSE_SECONDS = 0.03
 """At least so long the writer is free between two transactions. What is done meanwhile (reading
 the file) counts."""
-FEWEST_ROWS, MOST_ROWS = 50, 20_000
+FEWEST_ROWS, MOST_ROWS = 200, 5_000
 
 
 class LeaseLost(Exception):
@@ -61,10 +61,13 @@ class ShortTransactions:
         """``rows``: how many are written in it, where that is known before."""
         self._let_others_write()
         with transaction.atomic():
-            begun = time.perf_counter()
+            begun, worked = time.perf_counter(), time.thread_time()
             yield
         self._free_since = time.perf_counter()
-        wanted = (rows or self.rows) * HELD_SECONDS / (self._free_since - begun)
+        # Of a busy machine's time only a part is ours: fewer rows would make more transactions of
+        # it, not shorter ones, and the import would take for ever.
+        cost = max(time.thread_time() - worked, (self._free_since - begun) / 4)
+        wanted = (rows or self.rows) * HELD_SECONDS / cost
         most = min(MOST_ROWS, 2 * self.rows)
         self.rows = int(max(FEWEST_ROWS, self.rows / 2, min(wanted, most)))
 

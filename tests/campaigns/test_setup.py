@@ -9,12 +9,13 @@ from typing import Any
 
 import pytest
 from django.contrib.auth.models import Group
+from django.db.models import Model
 from django.utils import timezone
 
 from annotations.accounts import NameTaken
 from annotations.actions import CorpusHasResults, delete_corpus
 from annotations.campaigns.actions import checks, desk, invitations, setup
-from annotations.campaigns.models import Campaign, ChatSystem, Item, Slot
+from annotations.campaigns.models import Assignment, Campaign, ChatSystem, Item, RatingRevision, Slot
 from annotations.campaigns.plan.check_items import CheckItem
 from annotations.campaigns.queries import overview
 from annotations.campaigns.queries.planning import planned_items, question_of
@@ -284,6 +285,21 @@ def test_answers_are_deleted_only_with_the_address_typed() -> None:
             setup.delete(campaign, typed)
     setup.delete(campaign, campaign.slug)
     assert not Campaign.objects.exists()
+
+
+def test_nothing_else_hangs_on_rows_that_a_deletion_takes_without_a_look() -> None:
+    """Whoever adds a key to one of these models adds its rows to ``setup.delete``."""
+
+    def referring(model: type[Model]) -> set[str]:
+        keys = model._meta.get_fields(include_hidden=True)
+        return {
+            f"{key.related_model.__name__}.{key.field.name}" for key in keys if key.auto_created and not key.concrete
+        }
+
+    assert referring(RatingRevision) == {"Assignment.current"}
+    assert referring(Item) == {"Assignment.item", "Slot.item"}
+    known = {"Slot.holder", "RatingRevision.assignment", "Conversation.assignment"}
+    assert referring(Assignment) == known
 
 
 def test_published_ratings_keep_their_campaign() -> None:

@@ -11,7 +11,7 @@ import json
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
-from datetime import datetime
+from datetime import date, datetime, time
 from decimal import Decimal
 from typing import Any
 
@@ -155,17 +155,20 @@ def test_every_row_is_there_and_says_what_it_said(upgraded: tuple[Site, Stored])
 def plain(value: Any) -> Any:
     """A value as both databases would tell it: moments to the microsecond in UTC, JSON as what
     it holds."""
+    if isinstance(value, date) and not isinstance(value, datetime):
+        value = datetime.combine(value, time())
     if isinstance(value, datetime):
         return value.replace(tzinfo=None).isoformat(" ", "microseconds")
     if isinstance(value, bool | int | float | Decimal):
         return float(value)
     if isinstance(value, dict | list):
         return json.dumps(value, sort_keys=True)
-    if isinstance(value, str):
+    if isinstance(value, str) and value[:1] in "{[":
         with suppress(ValueError):
-            return datetime.fromisoformat(value).isoformat(" ", "microseconds") if value[4:5] == "-" else value
+            return json.dumps(json.loads(value), sort_keys=True)
+    if isinstance(value, str) and value[4:5] == "-":
         with suppress(ValueError):
-            return json.dumps(json.loads(value), sort_keys=True) if value[:1] in "{[" else value
+            return datetime.fromisoformat(value).isoformat(" ", "microseconds")
     return value
 
 
