@@ -191,5 +191,6 @@ def test_log_ins_are_left_out_and_everything_else_is_in(version: CorpusVersion, 
     assert set(connection.introspection.table_names()) - set(manifest["tables"]) <= {
         "django_session",
         "annotations_attemptcount",
+        "annotations_siteidentity",
         "django_migrations",
     }

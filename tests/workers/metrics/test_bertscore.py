@@ -372,7 +372,9 @@ def test_usr_scores_of_normalised_texts_are_the_reference_numbers() -> None:
 def test_systems_scores_and_correlations_are_the_reference_numbers(corpus: str, name: str, key: str) -> None:
     expected = golden("fbd_corpora.json")["corpora"][corpus]
     systems = fbd_systems(corpus)
-    found = np.array(scorer(name).score([one for system in systems for one in system])).reshape(len(systems), -1)
+    # The reference code takes the texts as they are; two of the corpora have curly quotes, which are folded by default.
+    examples = [one for system in systems for one in system]
+    found = np.array(scorer(f"{name}[unicode=none]").score(examples)).reshape(len(systems), -1)
     means = found.mean(axis=1)
     assert means == pytest.approx(np.array(expected["metrics"][key]["system_scores"]), abs=EQUAL)
     human = expected["human_system_means_by_dim"][expected["overall_dim"]]
