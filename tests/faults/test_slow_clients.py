@@ -103,6 +103,7 @@ class Crowd:
             connection = socket.create_connection(("127.0.0.1", self.port), A_START)
             if self.is_secure:
                 connection = self.context.wrap_socket(connection, server_hostname=NAME)
+            connection.settimeout(QUICK_SECONDS)
             with suppress(OSError):  # the site may hang up before all of it is sent
                 connection.sendall(self.beginning)
             connection.setblocking(False)

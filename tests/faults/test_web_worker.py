@@ -102,13 +102,13 @@ def test_a_large_answer_comes_whole_to_who_reads_slowly(web: Web) -> None:
         expected = everything(quick).partition(b"\r\n\r\n")[2]
     assert len(expected) > 1_000_000
     with web.connected() as slow:
-        slow.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        slow.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 65_536)
         slow.sendall(asking(A_LARGE_FILE))
         received = slow.recv(1000)
         time.sleep(2)
         while piece := slow.recv(65_536):
             received += piece
-            time.sleep(0.005)
+            time.sleep(0.02)
     assert received.partition(b"\r\n\r\n")[2] == expected
 
 
