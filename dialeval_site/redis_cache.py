@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import logging
+from collections import defaultdict
 from typing import Any
 
 from django.core.cache.backends import redis as django_redis
@@ -20,6 +21,8 @@ from annotations.circuit_breaker import CircuitBreaker
 log = logging.getLogger(__name__)
 
 RETRY_SECONDS = 10.0
+_breakers: defaultdict[str, CircuitBreaker] = defaultdict(lambda: CircuitBreaker(RETRY_SECONDS))
+"""By address: Django makes a cache for each thread, and one that has waited is enough."""
 
 
 class JSONSerializer:
@@ -48,7 +51,7 @@ class RedisCache(django_redis.RedisCache):
         options = {**params.get("OPTIONS", {}), "serializer": JSONSerializer}
         super().__init__(server, {**params, "OPTIONS": options})
         self._own = LocMemCache(server, {**params, "OPTIONS": {}})
-        self._breaker = CircuitBreaker(RETRY_SECONDS)
+        self._breaker = _breakers[server]
 
     add = _or_miss("add", False)
     set = _or_miss("set", None)

@@ -199,6 +199,7 @@ elif CELERY_BROKER_URL.startswith("redis"):
         "socket_timeout": 1,
         "socket_connect_timeout": 1,
         "retry_on_timeout": False,
+        "max_retries": 0,
     }
 LEASE_SECONDS = environment.seconds("DIALEVAL_LEASE_SECONDS")
 SWEEP_SECONDS = environment.seconds("DIALEVAL_SWEEP_SECONDS")

@@ -77,7 +77,7 @@ def pytest_collection() -> Iterator[None]:
         gc.enable()
 
 
-_SITES = {"site", "filled", "upgraded"}
+_SITES = {"site", "filled", "read_only", "upgraded"}
 """Fixtures that are a site of processes, in the services' database."""
 
 
