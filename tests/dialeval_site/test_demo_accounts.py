@@ -313,7 +313,7 @@ def test_no_judge_is_paid_for_what_the_demo_began(organiser: Any, participant: A
 @pytest.mark.django_db(transaction=True)
 def test_an_older_database_s_demo_accounts_are_marked_and_nobody_else_s() -> None:
     call_command("migrate", "dialeval_site", "0001", verbosity=0)
-    call_command("migrate", "campaigns", "0003", verbosity=0)
+    call_command("migrate", "campaigns", "0004", verbosity=0)
     Corpus.objects.create(slug="demo", name="Demo")
     organiser = Users.objects.create_user("organiser", password=DEMO_ACCOUNTS[0].password)
     owner = Users.objects.create_user("rater", password=OWN_PASSWORD)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 import json
+import re
 import resource
 import subprocess
 import sys
@@ -278,6 +279,8 @@ def test_a_backup_of_an_older_dialeval_is_loaded_as_it_was_then_and_migrated_on(
         for name, found in before.items():
             if name in grown:
                 assert after[name][0] == found[0], name  # its new columns have what the migration gives them
+            elif name == "annotations_demoaccount":
+                assert after[name][0] == found[0], "the migration marks the demo's accounts again"
             elif name in now and name not in tables:
                 assert after[name][0] == 0, name
             else:
@@ -316,9 +319,10 @@ def test_a_backup_that_lacks_a_migration_on_which_others_are_built_is_refused_an
     with other_site(tmp_path / "site", on_services=ON_SERVICES) as site:
         refused = site.manage("restore", odd, check=False)
         assert refused.returncode == 1
-        assert (
-            "it lacks judges.0001_judges, on which challenges.0002_judge_purse is built. Restore it with the dialeval "
-            f"that made it ({VERSION}), run `migrate` of this one there, and make a new backup" in refused.stderr
+        assert re.search(
+            r"it lacks judges\.0001_judges, on which \w+\.\w+ is built\. Restore it with the dialeval "
+            rf"that made it \({re.escape(VERSION)}\), run `migrate` of this one there, and make a new backup",
+            refused.stderr,
         )
 
 
