@@ -5,7 +5,6 @@ from __future__ import annotations
 import gzip
 import io
 import json
-import re
 import resource
 import subprocess
 import sys
@@ -63,7 +62,6 @@ for name in stored_files.names_in("uploads"):
 print(json.dumps(found, sort_keys=True))
 """
 PAGES = """
-import re
 from django.test import Client
 client = Client(headers={"host": "localhost"})
 for page in ("corpora/demo/systems", "corpora/demo/metrics", "corpora/demo/agreement", "challenges/demo-challenge"):
@@ -280,7 +278,8 @@ def test_a_backup_of_an_older_dialeval_is_loaded_as_it_was_then_and_migrated_on(
             if name in grown:
                 assert after[name][0] == found[0], name  # its new columns have what the migration gives them
             elif name == "annotations_demoaccount":
-                assert after[name][0] == found[0], "the migration marks the demo's accounts again"
+                # The migration marks those with the demo's passwords again; that of baselines has none.
+                assert after[name][0] == found[0] - 1
             elif name in now and name not in tables:
                 assert after[name][0] == 0, name
             else:
@@ -319,10 +318,10 @@ def test_a_backup_that_lacks_a_migration_on_which_others_are_built_is_refused_an
     with other_site(tmp_path / "site", on_services=ON_SERVICES) as site:
         refused = site.manage("restore", odd, check=False)
         assert refused.returncode == 1
-        assert re.search(
-            r"it lacks judges\.0001_judges, on which \w+\.\w+ is built\. Restore it with the dialeval "
-            rf"that made it \({re.escape(VERSION)}\), run `migrate` of this one there, and make a new backup",
-            refused.stderr,
+        assert (
+            "it lacks judges.0001_judges, on which challenges.0002_judge_purse, dialeval_site.0002_mark_demo_accounts "
+            f"is built. Restore it with the dialeval that made it ({VERSION}), run `migrate` of this one there, and "
+            "make a new backup" in refused.stderr
         )
 
 
