@@ -62,6 +62,7 @@ for name in stored_files.names_in("uploads"):
 print(json.dumps(found, sort_keys=True))
 """
 PAGES = """
+import re
 from django.test import Client
 client = Client(headers={"host": "localhost"})
 for page in ("corpora/demo/systems", "corpora/demo/metrics", "corpora/demo/agreement", "challenges/demo-challenge"):
