@@ -100,7 +100,8 @@ def collect_temporary() -> Collected:
     there was something."""
     found = temporary.sweep()
     done = Collected(TEMPORARY, removed=len(found), removed_bytes=sum(one.size for one in found))
-    _count(done)
+    if found:
+        _count(done)
     return done
 
 

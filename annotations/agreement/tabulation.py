@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annotations.agreement.matrix import RatingMatrix
-from annotations.correlation.settled import DIGITS_OF_PARTS, settled
+from annotations.correlation.settled import settled
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -110,7 +110,7 @@ def tabulate(matrix: RatingMatrix) -> Tabulation:
     if np.isinf(scores).any():
         raise ValueError("scores must be finite, or NaN where a rater did not judge an item")
 
-    scores = settled(scores, DIGITS_OF_PARTS)  # 0.1 + 0.2 and 0.3 are one category
+    scores = settled(scores)  # 0.1 + 0.2 and 0.3 are one category
     rated = np.isfinite(scores)
     with_ratings = np.flatnonzero(rated.any(axis=0))
     kept = with_ratings[np.argsort(np.asarray(matrix.dialogue_of_item)[with_ratings], kind="stable")]

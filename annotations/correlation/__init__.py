@@ -18,7 +18,7 @@ from annotations.correlation.kendall import KendallSide, kendall_between, kendal
 from annotations.correlation.pearson import PearsonSide, of_unit_size, pearson_between, pearson_estimate, pearson_side
 from annotations.correlation.redraws import Redraws
 from annotations.correlation.scores import FloatArray, IntArray, why_undefined
-from annotations.correlation.settled import DIGITS_OF_PARTS, settled
+from annotations.correlation.settled import settled
 from annotations.correlation.spearman import SpearmanSide, spearman_between, spearman_estimate, spearman_side
 from annotations.estimates import Estimate
 
@@ -110,7 +110,7 @@ def correlation_replicates(
 
 def _tied(scores: FloatArray) -> FloatArray:
     """What ranks are made of: scores that are equal but for rounding are ties."""
-    return settled(of_unit_size(scores), DIGITS_OF_PARTS)
+    return settled(of_unit_size(scores))
 
 
 def _why_undefined(human: FloatArray, metric: FloatArray) -> str:

@@ -73,7 +73,7 @@ def test_an_organiser_excludes_a_rater_and_takes_the_rater_back(
     page = visit(role="organiser").page
     page.goto(f"{live_campaign}/raters/")
     page.get_by_role("link", name="rater 2").click()
-    page.get_by_label("Reason").fill("rated without reading")
+    page.get_by_label("Reason", exact=True).fill("rated without reading")
     page.get_by_role("button", name="Exclude rater 2").click()
     page.get_by_text("8 ratings no longer count").wait_for()
     page.get_by_role("button", name="Take back into the campaign").click()

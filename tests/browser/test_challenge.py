@@ -119,7 +119,7 @@ def test_a_newcomer_gets_from_the_front_door_to_a_rank(
     page.get_by_role("link", name="To the task").click()
     expect(page.locator(".attempts")).to_contain_text("5 of 5")
     template = downloaded(page, "CSV", tmp_path)
-    assert template.read_text().startswith("dialog_id,turn,response")
+    assert template.read_text().startswith('"dialog_id","turn","response"')
     dialogues = downloaded(page, "JSON", tmp_path)
     responses = baseline(dialogues, "retrieval")
     assert len(json.loads(responses.read_text())) == len(json.loads(dialogues.read_text())) == 8

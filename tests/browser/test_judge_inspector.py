@@ -35,7 +35,7 @@ for system in System.objects.filter(version__corpus__slug="hostile"):
 def address(chromium: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """Its judge is done; the worker computes what the pages show of it."""
     with made_site(tmp_path_factory.mktemp("inspected-site")) as site:
-        site.python("from dialeval_site import demo\nfor one in demo.DEMO_ACCOUNTS: demo._make_account(one)")
+        site.python("from dialeval_site import demo\nfor one in demo.DEMO_ACCOUNTS: demo.make_account(one)")
         write_hostile_corpus(site.home / "hostile.jsonl")
         site.manage("import_corpus", "jsonl", site.home / "hostile.jsonl", "--slug", "hostile")
         site.python(JUDGED)

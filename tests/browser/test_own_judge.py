@@ -31,7 +31,7 @@ def write(page: Page, title: str) -> None:
 
 
 def wait_for_a_trial(stage: Stage, title: str) -> int:
-    """A trial that no worker is told of."""
+    """A trial of which no worker is told within ten minutes (``hints.due``)."""
     made = stage.python(
         "from workers.judges import trials, trial_queries\n"
         "trials.tell_workers = lambda task, rows: []\n"
@@ -43,11 +43,9 @@ def wait_for_a_trial(stage: Stage, title: str) -> int:
         "corpus = CorpusVersion.objects.get(corpus__slug='demo')\n"
         "from django.db import transaction\n"
         "from django.utils import timezone\n"
-        "from datetime import timedelta\n"
         "with transaction.atomic():\n"
         "    trial = trials.start(version, corpus, parse(f'judge[prompt={version}]'), 'overall')\n"
-        "    later = timezone.now() + timedelta(days=1)\n"
-        "    Trial.objects.filter(pk=trial.pk).update(hinted_at=later, hints=1)\n"
+        "    Trial.objects.filter(pk=trial.pk).update(hinted_at=timezone.now(), hints=16)\n"
         "print(trial.pk)"
     )
     return int(made)

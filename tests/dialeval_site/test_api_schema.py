@@ -11,6 +11,7 @@ import schemathesis
 from django.contrib.auth import get_user_model
 from django.core.cache import cache
 from django.core.signals import request_finished, request_started
+from django.core.wsgi import get_wsgi_application
 from django.db import close_old_connections
 from django.utils import timezone
 from hypothesis import HealthCheck, Phase, given, seed
@@ -24,7 +25,6 @@ from schemathesis.specs.openapi.checks import (
 )
 
 from annotations.models import Corpus
-from dialeval_site.wsgi import application
 from tests.api_client import ALL_SCOPES, token_of
 from tests.campaigns.sets import made_user
 from tests.challenges.sets import open_challenge, open_round, scored, small_version, submit, team_with_member
@@ -82,7 +82,7 @@ def _connections_stay(db: None) -> Iterator[None]:
 def schema(_connections_stay: None, settings: Any) -> Any:
     settings.API_RATE = 1_000_000
     cache.clear()
-    return schemathesis.openapi.from_wsgi("/api/v1/openapi.json", application)
+    return schemathesis.openapi.from_wsgi("/api/v1/openapi.json", get_wsgi_application())
 
 
 @pytest.fixture

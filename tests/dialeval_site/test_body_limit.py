@@ -70,7 +70,7 @@ def readers_of_files() -> set[str]:
         for path in (PROJECT / package).rglob("*.py"):
             for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
                 if isinstance(node, ast.FunctionDef) and any(
-                    getattr(part, "attr", "") == "FILES" for part in ast.walk(node)
+                    ast.unparse(part) == "request.FILES" for part in ast.walk(node)
                 ):
                     found.add(f"{path.stem}.{node.name}")
     return found

@@ -312,19 +312,22 @@ def test_no_judge_is_paid_for_what_the_demo_began(organiser: Any, participant: A
 
 @pytest.mark.django_db(transaction=True)
 def test_an_older_database_s_demo_accounts_are_marked_and_nobody_else_s() -> None:
-    call_command("migrate", "dialeval_site", "0001", verbosity=0)
-    call_command("migrate", "campaigns", "0004", verbosity=0)
-    Corpus.objects.create(slug="demo", name="Demo")
-    organiser = Users.objects.create_user("organiser", password=DEMO_ACCOUNTS[0].password)
-    owner = Users.objects.create_user("rater", password=OWN_PASSWORD)
-    other = Users.objects.create_user("ada", password=DEMO_ACCOUNTS[2].password)
-    baselines = Users.objects.create_user("demo-baselines", is_active=False)
-    for user in (organiser, owner, other):
-        tokens.make(user, "a year", ("read",), 365)
-        Webhook.objects.create(user=user, url="https://example.org/", secret="s")
-    invitation = Invitation.objects.create(campaign=made_campaign())
-    audit.record(organiser, "invitation.made", "x", campaign=invitation.campaign.slug, number=invitation.pk)
-    call_command("migrate", verbosity=0)
+    try:
+        call_command("migrate", "dialeval_site", "0001", verbosity=0)
+        call_command("migrate", "campaigns", "0004", verbosity=0)
+        Corpus.objects.create(slug="demo", name="Demo")
+        organiser = Users.objects.create_user("organiser", password=DEMO_ACCOUNTS[0].password)
+        owner = Users.objects.create_user("rater", password=OWN_PASSWORD)
+        other = Users.objects.create_user("ada", password=DEMO_ACCOUNTS[2].password)
+        baselines = Users.objects.create_user("demo-baselines", is_active=False)
+        for user in (organiser, owner, other):
+            tokens.make(user, "a year", ("read",), 365)
+            Webhook.objects.create(user=user, url="https://example.org/", secret="s")
+        invitation = Invitation.objects.create(campaign=made_campaign())
+        words = {"campaign": invitation.campaign.slug, "number": invitation.pk}
+        audit.record(organiser, "invitation.made", "x", **words)
+    finally:  # whatever happens, other tests need today's tables
+        call_command("migrate", verbosity=0)
     assert set(DemoAccount.objects.values_list("user", flat=True)) == {organiser.pk, baselines.pk}
     living = ApiToken.objects.filter(revoked_at=None).values_list("user__username", flat=True)
     assert set(living) == {"organiser", "ada"}, "a visitor's token of an account that its owner has taken over is not"

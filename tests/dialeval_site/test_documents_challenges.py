@@ -33,6 +33,7 @@ from tests.campaigns.sets import made_user
 from tests.challenges.sets import open_round, small_version, submit, team_with_member
 from tests.dialeval_site.documents import code_words, first_table, flat, sections, table_rows, text_of
 from tests.site import PROJECT
+from workers.language_fit import FOR_ENGLISH, FOR_OTHERS
 
 CHALLENGES, FORMATS_PAGE = flat(text_of("challenges.md")), flat(text_of("formats.md"))
 
@@ -45,7 +46,10 @@ OF_CHALLENGES = [
     f"calls for an utterance (1 or 2), input and output tokens for a dialogue | {PROMPT_LIMITS} |",
     f"({DEFAULTS['largest_team']} at first)",
     f"three rounds of {plan.WEEKS_OF_A_ROUND} weeks each",
-    f"ranks by `{plan.METRICS[0]}` and shows `{plan.METRICS[1]}`, `{plan.METRICS[2]}` and `{plan.METRICS[3]}`",
+    *(
+        f"ranks by `{ranking}` and shows `{first}`, `{second}` and `{third}`"
+        for ranking, first, second, third in (FOR_ENGLISH, FOR_OTHERS)
+    ),
     f"Two dialogues: {stats.t.ppf(0.975, 1):.1f} standard errors",
 ]
 OF_FORMATS = [

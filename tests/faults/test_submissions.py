@@ -198,9 +198,10 @@ def test_of_twenty_uploads_at_the_same_instant_exactly_five_are_taken(site: Site
 def test_an_upload_that_breaks_off_in_the_middle_stores_nothing(site: Site) -> None:
     processes = Processes(site)
     sender = participant(site, processes)
+    incoming = site.home / "files" / "incoming"
     for _ in range(3):
         sender.half_submit(b"x" * 3_000_000)
-    incoming = site.home / "files" / "incoming"
+    wait_until(incoming.is_dir, 20, "the server has begun to store what came")
     wait_until(lambda: not list(incoming.iterdir()), 20, "what had arrived is removed")
     assert outcome(site)["submissions"] == []
     assert sender.submit(good_file(1)).status == 201

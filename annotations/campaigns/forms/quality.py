@@ -44,7 +44,7 @@ class RemovalForm(forms.Form):
     )
     reason = forms.CharField(
         max_length=LONGEST_REASON,
-        label=_("Reason"),
+        label=_("Reason for the removal"),
         help_text=_("The audit log keeps it."),
         widget=forms.Textarea(attrs={"rows": 2}),
         validators=[storable_text],

@@ -120,7 +120,7 @@ class RemovalForm(forms.Form):
     member = forms.ModelChoiceField(Member.objects.none(), label=_("Member"), empty_label=_("choose a member"))
     reason = PlainText(
         max_length=LONGEST_REASON,
-        label=_("Reason"),
+        label=_("Reason for the removal"),
         help_text=_("The audit log keeps it."),
         widget=forms.Textarea(attrs={"rows": 2}),
     )
