@@ -6,7 +6,6 @@ import os
 import platform
 import sys
 from collections import Counter, defaultdict
-from dataclasses import asdict
 from typing import Any
 
 from bench.mixed.watching import Watch
@@ -55,7 +54,10 @@ def document(
         "uploads": len(answers["uploads"]),
         "delays": {what: _spread(values) for what, values in sorted(delays.items())},
         "most_waiting": dict(watch.most_waiting),
-        "memory_mb": {part: asdict(memory) for part, memory in watch.memory.items()},
+        "memory_mb": {
+            part: {when: getattr(memory, when) for when in ("begin", "peak", "end", "growth")}
+            for part, memory in watch.memory.items()
+        },
         "cores_used": {part: spent / seconds for part, spent in watch.processor.items()},
         "load_average": {
             "mean": sum(watch.load_averages) / max(1, len(watch.load_averages)),
@@ -178,9 +180,12 @@ def _delays(found: dict[str, Any]) -> str:
 
 
 def _parts(found: dict[str, Any]) -> str:
-    lines = ["| part | memory at the beginning | at most | at the end | cores used |", "|---|---|---|---|---|"]
+    lines = [
+        "| part | memory at the beginning | at most | at the end | growth under load | cores used |",
+        "|---|---|---|---|---|---|",
+    ]
     for part, memory in found["memory_mb"].items():
-        cells = " | ".join(f"{memory[when]:.0f} MB" for when in ("begin", "peak", "end"))
+        cells = " | ".join(f"{memory[when]:.0f} MB" for when in ("begin", "peak", "end", "growth"))
         lines.append(f"| {part} | {cells} | {found['cores_used'][part]:.2f} |")
     return "\n".join(lines)
 

@@ -9,6 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 from bench.load import processor_seconds
@@ -22,8 +23,21 @@ class Memory:
     """Proportional set size in megabytes: pages that processes share count once."""
 
     begin: float = 0.0
-    peak: float = 0.0
     end: float = 0.0
+    under_load: list[float] = field(default_factory=list)
+    """One every two seconds."""
+
+    @property
+    def peak(self) -> float:
+        return max(self.begin, *self.under_load) if self.under_load else self.begin
+
+    @property
+    def growth(self) -> float:
+        """From the second sixth of the load, when what is kept in memory is there, to the last: of
+        medians, because what a request or a statistic takes comes and goes."""
+        sixth = max(1, len(self.under_load) // 6)
+        settled = self.under_load[sixth : 2 * sixth] or self.under_load
+        return median(self.under_load[-sixth:]) - median(settled) if settled else 0.0
 
 
 def memory_of(roots: list[int]) -> float:
@@ -64,7 +78,7 @@ class Watch:
         self._ticks = ticks()
         self._before = {part: processor_seconds(roots) for part, roots in self.roots.items()}
         for part, roots in self.roots.items():
-            self.memory[part].begin = self.memory[part].peak = memory_of(roots)
+            self.memory[part].begin = memory_of(roots)
         self._thread = threading.Thread(target=self._look_again_and_again)
         self._thread.start()
         return self
@@ -95,7 +109,7 @@ class Watch:
         from workers.models import MetricRun
 
         for part, roots in self.roots.items():
-            self.memory[part].peak = max(self.memory[part].peak, memory_of(roots))
+            self.memory[part].under_load.append(memory_of(roots))
         self.load_averages.append(float(Path("/proc/loadavg").read_text().split()[0]))
         ended = Analysis.objects.filter(computed_at__isnull=False)
         for key, kind, asked, at, seconds in ended.values_list("pk", "kind", "waits_since", "computed_at", "seconds"):
