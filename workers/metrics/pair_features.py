@@ -43,6 +43,10 @@ class AgainstPeople:
         self._layer = layer
         self._compare = compare
         self._account = Account()
+        self._turns = 0
+
+    def see_corpus(self, turns: Sequence[Example]) -> None:
+        self._turns = len(turns)
 
     def score_system(
         self, examples: Sequence[Example], human: Sequence[Example], progress: Progress | None = None
@@ -56,7 +60,14 @@ class AgainstPeople:
             return NO_HUMAN_SIDE
         both = pair_points(encoder, [*examples, *human], self._layer, _as_share_of(progress, examples, human))
         result = self._compare(both.values[: len(examples)], both.values[len(examples) :])
-        self._account = _account_of(encoder, both.cut, len(examples), result.details)
+        details = dict(result.details)
+        if len(examples) < self._turns:
+            details["warning"] = (
+                f"scored on {len(examples)} of {self._turns} turns, as {both.values.shape[1]} numbers each: fewer "
+                "responses lie further from people's by that alone, so compare it only with systems that answered "
+                "the same turns"
+            )
+        self._account = _account_of(encoder, both.cut, len(examples), details)
         return result.score
 
     def prepare(self, examples: Sequence[Example], progress: Progress | None = None) -> None:

@@ -66,6 +66,19 @@ def answers(count: int, word: str, contexts: str = "question") -> list[Example]:
 
 
 @pytest.mark.parametrize("name", ["fbd", "prd"])
+@pytest.mark.parametrize(("answered", "warned"), [(24, False), (23, True)])
+def test_a_score_of_some_turns_alone_says_so(encoder: Encoder, name: str, answered: int, warned: bool) -> None:
+    """Fewer responses lie further from people's by that alone (1.67 became 5.29 on a quarter of the turns)."""
+    scorer = parse(name).scorer()
+    turns = answers(24, "reply")
+    scorer.see_corpus(turns)
+    scorer.score_system(turns[:answered], answers(24, "reference"))
+    warning = scorer.account().details.get("warning", "")
+    assert warning.startswith("scored on 23 of 24 turns, as 16 numbers each:") is warned
+    assert bool(warning) is warned
+
+
+@pytest.mark.parametrize("name", ["fbd", "prd"])
 def test_it_is_a_metric_of_systems_against_people(name: str) -> None:
     metric = all_metrics()[name]
     assert metric.levels == {"system"}
