@@ -10,7 +10,7 @@ import os
 import select
 import sys
 from argparse import ArgumentTypeError
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, NoReturn
 
@@ -24,6 +24,8 @@ from annotations import orphans, temporary
 
 MAX_DRAWS = 100_000
 """Draws of dialogues. An interval's ends stand still long before; a slip of the finger would ask for terabytes."""
+
+NAMED_WITH_A_REASON = 6
 
 
 class ConsoleCommand(BaseCommand):
@@ -78,8 +80,21 @@ class ConsoleCommand(BaseCommand):
             return False
         return True
 
-    def print_table(self, header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    def print_table(
+        self,
+        header: Sequence[str],
+        rows: Sequence[Sequence[str]],
+        undefined: Iterable[tuple[str, str]] = (),
+    ) -> None:
+        """``undefined``: (what, why) of each "–" in the table; each reason is told once, beneath it."""
         self.stdout.write(text_table(header, rows))
+        of_reason: dict[str, list[str]] = {}
+        for what, why in undefined:
+            of_reason.setdefault(why, []).append(what)
+        for why, all_of_them in of_reason.items():
+            named = list(dict.fromkeys(all_of_them))
+            more = f" and {len(named) - NAMED_WITH_A_REASON} more" if len(named) > NAMED_WITH_A_REASON else ""
+            self.stdout.write(f"– {', '.join(named[:NAMED_WITH_A_REASON])}{more}: {why}")
 
 
 def write_every_character() -> None:

@@ -62,3 +62,24 @@ def accuracy_rows(document: dict[str, Any]) -> list[list[str]]:
         for key, words in ACCURACIES.items()
         if key in row
     ]
+
+
+def undefined_variants(document: dict[str, Any]) -> list[tuple[str, str]]:
+    """(what, why) of each variant's coefficient without a value."""
+    variants = {**GROUPED, CORRECTED: "corrected"}
+    return [
+        (f"{row['metric']}, {words} ({row['level']})", row[key][name]["reason"])
+        for row in document["rows"]
+        for key, words in variants.items()
+        for name in COEFFICIENTS
+        if key in row and row[key][name]["value"] is None
+    ]
+
+
+def undefined_accuracies(document: dict[str, Any]) -> list[tuple[str, str]]:
+    return [
+        (f"{row['metric']}, {words} ({row['level']})", row[key]["reason"])
+        for row in document["rows"]
+        for key, words in ACCURACIES.items()
+        if key in row and row[key]["value"] is None
+    ]

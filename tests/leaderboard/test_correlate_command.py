@@ -138,9 +138,20 @@ def test_latex_escapes_names(correlate, version: CorpusVersion) -> None:
 
 def test_the_table_shows_metrics_and_the_ceiling(correlate) -> None:
     lines = correlate("--level", "turn", "--resamples", "0").splitlines()
-    assert [line.split()[0] for line in lines[2:]] == ["length", "constant", "human"]
+    assert [line.split()[0] for line in lines[2:]] == ["length", "constant", "human", "–", "–"]
     assert lines[2].split() == ["length", "turn", "4", "0.800", "0.800", "0.667"]
     assert lines[3].split() == ["constant", "turn", "4", "–", "–", "–"]
+
+
+def test_each_dash_of_the_table_has_its_reason_beneath(correlate) -> None:
+    table = correlate("--level", "turn", "--variants")
+    rows = [line for line in table.splitlines() if line.endswith(" –")]
+    reasons = [line for line in table.splitlines() if line.startswith("– ")]
+    assert "– constant (turn), constant, corrected (turn): all metric scores are equal" in reasons
+    undefined = {line.split("  ")[0].split(",")[0] for line in rows} - {"human ceiling", "split half"}
+    assert undefined, "the test has something to look for"
+    for name in (*undefined, "human ceiling", "split half"):
+        assert any(name in reason for reason in reasons), name
 
 
 def test_metrics_and_systems_are_chosen_by_name(correlate) -> None:

@@ -66,14 +66,16 @@ class Command(ConsoleCommand):
             if "advised" in row
         ):
             self.say(line)
-        for line in dict.fromkeys(
-            f"{row['level']} level: {row['difference']['reason']}" for row in document["rows"] if row["n"] == 0
-        ):
-            self.say(line)
 
     def _print(self, document: dict[str, Any]) -> None:
         header = ["level", "coefficient", "n", *document["metrics"], "difference", *(f"p {name}" for name in TESTS)]
-        self.print_table(header, [_cells(row) for row in document["rows"]])
+        undefined = [
+            (f"{name} ({row['level']}, {row['coefficient']})", row[key]["reason"])
+            for row in document["rows"]
+            for key, name in zip(("first", "second", "difference"), header[3:6], strict=True)
+            if row[key]["value"] is None
+        ]
+        self.print_table(header, [_cells(row) for row in document["rows"]], undefined)
 
 
 def _cells(row: dict[str, Any]) -> list[str]:

@@ -8,7 +8,14 @@ from annotations.console import ConsoleCommand, add_ratings_arguments, figure, f
 from annotations.queries import NotFound, resolve_aspect, select_systems, version_of
 from annotations.tables.csv_text import csv_line
 from leaderboard.estimate_cells import LEFT_OUT, is_partial, share_in_words
-from leaderboard.papers.correlation_variants import CSV_COLUMNS, accuracy_rows, csv_values, variant_rows
+from leaderboard.papers.correlation_variants import (
+    CSV_COLUMNS,
+    accuracy_rows,
+    csv_values,
+    undefined_accuracies,
+    undefined_variants,
+    variant_rows,
+)
 from leaderboard.papers.estimate_columns import estimate_columns, estimate_values
 from leaderboard.papers.latex import correlations_to_latex
 from leaderboard.queries import CORRELATION_LEVELS, meta_evaluation, named_metrics
@@ -81,10 +88,34 @@ class Command(ConsoleCommand):
     def _print(self, document: dict[str, Any], form: str, *, with_variants: bool) -> None:
         if not self.print_as(form, document, _csv, correlations_to_latex):
             header = ["metric", "level", "n", "coverage", *COEFFICIENTS]
-            variants = [*variant_rows(document), *_ceiling_rows(document, "split_half")] if with_variants else []
-            self.print_table(header, [*_rows(document), *_ceiling_rows(document), *variants])
+            rows = [*_rows(document), *_ceiling_rows(document)]
+            undefined = _undefined(document) + _undefined_ceilings(document, "human_ceiling")
             if with_variants:
-                self.print_table(["metric", "level", "accuracy", "value"], accuracy_rows(document))
+                rows += [*variant_rows(document), *_ceiling_rows(document, "split_half")]
+                undefined += undefined_variants(document) + _undefined_ceilings(document, "split_half")
+            self.print_table(header, rows, undefined)
+            if with_variants:
+                accuracies = accuracy_rows(document)
+                self.print_table(["metric", "level", "accuracy", "value"], accuracies, undefined_accuracies(document))
+
+
+def _undefined(document: dict[str, Any]) -> list[tuple[str, str]]:
+    """(what, why) of each coefficient without a value."""
+    return [
+        (f"{_marked(row)} ({row['level']})", row[name]["reason"])
+        for row in document["rows"]
+        for name in COEFFICIENTS
+        if row[name]["value"] is None
+    ]
+
+
+def _undefined_ceilings(document: dict[str, Any], key: str) -> list[tuple[str, str]]:
+    return [
+        (f"{key.replace('_', ' ')} ({level})", values[name]["reason"])
+        for level, values in document[key].items()
+        for name in COEFFICIENTS
+        if isinstance(values[name], dict)
+    ]
 
 
 def _rows(document: dict[str, Any]) -> list[list[str]]:

@@ -64,7 +64,12 @@ class Command(ConsoleCommand):
             document = {"corpus": version.corpus.slug, "corpus_version": version.label}
             self.print_json({**document, "runs": _documents(version, done)})
         else:
-            self.print_table(*_table(done))
+            undefined = [
+                (f"{run.configuration} on {run.system.name}", run.system_reason)
+                for run in done
+                if run.state == MetricRun.State.DONE and run.system_score is None
+            ]
+            self.print_table(*_table(done), undefined)
         for run in done:
             if warning := run.details.get("warning"):
                 self.say(f"warning: {run.configuration} on {run.system.name}: {warning}")
