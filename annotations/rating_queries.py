@@ -207,7 +207,7 @@ def agreement_of(
     seed: int = 0,
 ) -> dict[str, Any]:
     """The agreement report in the form that the command prints and the page reads."""
-    report = agreement_report(rated_items(version, aspect, level, systems).matrix, resamples=resamples, seed=seed)
+    report = agreement_report(rated_items(version, aspect, level, systems).matrix, resamples=resamples)
     return {
         "corpus": version.corpus.slug,
         "corpus_version": version.label,

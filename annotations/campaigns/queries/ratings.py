@@ -238,7 +238,7 @@ def campaign_agreement(
     """The report of ``annotations.rating_queries.agreement_of``, of a campaign. ``items`` spares a second read."""
     if items is None:
         items = campaign_matrix(campaign, aspect, systems=systems, excluded=excluded)
-    report = agreement_report(items.matrix, resamples=resamples, seed=seed)
+    report = agreement_report(items.matrix, resamples=resamples)
     return {
         "campaign": campaign.slug,
         "corpus": campaign.version.corpus.slug,
