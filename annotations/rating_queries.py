@@ -10,6 +10,7 @@ import numpy as np
 from django.db.models import Exists, OuterRef
 from numpy.typing import NDArray
 
+from annotations.agreement.intervals import METHOD
 from annotations.agreement.matrix import RatingMatrix
 from annotations.agreement.report import agreement_report
 from annotations.correlation.settled import DIGITS_OF_PARTS, settled
@@ -214,6 +215,7 @@ def agreement_of(
         "aspect": aspect,
         "level": level,
         **report.as_json(),
+        "ci": METHOD,
         "resamples": resamples,
         "seed": seed,
     }

@@ -11,7 +11,7 @@ The mean over pairs is Light's (1971; Conger 1980): each pair counts once, provi
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
 
@@ -63,10 +63,10 @@ def cohen_kappas(table: Tabulation, jackknife: Jackknife) -> dict[Weighting, Pai
     mean = _MeanOfPairs(table.least_common_items, int(jackknife.group.max()) + 1)
     for some in _pairs_of_raters(table, jackknife.group, weights):
         values = _kappas_of(some.tallies_of_pairs, weights)
-        intervals: list[list[tuple[float, float] | Undefined | None]] = [[None] * len(weights)] * len(values)
+        intervals: Sequence[Sequence[tuple[float, float] | Undefined | None]] = [[None] * len(weights)] * len(values)
         if jackknife.replicates and len(values):
             left_out = _kappas_of(some.tallies_without_each_cell, weights)
-            intervals = list(jackknife_intervals(values, left_out, some.first_cell))
+            intervals = jackknife_intervals(values, left_out, some.first_cell)
             mean.add(some, values, left_out)
         else:
             mean.add(some, values, None)

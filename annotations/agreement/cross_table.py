@@ -27,8 +27,8 @@ def correlations_of_replicates(
 ) -> dict[str, FloatArray]:
     """Pearson's r, Spearman's ρ and Kendall's τ-b by name; float, replicates, NaN where either side is constant.
 
-    ``one``, ``other``: float, items. ``dialogue``: int, items, the column of the weights for each item. ``weights``: float,
-    replicates × dialogues, how often each dialogue counts.
+    ``one``, ``other``: float, items. ``dialogue``: int, items, the column of the weights for each
+    item. ``weights``: float, replicates × dialogues, how often each dialogue counts.
     """
     one_levels, one_codes = np.unique(one, return_inverse=True)
     other_levels, other_codes = np.unique(other, return_inverse=True)

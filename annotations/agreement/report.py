@@ -53,7 +53,8 @@ class AgreementReport:
 def agreement_report(matrix: RatingMatrix, *, resamples: int = 1000) -> AgreementReport:
     """Every coefficient with a 95 % jackknife interval over dialogues, from one count of the matrix.
 
-    0 ``resamples`` leave the intervals out; any other number changes nothing, as nothing is drawn. Means have no agreement; anonymous raters have α and Fleiss' κ only. Raises ``ValueError`` where
+    0 ``resamples`` leave the intervals out; any other number changes nothing, as nothing is drawn.
+    Means have no agreement; anonymous raters have α and Fleiss' κ only. Raises ``ValueError`` where
     the matrix does not fit together.
     """
     table = tabulate(matrix)

@@ -140,9 +140,7 @@ def _by_plausible_means(points: dict[str, Estimate], seen: SeenMeans, recipe: Re
     of_scores: dict[str, FloatArray] = {}
     if not isinstance(scores, Undefined):  # where both sides order systems alike, they leave nothing to draw from
         of_scores = correlate_rows(fixed_side(scores[0]), prepared_rows(scores[1]), RANKS)
-    return {
-        name: _between_percentiles(points[name], of_means[name], of_scores.get(name)) for name in COEFFICIENTS
-    }
+    return {name: _between_percentiles(points[name], of_means[name], of_scores.get(name)) for name in COEFFICIENTS}
 
 
 def _pearson_of_rows(human: FloatArray, metric: FloatArray) -> FloatArray:

@@ -10,6 +10,7 @@ import numpy as np
 from django.db.models import QuerySet
 from numpy.typing import NDArray
 
+from annotations.agreement.intervals import METHOD
 from annotations.agreement.matrix import RatingMatrix
 from annotations.agreement.report import agreement_report
 from annotations.campaigns.models import Assignment, Campaign, ChatSystem, Item, Participation, RatingRevision
@@ -248,6 +249,7 @@ def campaign_agreement(
         "systems": list(items.systems),
         "excluded_raters": excluded,
         **report.as_json(),
+        "ci": METHOD,
         "resamples": resamples,
         "seed": seed,
     }

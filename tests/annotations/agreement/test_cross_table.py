@@ -35,10 +35,10 @@ def test_a_resample_with_a_constant_side_is_undefined() -> None:
 def test_slices_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     random = np.random.default_rng(6)
     one, other = random.integers(1, 4, 60).astype(float), random.integers(1, 4, 60).astype(float)
-    dialogue, draws = np.arange(60) // 6, cluster_resamples(10, 7, seed=1)
-    whole = correlations_of_replicates(one, other, dialogue, draws.astype(float))["kendall"]
+    dialogue, draws = np.arange(60) // 6, cluster_resamples(10, 7, seed=1).astype(float)
+    whole = correlations_of_replicates(one, other, dialogue, draws)["kendall"]
     monkeypatch.setattr("annotations.agreement.cross_table.CELLS_AT_A_TIME", 18)
-    np.testing.assert_array_equal(correlations_of_replicates(one, other, dialogue, draws.astype(float))["kendall"], whole)
+    np.testing.assert_array_equal(correlations_of_replicates(one, other, dialogue, draws)["kendall"], whole)
 
 
 def test_many_distinct_scores_do_not_pay() -> None:

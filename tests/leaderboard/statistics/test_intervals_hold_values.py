@@ -90,7 +90,7 @@ def level_of_each_dialogue(seed: int) -> Shape:
     """Each dialogue has one score of its own: draws always miss some, and find less to agree on."""
     shape = made(seed, dialogues=15)
     scores = np.tile(shape.dialogue.astype(float), (3, 1))
-    scores[0, :: 2] += 0.5
+    scores[0, ::2] += 0.5
     return replace(shape, ratings=scores)
 
 
@@ -189,7 +189,12 @@ STATISTICS: dict[str, Callable[[Shape], Any]] = {
     ],
     "correlations of systems": lambda shape: [
         correlate_systems(
-            shape.placed(shape.human), shape.placed(shape.metrics), shape.systems, None, DRAWS, redraw=redraw,
+            shape.placed(shape.human),
+            shape.placed(shape.metrics),
+            shape.systems,
+            None,
+            DRAWS,
+            redraw=redraw,
             method=method,
         )
         for redraw, method in (("dialogues", None), ("dialogues", "percentile"), ("systems", None), ("both", None))
