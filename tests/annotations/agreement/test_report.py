@@ -81,6 +81,23 @@ def test_every_number_carries_an_interval_that_holds_it() -> None:
         assert low < number < high, place
 
 
+def test_the_intervals_of_a_sparse_crowd_hold_their_values() -> None:
+    """40 raters of 300 items, most of a handful. The mean of κ over all pairs is .31 beside an α of .52."""
+    random = np.random.default_rng(4)
+    scores = np.clip(np.round(3 + random.normal(0, 2, 300) + random.normal(0, 0.6, (40, 300))), 1, 5)
+    given = random.random((40, 300)) < 0.06
+    given[:2] = random.random((2, 300)) < 0.9
+    scores[~given] = np.nan
+    document = report_of(RatingMatrix(scores, np.arange(300) // 5, tuple(f"r{row:02}" for row in range(40))))
+    numbers = numbers_of(document)
+    intervals = {place: ends for place, ends in intervals_of(document).items() if ends}
+    assert "/cohen_kappa/unweighted" in intervals
+    for place, (low, high) in intervals.items():
+        assert low <= numbers[place] <= high, place
+    alpha, kappa = numbers["/krippendorff_alpha/nominal"], numbers["/cohen_kappa/unweighted"]
+    assert kappa == pytest.approx(alpha, abs=0.1)
+
+
 def test_six_raters_who_agree_perfectly_two_an_item() -> None:
     truth = np.random.default_rng(0).integers(1, 6, 300).astype(float)
     scores = np.full((6, 300), np.nan)
