@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,15 +14,38 @@ class Undefined:
     reason: str
 
 
+BESIDE_ITS_INTERVAL = (
+    "the interval that was found does not hold the value: its bias is larger than the interval is wide"
+)
+ROUNDING = 1e-12
+
+
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """A statistic: ``value`` with its interval and p-value, or ``value=None`` with a ``reason``."""
+    """A statistic: ``value`` with its interval and p-value, or ``value=None`` with a ``reason``.
+
+    An interval holds its value. Where a procedure finds one that does not, it has not described this statistic, and
+    there is no interval, with that reason.
+    """
 
     value: float | None
     ci: tuple[float, float] | None = None
     p: float | None = None
     reason: str = ""
     """Why ``value`` is None; or, when there is a value, why ``ci`` is None."""
+
+    def __post_init__(self) -> None:
+        if self.ci is None or self.value is None:
+            return
+        low, high = self.ci
+        if low <= self.value <= high:
+            return
+        slack = ROUNDING * max(abs(low), abs(self.value), abs(high))
+        if math.isfinite(slack) and low - slack <= self.value <= high + slack:
+            object.__setattr__(self, "ci", (min(low, self.value), max(high, self.value)))
+        else:
+            object.__setattr__(self, "ci", None)
+            object.__setattr__(self, "reason", BESIDE_ITS_INTERVAL)
 
     @classmethod
     def undefined(cls, reason: str) -> Estimate:

@@ -10,6 +10,7 @@ import numpy as np
 from django.db.models import Exists, OuterRef
 from numpy.typing import NDArray
 
+from annotations.agreement.intervals import METHOD
 from annotations.agreement.matrix import RatingMatrix
 from annotations.agreement.report import agreement_report
 from annotations.correlation.settled import DIGITS_OF_PARTS, settled
@@ -207,13 +208,14 @@ def agreement_of(
     seed: int = 0,
 ) -> dict[str, Any]:
     """The agreement report in the form that the command prints and the page reads."""
-    report = agreement_report(rated_items(version, aspect, level, systems).matrix, resamples=resamples, seed=seed)
+    report = agreement_report(rated_items(version, aspect, level, systems).matrix, resamples=resamples)
     return {
         "corpus": version.corpus.slug,
         "corpus_version": version.label,
         "aspect": aspect,
         "level": level,
         **report.as_json(),
+        "ci": METHOD,
         "resamples": resamples,
         "seed": seed,
     }

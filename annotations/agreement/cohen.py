@@ -4,23 +4,29 @@
 equation 1; Cohen 1968, equation 8). The weight of a disagreement is 1, |a − b| or (a − b)², in the units of the
 scale: on a scale in equal steps these are the usual weights over the full list of categories, and levels that
 nobody used change nothing.
+
+The mean over pairs is Light's (1971; Conger 1980): each pair counts once, provided that it has enough common items
+(``Tabulation.least_common_items``). With one item κ is 0 or 0/0, with few it is pulled towards 0 by about κ / n.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import combinations
 from typing import Literal, get_args
 
 import numpy as np
 
-from annotations.agreement.intervals import Resampling
+from annotations.agreement.intervals import Jackknife
 from annotations.agreement.tabulation import MISSING, FloatArray, IntArray, Tabulation
-from annotations.estimates import Estimate
+from annotations.correlation.jackknife import jackknife_intervals
+from annotations.estimates import Estimate, Undefined
 
 Weighting = Literal["unweighted", "linear", "quadratic"]
 WEIGHTINGS: tuple[Weighting, ...] = get_args(Weighting)
+NOTHING_IN_COMMON = "the two raters judged no item in common"
+ONE_SCORE = "both raters gave one and the same score to all common items"
+CELLS_AT_A_TIME = 4_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +40,7 @@ class PairKappa:
 
 @dataclass(frozen=True, slots=True)
 class PairwiseKappa:
-    """κ of every pair of raters, and the mean over the pairs for which it is defined (each pair counts once)."""
+    """κ of every pair of raters, and the mean over the pairs with enough common items for which it is defined."""
 
     mean: Estimate
     pairs: tuple[PairKappa, ...]
@@ -44,75 +50,167 @@ class PairwiseKappa:
         return cls(Estimate.undefined(reason), ())
 
 
-def cohen_kappas(table: Tabulation, resampling: Resampling) -> dict[Weighting, PairwiseKappa]:
-    """κ of all pairs of raters under the three weightings, each with its bootstrap interval; values in (−∞, 1].
+def cohen_kappas(table: Tabulation, jackknife: Jackknife) -> dict[Weighting, PairwiseKappa]:
+    """κ of all pairs of raters under the three weightings, each with its interval; values in (−∞, 1].
 
     Undefined for a pair without a common item, or where both raters gave one and the same score throughout (0/0).
-    The mean of a resample is over the pairs that are defined in that resample.
+    The mean without some dialogues is over the pairs that are defined without them.
     """
     if table.active_raters.size < 2:
         return {weighting: PairwiseKappa.undefined("fewer than two raters") for weighting in WEIGHTINGS}
     weights = _disagreement_weights(table.levels)
     pairs: dict[Weighting, list[PairKappa]] = {weighting: [] for weighting in WEIGHTINGS}
-    mean_of_resample = {weighting: _RunningMean(resampling.resamples) for weighting in WEIGHTINGS}
-    for first, second in combinations(table.active_raters, 2):
-        common = (table.codes[first] != MISSING) & (table.codes[second] != MISSING)
-        shared_dialogues, dialogue = np.unique(table.dialogue[common], return_inverse=True)
-        tallies = _tallies_by_dialogue(
-            dialogue, shared_dialogues.size, table.codes[first, common], table.codes[second, common], weights
-        )
-        values = _kappas_of(tallies.sum(axis=0, keepdims=True), weights)
-        replicates = _kappas_of(resampling.sums(tallies, shared_dialogues), weights)
-        for index, weighting in enumerate(WEIGHTINGS):
-            kappa = (
-                resampling.estimate(
-                    float(values[index, 0]),
-                    replicates[index],
-                    shared_dialogues.size,
-                    if_undefined="both raters gave one and the same score to all common items",
-                )
-                if common.any()
-                else Estimate.undefined("the two raters judged no item in common")
-            )
-            names = (table.raters[first], table.raters[second])
-            pairs[weighting].append(PairKappa(names, int(common.sum()), kappa))
-            if kappa.is_defined:
-                mean_of_resample[weighting].add(replicates[index])
+    mean = _MeanOfPairs(table.least_common_items, int(jackknife.group.max()) + 1)
+    for some in _pairs_of_raters(table, jackknife.group, weights):
+        values = _kappas_of(some.tallies_of_pairs, weights)
+        intervals: Sequence[Sequence[tuple[float, float] | Undefined | None]] = [[None] * len(weights)] * len(values)
+        if jackknife.replicates and len(values):
+            left_out = _kappas_of(some.tallies_without_each_cell, weights)
+            intervals = jackknife_intervals(values, left_out, some.first_cell)
+            mean.add(some, values, left_out)
+        else:
+            mean.add(some, values, None)
+        for kind, weighting in enumerate(WEIGHTINGS):
+            found = iter(zip(values[:, kind].tolist(), (row[kind] for row in intervals), strict=True))
+            pairs[weighting] += [
+                PairKappa(names, items, _with_interval(*next(found)) if items else _NOTHING)
+                for names, items in zip(some.names, some.items, strict=True)
+            ]
     return {
-        weighting: PairwiseKappa(
-            _mean_kappa(table, resampling, pairs[weighting], mean_of_resample[weighting].values()),
-            tuple(pairs[weighting]),
-        )
-        for weighting in WEIGHTINGS
+        weighting: PairwiseKappa(mean.estimate(kind, jackknife, pairs[weighting]), tuple(pairs[weighting]))
+        for kind, weighting in enumerate(WEIGHTINGS)
     }
 
 
-class _RunningMean:
-    """The mean of each resample over the pairs defined in it, without holding all pairs' replicates."""
+_NOTHING = Estimate.undefined("the two raters judged no item in common")
 
-    def __init__(self, resamples: int) -> None:
-        self._sum = np.zeros(resamples)
-        self._pairs = np.zeros(resamples)
 
-    def add(self, replicates: FloatArray) -> None:
-        defined = ~np.isnan(replicates)
-        self._sum[defined] += replicates[defined]
-        self._pairs += defined
+def _with_interval(value: float, interval: tuple[float, float] | Undefined | None) -> Estimate:
+    if value != value:  # NaN
+        return Estimate.undefined("both raters gave one and the same score to all common items")
+    return Estimate(value, reason=interval.reason) if isinstance(interval, Undefined) else Estimate(value, interval)
 
-    def values(self) -> FloatArray:
+
+@dataclass(frozen=True)
+class _Pairs:
+    """One rater with some others. ``names``, ``items``: each pair, and how many items both judged.
+
+    Of the pairs that judged any, ``cells`` has a row for each group of dialogues in which they did: the number of
+    common items, the observed disagreement under each weighting, and how often each rater gave each level; cells ×
+    (1 + weightings + 2 V). ``pair``, ``group``: of each cell; those of one pair lie together, from ``first_cell`` on.
+    """
+
+    names: list[tuple[str, str]]
+    items: list[int]
+    cells: FloatArray
+    pair: IntArray
+    group: IntArray
+    first_cell: IntArray
+
+    @property
+    def tallies_of_pairs(self) -> FloatArray:
+        return np.add.reduceat(self.cells, self.first_cell) if len(self.cells) else self.cells
+
+    @property
+    def tallies_without_each_cell(self) -> FloatArray:
+        return np.asarray(self.tallies_of_pairs[self.pair] - self.cells)
+
+
+def _pairs_of_raters(table: Tabulation, group_of_dialogue: IntArray, weights: FloatArray) -> Iterator[_Pairs]:
+    """All pairs of raters in the order of their rows; sparse, as most raters of a crowd share few dialogues."""
+    group = group_of_dialogue[table.dialogue]
+    by_group = np.argsort(group, kind="stable")
+    group, codes = group[by_group], table.codes[:, by_group]
+    columns = 1 + len(weights) + 2 * table.levels.size
+    for place, first in enumerate(table.active_raters[:-1]):
+        judged = np.flatnonzero(codes[first] != MISSING)
+        others = table.active_raters[place + 1 :]
+        at_a_time = max(1, CELLS_AT_A_TIME // (columns * len(np.unique(group[judged]))))
+        for start in range(0, len(others), at_a_time):
+            some = others[start : start + at_a_time]
+            names = [(table.raters[first], table.raters[second]) for second in some]
+            yield _pairs_with(names, codes[first, judged], codes[np.ix_(some, judged)], group[judged], weights)
+
+
+def _pairs_with(
+    names: list[tuple[str, str]], own: IntArray, of_others: IntArray, group: IntArray, weights: FloatArray
+) -> _Pairs:
+    """``own``: int, items, in the order of ``group``. ``of_others``: int, raters × items, some ``MISSING``."""
+    second, item = np.nonzero(of_others != MISSING)
+    by_first, by_second = own[item], of_others[second, item]
+    begins = np.diff(second, prepend=-1).astype(bool) | np.diff(group[item], prepend=-1).astype(bool)
+    first_item, cell = np.flatnonzero(begins), np.cumsum(begins) - 1
+    levels, number = weights.shape[1], len(first_item)
+
+    def margin(codes: IntArray) -> FloatArray:
+        return np.bincount(cell * levels + codes, minlength=number * levels).reshape(number, levels).astype(np.float64)
+
+    def sums(per_item: FloatArray | None) -> FloatArray:
+        return np.bincount(cell, weights=per_item, minlength=number)[:, np.newaxis].astype(np.float64)
+
+    cells = np.concatenate(
+        [
+            sums(None),
+            *(sums(weight[by_first, by_second]) for weight in weights),
+            margin(by_first),
+            margin(by_second),
+        ],
+        axis=1,
+    )
+    together, pair = np.unique(second[first_item], return_inverse=True)
+    return _Pairs(
+        names,
+        np.bincount(second, minlength=len(names)).tolist(),
+        cells,
+        np.asarray(pair, dtype=np.int64),
+        group[item][first_item],
+        np.searchsorted(pair, np.arange(len(together))),
+    )
+
+
+class _MeanOfPairs:
+    """The mean over pairs, and without each group of dialogues, without holding what all pairs are without each."""
+
+    def __init__(self, least_items: int, groups: int) -> None:
+        self.least_items = least_items
+        self._sum, self._pairs = np.zeros(len(WEIGHTINGS)), np.zeros(len(WEIGHTINGS))
+        self._change_of_sum = np.zeros((len(WEIGHTINGS), groups))
+        self._change_of_pairs = np.zeros((len(WEIGHTINGS), groups))
+        self._read = np.zeros((len(WEIGHTINGS), groups), dtype=bool)
+
+    def add(self, some: _Pairs, values: FloatArray, left_out: FloatArray | None) -> None:
+        """``values``: pairs × weightings. ``left_out``: cells × weightings, each pair without each of its cells."""
+        has_enough = np.array([items for items in some.items if items], dtype=np.int64) >= self.least_items
+        counts = has_enough[:, np.newaxis] & ~np.isnan(values)
+        values = np.where(counts, values, 0.0)
+        self._sum += values.sum(axis=0)
+        self._pairs += counts.sum(axis=0)
+        if left_out is None:
+            return
+        of_pair, groups = counts[some.pair], self._read.shape[1]
+        lost = of_pair & np.isnan(left_out)
+        change = np.where(of_pair, np.where(lost, 0.0, left_out) - values[some.pair], 0.0)
+        for kind in range(len(WEIGHTINGS)):
+            self._change_of_sum[kind] += np.bincount(some.group, change[:, kind], groups)
+            self._change_of_pairs[kind] -= np.bincount(some.group, lost[:, kind], groups)
+            self._read[kind, some.group[of_pair[:, kind]]] = True
+
+    def estimate(self, kind: int, jackknife: Jackknife, pairs: list[PairKappa]) -> Estimate:
+        if not self._pairs[kind]:
+            with_enough = {pair.kappa.reason for pair in pairs if pair.items >= self.least_items}
+            if with_enough or not any(pair.items for pair in pairs):
+                reasons = sorted(with_enough or {pair.kappa.reason for pair in pairs})
+                return Estimate.undefined("κ is undefined for every pair of raters: " + "; ".join(reasons))
+            most = max(pair.items for pair in pairs)
+            return Estimate.undefined(
+                f"a mean over pairs of raters takes those with {self.least_items} items in common or more, "
+                f"and none has more than {most}"
+            )
         with np.errstate(invalid="ignore", divide="ignore"):
-            return np.asarray(self._sum / self._pairs)
-
-
-def _mean_kappa(
-    table: Tabulation, resampling: Resampling, pairs: Sequence[PairKappa], replicates: FloatArray
-) -> Estimate:
-    defined = [pair.kappa.value for pair in pairs if pair.kappa.value is not None]
-    if not defined:
-        reasons = sorted({pair.kappa.reason for pair in pairs})
-        return Estimate.undefined("κ is undefined for every pair of raters: " + "; ".join(reasons))
-    shared = table.ratings_of_item >= 2
-    return resampling.estimate(float(np.mean(defined)), replicates, table.dialogues_of(shared), if_undefined="")
+            left_out = (self._sum[kind] + self._change_of_sum[kind]) / (self._pairs[kind] + self._change_of_pairs[kind])
+        return jackknife.estimate(
+            float(self._sum[kind] / self._pairs[kind]), left_out, np.flatnonzero(self._read[kind])
+        )
 
 
 def _disagreement_weights(levels: FloatArray) -> FloatArray:
@@ -121,31 +219,12 @@ def _disagreement_weights(levels: FloatArray) -> FloatArray:
     return np.stack([(distance > 0).astype(np.float64), distance, distance**2])
 
 
-def _tallies_by_dialogue(
-    dialogue: IntArray, dialogues: int, by_first: IntArray, by_second: IntArray, weights: FloatArray
-) -> FloatArray:
-    """All that κ needs of a dialogue, as sums over the items that both raters judged: their number, the observed
-    disagreement under each weighting, and how often each rater gave each level; dialogues × (1 + weightings + 2 V).
-    """
-    levels = weights.shape[1]
-
-    def margin(codes: IntArray) -> FloatArray:
-        cells = np.bincount(dialogue * levels + codes, minlength=dialogues * levels)
-        return cells.reshape(dialogues, levels).astype(np.float64)
-
-    columns: list[FloatArray] = [np.bincount(dialogue, minlength=dialogues)[:, np.newaxis].astype(np.float64)]
-    for weight in weights:
-        disagreement = np.bincount(dialogue, weights=weight[by_first, by_second], minlength=dialogues)
-        columns.append(disagreement[:, np.newaxis].astype(np.float64))
-    return np.concatenate([*columns, margin(by_first), margin(by_second)], axis=1)
-
-
 def _kappas_of(tallies: FloatArray, weights: FloatArray) -> FloatArray:
-    """κ under each weighting of each of many tallies; weightings × tallies, NaN where chance disagreement is 0."""
+    """κ under each weighting of each of many tallies; tallies × weightings, NaN where chance disagreement is 0."""
     levels = weights.shape[1]
-    items = tallies[:, 0]
-    observed = tallies[:, 1 : 1 + len(weights)].T
+    items = tallies[:, :1]
+    observed = tallies[:, 1 : 1 + len(weights)]
     first, second = tallies[:, -2 * levels : -levels], tallies[:, -levels:]
-    expected = np.stack([((first @ weight) * second).sum(axis=1) for weight in weights])
+    expected = np.stack([((first @ weight) * second).sum(axis=1) for weight in weights], axis=1)
     with np.errstate(invalid="ignore", divide="ignore"):
         return np.where(expected > 0, 1.0 - observed * items / expected, np.nan)

@@ -1,4 +1,4 @@
-"""r, ρ and τ-b of every resample, for score lists with few distinct values, from their cross table.
+"""r, ρ and τ-b of every replicate, for score lists with few distinct values, from their cross table.
 
 One rater's scores have the levels of the scale, and the means of the others hardly more. The table of how often each
 level met each mean is a sum over dialogues, and all three coefficients follow from it, so that the cost no longer
@@ -10,7 +10,6 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
-from annotations.agreement.intervals import Resampling
 from annotations.agreement.tabulation import FloatArray, IntArray
 
 FEW_CELLS = 4_096
@@ -23,24 +22,28 @@ def has_few_cells(one: FloatArray, other: FloatArray) -> bool:
     return bool(np.unique(one).size * np.unique(other).size <= FEW_CELLS)
 
 
-def correlations_of_resamples(
-    one: FloatArray, other: FloatArray, dialogue: IntArray, resampling: Resampling
+def correlations_of_replicates(
+    one: FloatArray, other: FloatArray, dialogue: IntArray, weights: FloatArray
 ) -> dict[str, FloatArray]:
-    """Pearson's r, Spearman's ρ and Kendall's τ-b by name; float, resamples, NaN where either side is constant.
+    """Pearson's r, Spearman's ρ and Kendall's τ-b by name; float, replicates, NaN where either side is constant.
 
-    ``one``, ``other``: float, items. ``dialogue``: int, items, the column of the resampling for each item.
+    ``one``, ``other``: float, items. ``dialogue``: int, items, the column of the weights for each
+    item. ``weights``: float, replicates × dialogues, how often each dialogue counts.
     """
     one_levels, one_codes = np.unique(one, return_inverse=True)
     other_levels, other_codes = np.unique(other, return_inverse=True)
     shape = (one_levels.size, other_levels.size)
-    dialogues = resampling.multiplicities.shape[1]
+    dialogues = weights.shape[1]
     tables = sparse.csr_array(
         (np.ones(one.size), (dialogue, one_codes * other_levels.size + other_codes)),
         shape=(dialogues, shape[0] * shape[1]),
     )
+    step = max(1, CELLS_AT_A_TIME // (shape[0] * shape[1]))
     parts = [
-        _correlations_of(part.sums(tables).reshape(-1, *shape), one_levels, other_levels)
-        for part in resampling.slices(max(1, CELLS_AT_A_TIME // (shape[0] * shape[1])))
+        _correlations_of(
+            np.asarray(weights[start : start + step] @ tables).reshape(-1, *shape), one_levels, other_levels
+        )
+        for start in range(0, len(weights), step)
     ]
     return {name: np.concatenate([part[name] for part in parts]) for name in ("pearson", "spearman", "kendall")}
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from annotations.agreement.intervals import Resampling
+from annotations.agreement.intervals import Jackknife
 from annotations.agreement.tabulation import FloatArray, Tabulation
 from annotations.estimates import Estimate
 
@@ -24,7 +24,7 @@ class FleissKappa:
     ratings_per_item: int = 0
 
 
-def fleiss_kappa(table: Tabulation, resampling: Resampling) -> FleissKappa:
+def fleiss_kappa(table: Tabulation, jackknife: Jackknife) -> FleissKappa:
     """κ on the largest set of items with equally many ratings, two or more; of equally large sets, the one with
     more ratings an item. Values in (−∞, 1].
 
@@ -42,10 +42,10 @@ def fleiss_kappa(table: Tabulation, resampling: Resampling) -> FleissKappa:
     counts = np.where(chosen[:, np.newaxis], table.counts, 0.0)
     agreement = (counts * (counts - 1.0)).sum(axis=1) / (ratings * (ratings - 1.0))
     tallies = table.sum_by_dialogue(np.column_stack([chosen.astype(np.float64), agreement, counts]))
-    kappa = resampling.estimate(
+    kappa = jackknife.estimate(
         float(_kappas_of(tallies.sum(axis=0, keepdims=True))[0]),
-        _kappas_of(resampling.multiplicities @ tallies),
-        table.dialogues_of(chosen),
+        _kappas_of(jackknife.sums(tallies)),
+        jackknife.group[table.dialogue[chosen]],
         if_undefined="all scores are equal",
     )
     return FleissKappa(kappa, int(chosen.sum()), ratings)

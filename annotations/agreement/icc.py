@@ -23,14 +23,16 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy import sparse
+from scipy.sparse.csgraph import connected_components
 
-from annotations.agreement.intervals import Resampling
-from annotations.agreement.tabulation import MISSING, FloatArray, Tabulation
+from annotations.agreement.intervals import Jackknife
+from annotations.agreement.tabulation import MISSING, FloatArray, IntArray, Tabulation
 from annotations.estimates import Estimate
 
 RELATIVE_ZERO = 1e-9
-"""An eigenvalue below this share of the largest is zero: the number of such counts the groups of raters."""
-CELLS_AT_A_TIME = 4_000_000
+"""Variances that add up to less than this share of the scores' own are nothing but rounding."""
+LEAST_SHARE = 1e-9
+"""Two raters who share an item share 1 / its ratings; less is what rounding leaves of nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,8 +63,8 @@ class VarianceComponents:
             return np.where(self.items + noise > 0, self.items / (self.items + noise), np.nan)
 
 
-def intraclass_correlation(table: Tabulation, resampling: Resampling) -> IntraclassCorrelation:
-    """ICC(2,1) and ICC(2,k) with bootstrap intervals; at most 1, and negative where items differ less than by chance.
+def intraclass_correlation(table: Tabulation, jackknife: Jackknife) -> IntraclassCorrelation:
+    """ICC(2,1) and ICC(2,k) with intervals; at most 1, and negative where items differ less than by chance.
 
     Undefined with fewer than two raters, where all scores are equal, and where the raters share too few items to
     tell raters from error.
@@ -75,13 +77,13 @@ def intraclass_correlation(table: Tabulation, resampling: Resampling) -> Intracl
     if table.levels.size < 2:
         return IntraclassCorrelation.undefined("all scores are equal")
     tallies = _Tallies.by_dialogue(table)
-    components = tallies.total().variance_components()
-    replicates = _components_of_resamples(tallies, resampling)
+    components = tallies.variance_components()
+    replicates = tallies.variance_components_without_each(jackknife)
     single, mean_of_k = (
-        resampling.estimate(
+        jackknife.estimate(
             float(components.icc_of_mean(size)[0]),
             replicates.icc_of_mean(size),
-            table.dialogues,
+            jackknife.group,
             if_undefined="the raters share too few items to estimate the variances of items, raters and error",
         )
         for size in (1, k)
@@ -91,14 +93,14 @@ def intraclass_correlation(table: Tabulation, resampling: Resampling) -> Intracl
 
 @dataclass(frozen=True)
 class _Tallies:
-    """Sums from which the components follow; one row a data set (a dialogue, a resample, everything).
+    """Sums from which the components follow; one row a data set (a dialogue, all but some, everything).
 
     ``common``: R² columns, Σ_i n_ir n_is / n_i, and n_ir is 1 where rater r judged item i. ``by_rater``: 3 R columns,
     the number, the sum and the sum of deviations from the item's mean of each rater's scores. ``overall``: the number
     of items, the sum of squared scores, the sum of squared deviations from the item's mean.
     """
 
-    common: FloatArray | sparse.csr_array
+    common: sparse.csr_array
     by_rater: FloatArray
     overall: FloatArray
 
@@ -116,26 +118,44 @@ class _Tallies:
             _common_items(table, present / ratings), table.sum_by_dialogue(by_rater), table.sum_by_dialogue(overall)
         )
 
-    def total(self) -> _Tallies:
-        common = np.asarray(self.common.sum(axis=0), dtype=np.float64).reshape(1, -1)
-        return _Tallies(common, self.by_rater.sum(axis=0, keepdims=True), self.overall.sum(axis=0, keepdims=True))
-
     def variance_components(self) -> VarianceComponents:
-        number, score_sum, deviation_sum = np.split(self.by_rater, 3, axis=1)
-        items, sum_of_squares, within_items = self.overall.T
-        ratings = number.sum(axis=1)
-        raters = (number > 0).sum(axis=1)
-        raters_given_items, rank = _reduction_by_raters(self.common, number, deviation_sum)
-        with np.errstate(invalid="ignore", divide="ignore"):
-            within_raters = sum_of_squares - np.where(number > 0, score_sum**2 / number, 0.0).sum(axis=1)
-            residual = np.maximum(within_items - raters_given_items, 0.0)
-            error = residual / (ratings - items - rank)
-            of_items = (within_raters - residual - (items + rank - raters) * error) / (ratings - raters)
-            of_raters = (raters_given_items - rank * error) / (ratings - items)
-            estimable = (ratings - items - rank > 0) & (
-                of_items + of_raters + error > RELATIVE_ZERO * sum_of_squares / ratings
-            )
-        return VarianceComponents(*(np.where(estimable, part, np.nan) for part in (of_items, of_raters, error)))
+        number, _scores, deviation_sum = np.split(self.by_rater.sum(axis=0), 3)
+        common = np.asarray(self.common.sum(axis=0), dtype=np.float64).reshape(number.size, -1)
+        connected = _groups_of_raters(common)
+        solution = np.linalg.solve(_normal_equations(number, common, connected), deviation_sum)
+        reduction, rank = np.array([solution @ deviation_sum]), np.array([number.size - connected.max() - 1.0])
+        return _components(
+            self.by_rater.sum(axis=0, keepdims=True), self.overall.sum(axis=0, keepdims=True), reduction, rank
+        )
+
+    def variance_components_without_each(self, jackknife: Jackknife) -> VarianceComponents:
+        """One of each replicate."""
+        if not jackknife.replicates:
+            return VarianceComponents(np.empty(0), np.empty(0), np.empty(0))
+        by_rater = jackknife.sums(self.by_rater)
+        left_out = sparse.csr_array(1.0 - jackknife.weights) @ self.common
+        reduction, rank = _reductions_without_each(left_out, self.by_rater, by_rater)
+        return _components(by_rater, jackknife.sums(self.overall), reduction, rank)
+
+
+def _components(
+    by_rater: FloatArray, overall: FloatArray, raters_given_items: FloatArray, rank: FloatArray
+) -> VarianceComponents:
+    """``raters_given_items``, ``rank``: R(raters | items) and its degrees of freedom R − c, of each data set."""
+    number, score_sum, _deviations = np.split(by_rater, 3, axis=1)
+    items, sum_of_squares, within_items = overall.T
+    ratings = number.sum(axis=1)
+    raters = (number > 0).sum(axis=1)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        within_raters = sum_of_squares - np.where(number > 0, score_sum**2 / number, 0.0).sum(axis=1)
+        residual = np.maximum(within_items - raters_given_items, 0.0)
+        error = residual / (ratings - items - rank)
+        of_items = (within_raters - residual - (items + rank - raters) * error) / (ratings - raters)
+        of_raters = (raters_given_items - rank * error) / (ratings - items)
+        estimable = (ratings - items - rank > 0) & (
+            of_items + of_raters + error > RELATIVE_ZERO * sum_of_squares / ratings
+        )
+    return VarianceComponents(*(np.where(estimable, part, np.nan) for part in (of_items, of_raters, error)))
 
 
 def _common_items(table: Tabulation, share: FloatArray) -> sparse.csr_array:
@@ -156,32 +176,60 @@ def _common_items(table: Tabulation, share: FloatArray) -> sparse.csr_array:
     )
 
 
-def _reduction_by_raters(
-    common: FloatArray | sparse.csr_array, number: FloatArray, deviation_sum: FloatArray
+def _groups_of_raters(common: FloatArray) -> IntArray:
+    """(raters,) the number of the group, from 0, that items connect each rater to; ``common``: raters × raters."""
+    return np.asarray(connected_components(sparse.csr_array(common > LEAST_SHARE), directed=False)[1], dtype=np.int64)
+
+
+def _normal_equations(number: FloatArray, common: FloatArray, connected: IntArray) -> FloatArray:
+    """The matrix of the normal equations of raters with the items absorbed, made invertible; raters × raters.
+
+    It is the Laplacian of the graph whose edges are common items: its rows add up to 0 within each group of raters
+    that items connect, and nowhere else. A block of ones for each group does not touch the solution, since the
+    deviations of a group add up to 0, too.
+    """
+    return np.asarray(np.diag(number) - common + (connected[:, np.newaxis] == connected))
+
+
+def _reductions_without_each(
+    left_out: sparse.csr_array, by_rater_of_dialogue: FloatArray, by_rater: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
-    """R(raters | items) and its degrees of freedom R − c, from the normal equations with the items absorbed."""
-    raters = number.shape[1]
-    absorbed = -np.asarray(common).reshape(-1, raters, raters)
-    absorbed[:, np.arange(raters), np.arange(raters)] += number
-    values, vectors = np.linalg.eigh(absorbed)
-    nonzero = values > RELATIVE_ZERO * np.maximum(values[:, -1:], 1.0)
-    projected = np.matmul(deviation_sum[:, np.newaxis, :], vectors)[:, 0, :]
-    reduction = np.where(nonzero, projected**2 / np.where(nonzero, values, 1.0), 0.0).sum(axis=1)
-    return reduction, nonzero.sum(axis=1).astype(np.float64)
+    """R(raters | items) and R − c without each group of dialogues.
 
-
-def _components_of_resamples(tallies: _Tallies, resampling: Resampling) -> VarianceComponents:
-    step = max(1, CELLS_AT_A_TIME // tallies.common.shape[1])
-    parts = [
-        _Tallies(
-            *(part.sums(sums) for sums in (tallies.common, tallies.by_rater, tallies.overall))
-        ).variance_components()
-        for part in resampling.slices(step)
-    ]
-    if not parts:
-        return VarianceComponents(np.empty(0), np.empty(0), np.empty(0))
-    return VarianceComponents(
-        np.concatenate([part.items for part in parts]),
-        np.concatenate([part.raters for part in parts]),
-        np.concatenate([part.error for part in parts]),
-    )
+    ``left_out``: replicates × R², the common items that are left out. ``by_rater``: of what is left. Few raters judged
+    what is left out, and the inverse for all items changes by their rows and columns alone (Woodbury 1950). Where a
+    group of raters falls apart it is made anew.
+    """
+    number, _scores, deviation_sum = np.split(by_rater, 3, axis=1)
+    replicates, raters = number.shape
+    all_number = by_rater_of_dialogue[:, :raters].sum(axis=0)
+    all_common = np.asarray(left_out.sum(axis=0), dtype=np.float64)
+    graph = sparse.csr_array(all_common.reshape(raters, raters) > LEAST_SHARE)
+    edges = np.flatnonzero(all_common > LEAST_SHARE)
+    connected = _groups_of_raters(all_common.reshape(raters, raters))
+    inverse = np.linalg.inv(_normal_equations(all_number, all_common.reshape(raters, raters), connected))
+    solved = deviation_sum @ inverse
+    reduction = (solved * deviation_sum).sum(axis=1)
+    rank = np.full(replicates, raters - connected.max() - 1.0)
+    for one in range(replicates):
+        here = slice(left_out.indptr[one], left_out.indptr[one + 1])
+        cells, shares = left_out.indices[here], left_out.data[here]
+        lost = cells[all_common[cells] - shares < LEAST_SHARE]
+        remaining = graph.copy()
+        remaining.data[np.searchsorted(edges, lost)] = False
+        remaining.eliminate_zeros()
+        groups, now = connected_components(remaining, directed=False)
+        if groups > connected.max() + 1:
+            common = all_common.copy()
+            common[cells] -= shares
+            equations = _normal_equations(number[one], common.reshape(raters, raters), now)
+            reduction[one] = np.linalg.solve(equations, deviation_sum[one]) @ deviation_sum[one]
+            rank[one] = raters - groups
+            continue
+        judges, place = np.unique(np.concatenate([cells // raters, cells % raters]), return_inverse=True)
+        change = np.diag((all_number - number[one])[judges])
+        change[place[: cells.size], place[cells.size :]] -= shares
+        moved = change @ inverse[np.ix_(judges, judges)]
+        step = np.linalg.solve(np.eye(judges.size) - moved, change @ solved[one, judges])
+        reduction[one] += solved[one, judges] @ step
+    return reduction, rank

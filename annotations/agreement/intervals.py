@@ -1,4 +1,9 @@
-"""Bootstrap intervals of agreement: dialogues are redrawn, because ratings of one dialogue are not independent."""
+"""Intervals of agreement: dialogues are left out one at a time, because ratings of one dialogue are not independent.
+
+Not the bootstrap: a drawn dialogue stands twice in a resample, and coefficients of small parts (a pair of raters with
+few common items, a rater among hundreds, the chance agreement of few dialogues) take the copies for agreement or for
+levels that are missing. Percentiles of such resamples may lie beside the value itself.
+"""
 
 from __future__ import annotations
 
@@ -6,51 +11,64 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 
 from annotations.agreement.tabulation import FloatArray, IntArray
-from annotations.correlation import cluster_resamples, with_interval
+from annotations.correlation import left_out_weights, with_jackknife_interval
+from annotations.correlation.jackknife import Scale, group_of_cluster
 from annotations.estimates import Estimate
+
+METHOD = "jackknife-t95-over-dialogues"
 
 
 @dataclass(frozen=True)
-class Resampling:
-    """How often each resample draws each dialogue; float, resamples × dialogues. All coefficients share one."""
+class Jackknife:
+    """What is left out in each replicate. All coefficients share one.
 
-    multiplicities: FloatArray
+    ``weights``: float, replicates × dialogues, 0 for what is left out and 1 for the rest; no rows where no intervals
+    are asked for. ``group``: int, dialogues: the replicate that leaves each out, its own where they are few.
+    """
+
+    weights: FloatArray
+    group: IntArray
 
     @classmethod
-    def draw(cls, dialogues: int, resamples: int, seed: int) -> Resampling:
-        """Draw ``resamples`` times as many dialogues as there are, with replacement; none where there are none."""
-        if not dialogues or not resamples:
-            return cls(np.empty((0, dialogues)))
-        return cls(cluster_resamples(dialogues, resamples, seed).astype(np.float64))
+    def over(cls, dialogues: int) -> Jackknife:
+        return cls(left_out_weights(dialogues), group_of_cluster(dialogues))
+
+    @classmethod
+    def none(cls, dialogues: int) -> Jackknife:
+        return cls(np.empty((0, dialogues)), group_of_cluster(dialogues))
 
     @property
-    def resamples(self) -> int:
-        return int(self.multiplicities.shape[0])
+    def replicates(self) -> int:
+        return int(self.weights.shape[0])
 
-    def sums(self, by_dialogue: FloatArray | sparse.csr_array, dialogues: IntArray | None = None) -> FloatArray:
-        """The sum over each resample's dialogues of an array dialogues × columns; resamples × columns.
+    def sums(self, by_dialogue: FloatArray | sparse.csr_array) -> FloatArray:
+        """The sum over each replicate's dialogues of an array dialogues × columns; replicates × columns."""
+        return np.asarray(self.weights @ by_dialogue)
 
-        ``dialogues`` says which dialogue each row stands for, where the rows are not all of them.
-        """
-        drawn = self.multiplicities if dialogues is None else self.multiplicities[:, dialogues]
-        return np.asarray(drawn @ by_dialogue)
+    def slices(self, replicates: int) -> Iterator[Jackknife]:
+        """The same replicates, so many at a time, for sums that would not all fit into memory."""
+        for start in range(0, self.replicates, replicates):
+            yield Jackknife(self.weights[start : start + replicates], self.group)
 
-    def slices(self, resamples: int) -> Iterator[Resampling]:
-        """The same resamples, so many at a time, for sums that would not all fit into memory."""
-        for start in range(0, self.resamples, resamples):
-            yield Resampling(self.multiplicities[start : start + resamples])
+    def estimate(
+        self,
+        value: float,
+        replicates: FloatArray,
+        groups: NDArray[np.int64],
+        if_undefined: str = "",
+        scale: Scale = "up to 1",
+    ) -> Estimate:
+        """The coefficient with its 95 % interval, or with the reason why it has none.
 
-    def estimate(self, value: float, replicates: FloatArray, dialogues: int, if_undefined: str) -> Estimate:
-        """The coefficient with its 95 % percentile interval.
-
-        ``value``: NaN where undefined, with ``if_undefined`` as the reason. ``replicates``: float, resamples, NaN
-        where undefined; these are dropped, and where they are more than a tenth there is no interval, with that
-        reason. ``dialogues``: in how many dialogues the ratings lie that the coefficient reads; with one there is
-        nothing to redraw, so no interval.
+        ``value``: NaN where undefined, with ``if_undefined`` as the reason. ``replicates``: float, one of each
+        leaving out. ``groups``: those that hold ratings that the coefficient reads; leaving out others says nothing.
         """
         if np.isnan(value):
             return Estimate.undefined(if_undefined)
-        return with_interval(Estimate(value), replicates if self.resamples else None, dialogues)
+        if not self.replicates:
+            return Estimate(value)
+        return with_jackknife_interval(Estimate(value), replicates[np.unique(groups)], scale)

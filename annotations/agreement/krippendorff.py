@@ -3,7 +3,7 @@
 α = 1 − (n − 1) · Σ_ck o_ck δ²_ck / Σ_ck n_c n_k δ²_ck, with the coincidences o_ck, their margins n_c and n = Σ n_c
 (Krippendorff 2018, Content Analysis, 4th ed., chapter 12; Krippendorff 2011, Computing Krippendorff's
 Alpha-Reliability, section C). An item with m ratings adds each ordered pair of them with weight 1 / (m − 1), so
-the coincidences of a resample are a sum over its dialogues, and one matrix product gives those of all resamples.
+the coincidences of some dialogues are a sum, and one matrix product gives those of all that leave dialogues out.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Literal, get_args
 import numpy as np
 from scipy import sparse
 
-from annotations.agreement.intervals import Resampling
+from annotations.agreement.intervals import Jackknife
 from annotations.agreement.tabulation import FloatArray, Tabulation
 from annotations.estimates import Estimate
 
@@ -24,11 +24,11 @@ DENSE_CELLS = 1_000_000
 """Coincidences of all dialogues are a dense array up to this many cells. Above it a scale has so many levels, or a
 corpus so many dialogues, that most cells are empty and a sparse array is the faster one."""
 CELLS_AT_A_TIME = 4_000_000
-"""Resamples are worked on in slices whose coincidences have about this many cells."""
+"""Replicates are worked on in slices whose coincidences have about this many cells."""
 
 
-def krippendorff_alphas(table: Tabulation, resampling: Resampling) -> dict[Measurement, Estimate]:
-    """α under the four distances, each with its bootstrap interval; values in (−∞, 1].
+def krippendorff_alphas(table: Tabulation, jackknife: Jackknife) -> dict[Measurement, Estimate]:
+    """α under the four distances, each with its interval; values in (−∞, 1].
 
     Undefined with fewer than two raters, without an item that two raters judged, with more than ``MOST_LEVELS``
     different scores, where all scores are equal (0/0), and for the ratio distance where a score is negative.
@@ -39,13 +39,13 @@ def krippendorff_alphas(table: Tabulation, resampling: Resampling) -> dict[Measu
     by_dialogue = coincidences_by_dialogue(table)
     everything = np.asarray(by_dialogue.sum(axis=0), dtype=np.float64).reshape(1, -1)
     values = _alphas_of(everything, table.levels)
-    replicates = _alphas_of_resamples(by_dialogue, resampling, table.levels)
-    pairable_dialogues = table.dialogues_of(table.ratings_of_item >= 2)
+    replicates = _alphas_without_each(by_dialogue, jackknife, table.levels)
+    pairable = jackknife.group[table.dialogue[table.ratings_of_item >= 2]]
     alphas = {
-        measurement: resampling.estimate(
+        measurement: jackknife.estimate(
             float(values[measurement][0]),
             replicates[measurement],
-            pairable_dialogues,
+            pairable,
             if_undefined="all scores of items with two or more ratings are equal",
         )
         for measurement in MEASUREMENTS
@@ -96,11 +96,11 @@ def _weight_of_item(table: Tabulation) -> FloatArray:
     return np.where(table.ratings_of_item >= 2, 1.0 / np.maximum(table.ratings_of_item - 1, 1), 0.0)
 
 
-def _alphas_of_resamples(
-    by_dialogue: FloatArray | sparse.csr_array, resampling: Resampling, levels: FloatArray
+def _alphas_without_each(
+    by_dialogue: FloatArray | sparse.csr_array, jackknife: Jackknife, levels: FloatArray
 ) -> dict[Measurement, FloatArray]:
     step = max(1, CELLS_AT_A_TIME // by_dialogue.shape[1])
-    slices = [_alphas_of(part.sums(by_dialogue), levels) for part in resampling.slices(step)]
+    slices = [_alphas_of(part.sums(by_dialogue), levels) for part in jackknife.slices(step)]
     return {
         measurement: np.concatenate([part[measurement] for part in slices] or [np.empty(0)])
         for measurement in MEASUREMENTS

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from annotations.agreement.cross_table import correlations_of_resamples, has_few_cells
-from annotations.agreement.intervals import Resampling
+from annotations.agreement.cross_table import correlations_of_replicates, has_few_cells
+from annotations.agreement.intervals import Jackknife
 from annotations.agreement.tabulation import MISSING, FloatArray, IntArray, Tabulation
-from annotations.correlation import COEFFICIENTS, correlation_estimates, correlation_replicates, with_interval
+from annotations.correlation import COEFFICIENTS, correlation_replicates, left_out_weights
 from annotations.estimates import Estimate
 
 FEWEST_ITEMS = 3
@@ -32,17 +32,17 @@ class RaterCorrelation:
 
 @dataclass(frozen=True, slots=True)
 class LeaveOneOut:
-    """The mean over the raters for whom the correlation is defined (each rater counts once), and each of them."""
+    """The mean over the raters with enough items for whom the correlation is defined (each counts once), and each."""
 
     mean: Estimate
     raters: tuple[RaterCorrelation, ...] = ()
 
 
-def leave_one_out(table: Tabulation, resampling: Resampling) -> dict[str, LeaveOneOut]:
-    """Pearson's r, Spearman's ρ and Kendall's τ-b by name, each with bootstrap intervals; values in [−1, 1].
+def leave_one_out(table: Tabulation, jackknife: Jackknife) -> dict[str, LeaveOneOut]:
+    """Pearson's r, Spearman's ρ and Kendall's τ-b by name, each with its interval; values in [−1, 1].
 
-    Undefined for a rater with fewer than three such items, or where either side is constant. The mean of a resample
-    is over the raters for whom the correlation is defined in that resample.
+    Undefined for a rater with fewer than three such items, or where either side is constant. The mean takes raters
+    with ``table.least_common_items`` or more; without some dialogues it is over those defined without them.
     """
     if table.active_raters.size < 2:
         return {name: LeaveOneOut(Estimate.undefined("fewer than two raters")) for name in COEFFICIENTS}
@@ -53,38 +53,37 @@ def leave_one_out(table: Tabulation, resampling: Resampling) -> dict[str, LeaveO
         common = (table.codes[rater] != MISSING) & (table.ratings_of_item >= 2)
         own = table.scores[rater, common]
         of_others = np.round((sums[common] - own) / (table.ratings_of_item[common] - 1), DECIMALS)
-        estimates, of_resamples = _correlations(own, of_others, table.dialogue[common], resampling)
+        group = jackknife.group[table.dialogue[common]]
+        reason = why_undefined(own, of_others)
+        found = {} if reason else _correlations(own, of_others, group, jackknife)
         for name in COEFFICIENTS:
-            by_rater[name].append(RaterCorrelation(table.raters[rater], int(common.sum()), estimates[name]))
-            if estimates[name].is_defined and of_resamples:
-                replicates[name].append(of_resamples[name])
-    shared_dialogues = table.dialogues_of(table.ratings_of_item >= 2)
+            correlation = Estimate.undefined(reason)
+            if not reason:
+                value, left_out = float(found[name][0]), found[name][1:]
+                correlation = jackknife.estimate(value, left_out, group, scale="fisher")
+                if own.size >= table.least_common_items:
+                    replicates[name].append(found[name])
+            by_rater[name].append(RaterCorrelation(table.raters[rater], int(common.sum()), correlation))
     return {
-        name: LeaveOneOut(_mean_over_raters(by_rater[name], replicates[name], shared_dialogues), tuple(by_rater[name]))
+        name: LeaveOneOut(_mean_over_raters(table, jackknife, by_rater[name], replicates[name]), tuple(by_rater[name]))
         for name in COEFFICIENTS
     }
 
 
 def _correlations(
-    own: FloatArray, of_others: FloatArray, dialogue: IntArray, resampling: Resampling
-) -> tuple[dict[str, Estimate], dict[str, FloatArray]]:
-    reason = why_undefined(own, of_others)
-    if reason:
-        return {name: Estimate.undefined(reason) for name in COEFFICIENTS}, {}
-    dialogues, place = np.unique(dialogue, return_inverse=True)
-    points = correlation_estimates(own, of_others, place)
-    # The p-value is for pairs drawn one by one; a dialogue's items are not, and the interval says what is known.
-    values = {name: Estimate(points[name].value) for name in COEFFICIENTS}
-    if not resampling.resamples:
-        return values, {}
-    of_their_dialogues = Resampling(resampling.multiplicities[:, dialogues])
-    if has_few_cells(own, of_others):
-        of_resamples = correlations_of_resamples(own, of_others, place, of_their_dialogues)
-    else:
-        of_resamples = correlation_replicates(own, of_others, place, of_their_dialogues.multiplicities)
-    return {
-        name: with_interval(value, of_resamples[name], dialogues.size) for name, value in values.items()
-    }, of_resamples
+    own: FloatArray, of_others: FloatArray, group: IntArray, jackknife: Jackknife
+) -> dict[str, FloatArray]:
+    """Each coefficient of all items, then without each group of dialogues; of groups without items it is the same."""
+    groups, place = np.unique(group, return_inverse=True)
+    weights = np.ones((1, groups.size))
+    if jackknife.replicates:
+        weights = np.vstack((weights, left_out_weights(groups.size)))
+    correlations = correlations_of_replicates if has_few_cells(own, of_others) else correlation_replicates
+    found = correlations(own, of_others, place, weights)
+    every = np.zeros(1 + jackknife.replicates, dtype=np.int64)
+    if jackknife.replicates:
+        every[1 + groups] = np.arange(1, 1 + groups.size)
+    return {name: found[name][every] for name in COEFFICIENTS}
 
 
 def why_undefined(own: FloatArray, of_others: FloatArray) -> str:
@@ -99,19 +98,20 @@ def why_undefined(own: FloatArray, of_others: FloatArray) -> str:
 
 
 def _mean_over_raters(
-    by_rater: list[RaterCorrelation], replicates: list[FloatArray], shared_dialogues: int
+    table: Tabulation, jackknife: Jackknife, by_rater: list[RaterCorrelation], replicates: list[FloatArray]
 ) -> Estimate:
-    defined = [one.correlation.value for one in by_rater if one.correlation.value is not None]
-    if not defined:
-        reasons = sorted({one.correlation.reason for one in by_rater})
-        return Estimate.undefined("undefined for every rater: " + "; ".join(reasons))
-    return with_interval(Estimate(float(np.mean(defined))), _mean_where_defined(replicates), shared_dialogues)
-
-
-def _mean_where_defined(replicates: list[FloatArray]) -> FloatArray | None:
+    """``replicates``: of each rater that counts, the correlation, and that without each group of dialogues."""
     if not replicates:
-        return None
+        reasons = {one.correlation.reason for one in by_rater if not one.correlation.is_defined}
+        if len(reasons) and not any(one.correlation.is_defined for one in by_rater):
+            return Estimate.undefined("undefined for every rater: " + "; ".join(sorted(reasons)))
+        return Estimate.undefined(
+            f"a mean over raters takes those with {table.least_common_items} items or more that others judged, too, "
+            f"and none has more than {max(one.items for one in by_rater)}"
+        )
     stacked = np.stack(replicates)
     defined = ~np.isnan(stacked)
     with np.errstate(invalid="ignore"):
-        return np.asarray(np.where(defined, stacked, 0.0).sum(axis=0) / defined.sum(axis=0))
+        means = np.where(defined, stacked, 0.0).sum(axis=0) / defined.sum(axis=0)
+    shared = jackknife.group[table.dialogue[table.ratings_of_item >= 2]]
+    return jackknife.estimate(float(means[0]), means[1:], shared, scale="fisher")

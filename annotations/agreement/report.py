@@ -8,7 +8,7 @@ from typing import Any
 from annotations.agreement.cohen import WEIGHTINGS, PairwiseKappa, Weighting, cohen_kappas
 from annotations.agreement.fleiss import FleissKappa, fleiss_kappa
 from annotations.agreement.icc import IntraclassCorrelation, intraclass_correlation
-from annotations.agreement.intervals import Resampling
+from annotations.agreement.intervals import Jackknife
 from annotations.agreement.krippendorff import MEASUREMENTS, Measurement, krippendorff_alphas
 from annotations.agreement.leave_one_out import LeaveOneOut, leave_one_out
 from annotations.agreement.matrix import RatingMatrix
@@ -50,11 +50,11 @@ class AgreementReport:
         }
 
 
-def agreement_report(matrix: RatingMatrix, *, resamples: int = 1000, seed: int = 0) -> AgreementReport:
-    """Every coefficient with a 95 % bootstrap interval over dialogues, from one count of the matrix.
+def agreement_report(matrix: RatingMatrix, *, resamples: int = 1000) -> AgreementReport:
+    """Every coefficient with a 95 % jackknife interval over dialogues, from one count of the matrix.
 
-    All coefficients see the same ``resamples`` draws of dialogues, made from ``seed``; 0 resamples leave the
-    intervals out. Means have no agreement; anonymous raters have α and Fleiss' κ only. Raises ``ValueError`` where
+    0 ``resamples`` leave the intervals out; any other number changes nothing, as nothing is drawn.
+    Means have no agreement; anonymous raters have α and Fleiss' κ only. Raises ``ValueError`` where
     the matrix does not fit together.
     """
     table = tabulate(matrix)
@@ -62,22 +62,22 @@ def agreement_report(matrix: RatingMatrix, *, resamples: int = 1000, seed: int =
         return _without_agreement(table, NOBODY)
     if matrix.rater_kind == "aggregate":
         return _without_agreement(table, AGGREGATE)
-    resampling = Resampling.draw(table.dialogues, resamples, seed)
+    jackknife = Jackknife.over(table.dialogues) if resamples else Jackknife.none(table.dialogues)
     for_persons = (
         _undefined_for_persons(ANONYMOUS)
         if matrix.rater_kind == "anonymous"
         else {
-            "cohen_kappa": cohen_kappas(table, resampling),
-            "icc": intraclass_correlation(table, resampling),
-            "leave_one_out": leave_one_out(table, resampling),
+            "cohen_kappa": cohen_kappas(table, jackknife),
+            "icc": intraclass_correlation(table, jackknife),
+            "leave_one_out": leave_one_out(table, jackknife),
         }
     )
     return AgreementReport(
         table.items,
         int(table.active_raters.size),
         table.ratings,
-        krippendorff_alpha=krippendorff_alphas(table, resampling),
-        fleiss_kappa=fleiss_kappa(table, resampling),
+        krippendorff_alpha=krippendorff_alphas(table, jackknife),
+        fleiss_kappa=fleiss_kappa(table, jackknife),
         **for_persons,
     )
 

@@ -21,6 +21,10 @@ MISSING = -1
 MOST_LEVELS = 1_500
 """α needs a number for each pair of levels, several times over: 100 MB with so many, a gigabyte with 5,000."""
 
+LEAST_COMMON_ITEMS = 10
+"""A coefficient of fewer items is mostly chance, and pulled towards 0 or undefined: a pair of raters with one common
+item has κ = 0 or none. Where fewer items have two ratings, all of them suffice."""
+
 
 @dataclass(frozen=True)
 class Tabulation:
@@ -90,9 +94,10 @@ class Tabulation:
         first_item = np.searchsorted(self.dialogue, np.arange(self.dialogues))
         return np.add.reduceat(per_item, first_item, axis=0)
 
-    def dialogues_of(self, items: NDArray[np.bool_]) -> int:
-        """In how many dialogues the chosen items (bool, items) lie."""
-        return int(np.unique(self.dialogue[items]).size)
+    @property
+    def least_common_items(self) -> int:
+        """From how many items on a pair of raters, or a rater beside the others, counts in a mean over them."""
+        return min(LEAST_COMMON_ITEMS, int((self.ratings_of_item >= 2).sum()))
 
 
 def tabulate(matrix: RatingMatrix) -> Tabulation:

@@ -19,8 +19,9 @@ from annotations.correlation.alike import ALIKE_BY_CHANCE, alike_by_chance
 from annotations.correlation.scores import FloatArray, IntArray
 from annotations.estimates import Estimate, Undefined
 
-Scale = Literal["plain", "bounded", "fisher"]
-"""``bounded``: of averages of coefficients, whose interval is cut at −1 and 1, where none of them can lie."""
+Scale = Literal["plain", "bounded", "up to 1", "fisher"]
+"""``bounded``: of averages of coefficients, whose interval is cut at −1 and 1, where none of them can lie.
+``up to 1``: of agreement beyond chance, which has no lower end."""
 
 MOST_GROUPS = 400
 """With more clusters, groups of clusters of equal size are left out in place of single ones (the delete-a-group
@@ -78,7 +79,31 @@ def jackknife_interval(
     low, high = centre - reach, centre + reach
     if scale == "fisher":
         return float(np.tanh(low)), float(np.tanh(high))
-    return (max(low, -1.0), min(high, 1.0)) if scale == "bounded" else (low, high)
+    if scale == "plain":
+        return low, high
+    return (max(low, -1.0) if scale == "bounded" else low), min(high, 1.0)
+
+
+def jackknife_intervals(
+    points: FloatArray, left_out: FloatArray, starts: IntArray
+) -> list[list[tuple[float, float] | Undefined]]:
+    """``jackknife_interval`` on the scale up to 1, of many coefficients at once: a row of intervals for each.
+
+    ``points``: (n, kinds). ``left_out``: (all clusters of all n, kinds), those of coefficient i from ``starts[i]`` on;
+    each has one at least.
+    """
+    clusters = np.diff(starts, append=len(left_out))[:, np.newaxis]
+    mean = np.add.reduceat(left_out, starts) / clusters
+    squares = np.add.reduceat(np.square(left_out - np.repeat(mean, clusters[:, 0], axis=0)), starts)
+    width = np.maximum.reduceat(left_out, starts) - np.minimum.reduceat(left_out, starts)
+    reach = stdtrit(np.maximum(clusters - 1, 1), 0.975) * np.sqrt((clusters - 1) / clusters * squares)
+    low, high = (points - reach).tolist(), np.minimum(points + reach, 1.0).tolist()
+    reasons = (None, Undefined(ONE_CLUSTER), Undefined(UNDEFINED_WITHOUT_ONE), Undefined(ALIKE_WITHOUT_ANY))
+    which = np.select([np.broadcast_to(clusters < 2, width.shape), np.isnan(width), width < ROUNDING], [1, 2, 3])
+    return [
+        [reasons[why] or ends for why, ends in zip(whys, zip(lows, highs, strict=True), strict=True)]
+        for whys, lows, highs in zip(which.tolist(), low, high, strict=True)
+    ]
 
 
 def with_jackknife_interval(

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from annotations.agreement.intervals import Resampling
+from annotations.agreement.intervals import Jackknife
 from annotations.agreement.krippendorff import krippendorff_alphas
 from annotations.agreement.matrix import RatingMatrix
 from annotations.agreement.tabulation import tabulate
@@ -63,7 +63,7 @@ def _of_system(items: CampaignItems, number: int) -> dict[str, Any]:
         items.matrix, scores=items.matrix.scores[:, own], dialogue_of_item=items.matrix.dialogue_of_item[own]
     )
     table = tabulate(matrix)
-    ordinal = krippendorff_alphas(table, Resampling.draw(table.dialogues, RESAMPLES, SEED))["ordinal"]
+    ordinal = krippendorff_alphas(table, Jackknife.over(table.dialogues))["ordinal"]
     return {
         "system": items.systems[number],
         "items": int(own.sum()),

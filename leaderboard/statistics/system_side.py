@@ -135,15 +135,12 @@ def _by_plausible_means(points: dict[str, Estimate], seen: SeenMeans, recipe: Re
     means = plausible_means(seen, recipe.resamples, recipe.seed)
     if isinstance(means, Undefined):
         return {name: _without(points[name], means.reason) for name in COEFFICIENTS}
-    drawn = correlate_rows(fixed_side(means[0]), prepared_rows(means[1]))
-    found = {name: _between_percentiles(points[name], drawn[name]) for name in COEFFICIENTS}
+    of_means = correlate_rows(fixed_side(means[0]), prepared_rows(means[1]))
     scores = plausible_scores(seen, recipe.resamples, recipe.seed)
-    if isinstance(scores, Undefined):  # where both sides order systems alike, scores leave nothing to draw from
-        return found
-    drawn = correlate_rows(fixed_side(scores[0]), prepared_rows(scores[1]), RANKS)
-    return found | {
-        name: _from_end_to_end(found[name], _between_percentiles(points[name], drawn[name])) for name in RANKS
-    }
+    of_scores: dict[str, FloatArray] = {}
+    if not isinstance(scores, Undefined):  # where both sides order systems alike, they leave nothing to draw from
+        of_scores = correlate_rows(fixed_side(scores[0]), prepared_rows(scores[1]), RANKS)
+    return {name: _between_percentiles(points[name], of_means[name], of_scores.get(name)) for name in COEFFICIENTS}
 
 
 def _pearson_of_rows(human: FloatArray, metric: FloatArray) -> FloatArray:
@@ -157,19 +154,16 @@ def _pearson_of_rows(human: FloatArray, metric: FloatArray) -> FloatArray:
     return np.clip(products, -1.0, 1.0)
 
 
-def _between_percentiles(point: Estimate, drawn: FloatArray) -> Estimate:
-    """The central 95 % of the draws; drawn out to the value where they leave it outside, as ranks of few systems and a
-    metric that all but agrees with people do."""
-    found = percentile_interval(drawn)
-    if isinstance(found, Undefined) or point.value is None:
-        return point if isinstance(found, tuple) else _without(point, found.reason)
-    return Estimate(point.value, p=point.p, ci=(min(found[0], point.value), max(found[1], point.value)))
-
-
-def _from_end_to_end(one: Estimate, other: Estimate) -> Estimate:
-    if one.ci is None or other.ci is None:
-        return one
-    return Estimate(one.value, p=one.p, ci=(min(one.ci[0], other.ci[0]), max(one.ci[1], other.ci[1])))
+def _between_percentiles(point: Estimate, of_means: FloatArray, of_scores: FloatArray | None) -> Estimate:
+    """The central 95 % of the draws; of two models from the lower of the low ends to the higher of the high ones."""
+    found = percentile_interval(of_means)
+    if isinstance(found, Undefined):
+        return _without(point, found.reason)
+    low, high = found
+    other = percentile_interval(of_scores) if of_scores is not None else found
+    if not isinstance(other, Undefined):
+        low, high = min(low, other[0]), max(high, other[1])
+    return Estimate(point.value, p=point.p, ci=(low, high))
 
 
 def _without(point: Estimate, reason: str) -> Estimate:

@@ -146,6 +146,7 @@ def test_the_document_has_the_shape_of_the_contract(version: CorpusVersion, caps
         "fleiss_kappa",
         "icc",
         "leave_one_out",
+        "ci",
         "resamples",
         "seed",
     ]

@@ -10,6 +10,7 @@ import numpy as np
 from django.db.models import QuerySet
 from numpy.typing import NDArray
 
+from annotations.agreement.intervals import METHOD
 from annotations.agreement.matrix import RatingMatrix
 from annotations.agreement.report import agreement_report
 from annotations.campaigns.models import Assignment, Campaign, ChatSystem, Item, Participation, RatingRevision
@@ -238,7 +239,7 @@ def campaign_agreement(
     """The report of ``annotations.rating_queries.agreement_of``, of a campaign. ``items`` spares a second read."""
     if items is None:
         items = campaign_matrix(campaign, aspect, systems=systems, excluded=excluded)
-    report = agreement_report(items.matrix, resamples=resamples, seed=seed)
+    report = agreement_report(items.matrix, resamples=resamples)
     return {
         "campaign": campaign.slug,
         "corpus": campaign.version.corpus.slug,
@@ -248,6 +249,7 @@ def campaign_agreement(
         "systems": list(items.systems),
         "excluded_raters": excluded,
         **report.as_json(),
+        "ci": METHOD,
         "resamples": resamples,
         "seed": seed,
     }

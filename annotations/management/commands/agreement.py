@@ -35,7 +35,8 @@ class Command(ConsoleCommand):
             self.print_table(["coefficient", "variant", "value"], _rows(report))
         self.say(
             f"{source}: {report['ratings']} ratings of {report['aspect']} by {report['raters']} "
-            f"raters on {report['items']} items; {report['resamples']} draws of dialogues, seed {report['seed']}"
+            f"raters on {report['items']} items; "
+            + ("95 % intervals: one dialogue left out at a time" if report["resamples"] else "no intervals")
         )
 
 

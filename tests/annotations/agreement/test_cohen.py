@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from annotations.agreement.cohen import WEIGHTINGS, PairwiseKappa, cohen_kappas
-from annotations.agreement.intervals import Resampling
+from annotations.agreement.intervals import Jackknife
 from annotations.agreement.matrix import RatingMatrix
 from annotations.agreement.tabulation import tabulate
 from tests.annotations.agreement.matrices import _, golden, matrix_of, random_matrix, usr_matrix
@@ -19,7 +19,7 @@ FIRST, SECOND = [1, 1, 2, 3], [1, 2, 2, 3]
 
 def kappas(matrix: RatingMatrix) -> dict[str, PairwiseKappa]:
     table = tabulate(matrix)
-    return dict(cohen_kappas(table, Resampling.draw(table.dialogues, resamples=0, seed=0)))
+    return dict(cohen_kappas(table, Jackknife.none(table.dialogues)))
 
 
 def test_unweighted_is_agreement_beyond_chance() -> None:
@@ -69,6 +69,33 @@ def test_mean_leaves_out_pairs_without_a_common_item() -> None:
     found = kappas(matrix_of([*FIRST, _, _], [*SECOND, _, _], [_, _, _, _, 1, 2]))["unweighted"]
     assert [pair.kappa.reason for pair in found.pairs[1:]] == ["the two raters judged no item in common"] * 2
     assert found.mean.value == pytest.approx(7 / 11, abs=1e-12)
+
+
+def test_pairs_with_few_common_items_do_not_drown_the_mean_of_a_crowd() -> None:
+    """40 raters, of whom two judged nearly everything and the rest a handful: their pairs have one item or two."""
+    random = np.random.default_rng(4)
+    quality = random.normal(0, 2, 300)
+    scores = np.clip(np.round(3 + quality + random.normal(0, 0.6, (40, 300))), 1, 5)
+    given = random.random((40, 300)) < 0.06
+    given[:2] = random.random((2, 300)) < 0.9
+    scores[~given] = np.nan
+    found = kappas(RatingMatrix(scores, np.arange(300) // 5, tuple(f"r{row:02}" for row in range(40))))["unweighted"]
+    every = np.mean([pair.kappa.value for pair in found.pairs if pair.kappa.value is not None])
+    enough = [pair.kappa.value for pair in found.pairs if pair.items >= 10]
+    assert len(enough) < 80 < len(found.pairs)
+    assert found.mean.value == pytest.approx(np.mean(enough), abs=1e-12)
+    of_the_whole = kappas(RatingMatrix(np.where(given[:2], scores[:2], np.nan), np.arange(300) // 5, ("a", "b")))
+    assert every < found.mean.value - 0.1
+    assert found.mean.value == pytest.approx(of_the_whole["unweighted"].mean.value, abs=0.08)
+
+
+def test_a_crowd_without_two_raters_who_share_enough_has_no_mean_of_pairs() -> None:
+    scores = random_matrix(30, 100, seed=3).scores
+    for item in range(100):
+        scores[np.random.default_rng(item).permutation(30)[3:], item] = np.nan
+    found = kappas(RatingMatrix(scores, np.arange(100), tuple(f"r{row:02}" for row in range(30))))["quadratic"]
+    assert found.mean.value is None
+    assert "10 items in common or more, and none has more than" in found.mean.reason
 
 
 def test_two_raters_who_only_ever_gave_one_same_score_are_undefined() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from annotations.agreement.fleiss import FleissKappa, fleiss_kappa
-from annotations.agreement.intervals import Resampling
+from annotations.agreement.intervals import Jackknife
 from annotations.agreement.matrix import RatingMatrix
 from annotations.agreement.tabulation import tabulate
 from tests.annotations.agreement.matrices import _, golden, grade_matrix, matrix_of, usr_matrix
@@ -13,7 +13,7 @@ from tests.annotations.agreement.matrices import _, golden, grade_matrix, matrix
 
 def fleiss(matrix: RatingMatrix) -> FleissKappa:
     table = tabulate(matrix)
-    return fleiss_kappa(table, Resampling.draw(table.dialogues, resamples=0, seed=0))
+    return fleiss_kappa(table, Jackknife.none(table.dialogues))
 
 
 def test_is_agreement_beyond_chance() -> None:

@@ -7,7 +7,7 @@ import pytest
 from numpy.typing import NDArray
 
 from annotations.agreement.icc import IntraclassCorrelation, intraclass_correlation
-from annotations.agreement.intervals import Resampling
+from annotations.agreement.intervals import Jackknife
 from annotations.agreement.matrix import RatingMatrix
 from annotations.agreement.tabulation import tabulate
 from tests.annotations.agreement.matrices import (
@@ -23,7 +23,7 @@ from tests.annotations.agreement.matrices import (
 
 def icc(matrix: RatingMatrix) -> IntraclassCorrelation:
     table = tabulate(matrix)
-    return intraclass_correlation(table, Resampling.draw(table.dialogues, resamples=0, seed=0))
+    return intraclass_correlation(table, Jackknife.none(table.dialogues))
 
 
 def test_a_rater_who_is_always_one_higher_lowers_absolute_agreement() -> None:

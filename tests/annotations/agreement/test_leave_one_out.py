@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from annotations.agreement.intervals import Resampling
+from annotations.agreement.intervals import Jackknife
 from annotations.agreement.leave_one_out import LeaveOneOut, leave_one_out
 from annotations.agreement.matrix import RatingMatrix
 from annotations.agreement.tabulation import tabulate
@@ -15,7 +15,7 @@ from tests.annotations.agreement.matrices import _, golden, matrix_of, random_ma
 
 def loo(matrix: RatingMatrix) -> dict[str, LeaveOneOut]:
     table = tabulate(matrix)
-    return leave_one_out(table, Resampling.draw(table.dialogues, resamples=0, seed=0))
+    return leave_one_out(table, Jackknife.none(table.dialogues))
 
 
 def test_two_raters_are_correlated_with_each_other() -> None:
@@ -57,6 +57,14 @@ def test_fewer_than_three_common_items_are_undefined() -> None:
     assert "fewer than 3 items" in found.mean.reason
 
 
+def test_a_rater_of_three_items_does_not_count_like_one_of_sixty() -> None:
+    matrix = random_matrix(4, 60, seed=6)
+    matrix.scores[3, 3:] = np.nan
+    found = loo(matrix)["pearson"]
+    assert found.raters[3].correlation.value is not None
+    assert found.mean.value == pytest.approx(np.mean([one.correlation.value for one in found.raters[:3]]), abs=1e-12)
+
+
 def test_one_rater_is_undefined() -> None:
     assert loo(matrix_of([1, 2, 3]))["spearman"].mean.reason == "fewer than two raters"
 
@@ -72,11 +80,11 @@ def test_equals_the_reference_on_usr(aspect: str, name: str, reference: str) -> 
     assert [one.correlation.value for one in found.raters] == pytest.approx(expected["per_row"], abs=1e-9)
 
 
-def test_intervals_do_not_depend_on_how_resamples_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_intervals_do_not_depend_on_how_replicates_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     table = tabulate(random_matrix(4, 80, seed=7, missing=0.3))
-    resampling = Resampling.draw(table.dialogues, resamples=40, seed=2)
-    by_table = leave_one_out(table, resampling)
+    jackknife = Jackknife.over(table.dialogues)
+    by_table = leave_one_out(table, jackknife)
     monkeypatch.setattr("annotations.agreement.cross_table.FEW_CELLS", 0)
-    by_items = leave_one_out(table, resampling)
+    by_items = leave_one_out(table, jackknife)
     for name, one in by_table.items():
         assert one.mean.ci == pytest.approx(by_items[name].mean.ci, abs=1e-9)
