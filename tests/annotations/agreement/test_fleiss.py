@@ -39,7 +39,7 @@ def test_of_equally_large_sets_takes_the_one_with_more_ratings() -> None:
 
 
 def test_constant_scores_are_undefined() -> None:
-    assert fleiss(matrix_of([2, 2], [2, 2])).kappa.reason == "all scores are equal"
+    assert fleiss(matrix_of([2, 2], [2, 2])).kappa.reason == "all scores of the 2 items with 2 ratings are equal"
 
 
 def test_no_overlap_is_undefined() -> None:
