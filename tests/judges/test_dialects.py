@@ -9,16 +9,19 @@ import pytest
 from django.conf import LazySettings
 
 from annotations.estimates import Undefined
+from tests.campaigns.sets import made_version
 from tests.judges.speaking_endpoint import Server, score_of, speaking
 from tests.workers.metrics.judges import turn
 from workers.judges.desks import SiteDesks
-from workers.judges.models import EndpointDialect, StoredAnswer
+from workers.judges.models import EndpointDialect, JudgeRun, Purse, StoredAnswer
 from workers.judges.rows import dialect_at
 from workers.judging import desk
-from workers.judging.book import EndpointFailed
+from workers.judging.book import BudgetSpent, EndpointFailed
+from workers.judging.desk import Payer
 from workers.judging.dialects import Dialect
 from workers.judging.endpoints import address_of
-from workers.metrics.configuration import parse
+from workers.metrics.configuration import Configuration, parse
+from workers.metrics.registry import all_metrics
 
 SAID = ["Clocks.", "I repair clocks.", "I sell tea and cheese.", "Old clocks mostly."]
 METRICS = ["cpdscore_simple", "cpdscore_detail"]
@@ -203,3 +206,58 @@ def test_what_no_form_of_the_request_helps_ends_the_run_with_the_endpoints_words
     with speaking(refuses={"messages": 400}) as server, failing:
         judged(server, settings, "cpdscore_detail[model=alias]")
     assert len(server.asked) == 1
+
+
+@pytest.mark.django_db
+def test_effort_and_further_parameters_are_sent(settings: LazySettings) -> None:
+    extra = '{"top_p": 0.9}'
+    detail = all_metrics()["cpdscore_detail"]
+    chosen = Configuration.of(detail, model="alias", scoring="answer", effort="low", extra=extra)
+    with speaking() as server:
+        judged(server, settings, chosen.text)
+    bodies = [one["body"] for one in server.asked]
+    assert {(one["reasoning_effort"], one["top_p"]) for one in bodies} == {("low", 0.9)}
+
+
+@pytest.mark.django_db
+def test_a_parameter_that_somebody_wished_is_not_left_out_in_silence(
+    settings: LazySettings,
+) -> None:
+    failing = pytest.raises(EndpointFailed, match="reasoning_effort")
+    with speaking(refuses={"reasoning_effort": 400}) as server, failing:
+        judged(server, settings, "cpdscore_detail[model=alias,effort=low]")
+    assert len(server.asked) == 1
+
+
+def test_further_parameters_that_are_the_judges_own_are_refused_before_anything_is_asked() -> None:
+    for extra in ('{"seed": 3}', '{"messages": []}', "[1]", "top_p=1"):
+        chosen = {"model": "alias", "extra": extra}
+        assert "extra=" in Configuration.of(all_metrics()["cpdscore_detail"], **chosen).missing()
+
+
+@pytest.mark.django_db
+def test_no_answer_is_given_more_room_than_the_option_allows(settings: LazySettings) -> None:
+    options = "model=alias,scoring=answer,most_tokens=600"
+    failing = pytest.raises(EndpointFailed, match="finish_reason length")
+    with speaking(reasons=5_000) as server, failing:
+        judged(server, settings, f"cpdscore_detail[{options}]")
+    assert max(one["body"]["max_tokens"] for one in server.asked) == 600
+
+
+@pytest.mark.django_db
+def test_the_budget_has_room_for_reasoning_before_it_is_asked_for(settings: LazySettings) -> None:
+    """A call that was reserved at its first form is not sent with two thousand tokens more."""
+    settings.LLM_URL, settings.LLM_MODEL, settings.LLM_KEY = "", "alias", "sk-x"
+    version = made_version(("ann",), slug="talks")
+    configuration = "cpdscore_detail[model=alias,scoring=answer]"
+    limits = Purse.objects.create(tokens_limit=4_000)
+    JudgeRun.objects.create(version=version, configuration=configuration, purse=limits)
+    with speaking(reasons=5_000) as server:
+        settings.LLM_URL = server.url
+        scorer: Any = parse(configuration).scorer()
+        scorer.paid_by(Payer(version.pk, configuration, ()))
+        with pytest.raises((BudgetSpent, EndpointFailed)):
+            scorer.score([turn(one) for one in SAID])
+        used = sum(one["usage"]["total_tokens"] for one in server.generated)
+    limits.refresh_from_db()
+    assert limits.tokens_spent == used <= 4_000

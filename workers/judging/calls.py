@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal, NamedTuple
 
-from workers.judging.dialects import PLAIN, Dialect
+from workers.judging.dialects import MOST_ROOM, PLAIN, Dialect
 from workers.language_models.client import Message
 
 MOST_ASKS = 3
@@ -32,6 +32,8 @@ class ChatRequest:
     labels: tuple[str, ...] = field(default=(), compare=False)
     """What the answer holds numbers for, of ``scale``. No part of the identity: the messages say it."""
     scale: tuple[int, int] = field(default=(1, 5), compare=False)
+    most_tokens: int = field(default=MOST_ROOM, compare=False)
+    """The longest answer with its reasoning, however often one was cut off."""
 
     @cached_property
     def body(self) -> str:

@@ -66,7 +66,7 @@ def longest_answer_of(request: ChatRequest, dialect: Dialect = PLAIN) -> int:
     parameters = dict(request.parameters)
     longest = parameters.get("max_tokens", parameters.get("max_completion_tokens"))
     wanted = longest if isinstance(longest, int) and longest > 0 else LONGEST_ANSWER
-    return dialect.longest_answer(wanted)
+    return dialect.longest_answer(wanted, request.most_tokens)
 
 
 def tokens_used(answer: Answer, estimated: int) -> int:

@@ -28,6 +28,8 @@ ROOM_ANEW = 300
 ROOM_TO_REASON = 2_048
 """Tokens more where an answer was cut off in its reasoning; four times as many when that is too little."""
 MOST_ROOM = 32_768
+LEARNABLE = (*LIMITS, *PROBABILITIES, *CONTINUING, "temperature", "seed", "response_format")
+"""Parameters that may be replaced or left out. Others are somebody's wish: a refusal of one ends the run."""
 MOST_LESSONS = 8
 """Refusals of one call that are learned from: each takes a parameter away or replaces it, and there are fewer."""
 LEARNED_OF = (400, 403, 404, 422)
@@ -69,9 +71,9 @@ class Dialect:
             known["left_out"] = tuple(known["left_out"])
         return cls(**known)
 
-    def longest_answer(self, wanted: int) -> int:
-        """The limit that is sent for a request that wants ``wanted`` tokens."""
-        longest = wanted + self.room
+    def longest_answer(self, wanted: int, most: int) -> int:
+        """The limit that is sent for a request that wants ``wanted`` tokens, ``most`` with reasoning."""
+        longest = max(wanted, min(wanted + self.room, most))
         return min(longest, self.most) if self.most else longest
 
     def words(self) -> str:
@@ -96,7 +98,7 @@ def sent_as(request: ChatRequest, dialect: Dialect) -> tuple[list[dict[str, str]
             parameters |= {"continue_final_message": True, "add_generation_prompt": False}
     wanted = parameters.pop("max_tokens", None)
     if wanted is not None and dialect.limit:
-        parameters[dialect.limit] = dialect.longest_answer(wanted)
+        parameters[dialect.limit] = dialect.longest_answer(wanted, request.most_tokens)
     if dialect.schema and request.labels:
         parameters["response_format"] = _schema_of(request)
     for name in dialect.left_out:
@@ -135,7 +137,6 @@ class Learner:
 
     dialect: Dialect = PLAIN
     keep: Callable[[Dialect], None] = _keep_nothing
-    most_room: int = MOST_ROOM
     is_proven: bool = field(default=False, init=False)
     """Whether an answer of this run held a number. Before it, one call is asked at a time."""
 
@@ -156,10 +157,13 @@ class Learner:
             return False
         _, sent = sent_as(request, was)
         said = _words_of(problem)
-        refused = {name for name in sent if re.search(rf"(?<![a-z_]){name}(?![a-z_])", said, re.IGNORECASE)}
+        names = [name for name in LEARNABLE if name in sent]
+        refused = {name for name in names if re.search(rf"(?<![a-z_]){name}(?![a-z_])", said, re.IGNORECASE)}
         param = (problem.param or "").partition(".")[0]
-        if param in sent:
+        if param in names:
             refused = {param}
+        elif param in sent:
+            return False
         begins = is_begun(request) and was.prefill != "none"
         if begins and (refused & set(CONTINUING) or (not refused and _PREFILL_REFUSED.search(said))):
             return self._since(was, prefill="none", room=max(was.room, ROOM_ANEW))
@@ -177,7 +181,7 @@ class Learner:
         if was != self.dialect and not answer.from_store:
             return True
         is_cut = answer.finish_reason == "length"
-        facts: dict[str, Any] = {"room": self._more_room(was, answer)} if is_cut else {}
+        facts: dict[str, Any] = {"room": self._more_room(was, request, answer)} if is_cut else {}
         if not self.is_proven:
             if is_begun(request) and was.prefill != "none":
                 facts["prefill"] = "continued" if was.prefill == "plain" else "none"
@@ -204,10 +208,11 @@ class Learner:
         """What a form that was sent taught. Other calls may have taught the same meanwhile."""
         return self.learn(**facts) if was == self.dialect else True
 
-    def _more_room(self, was: Dialect, answer: Answer) -> int:
+    def _more_room(self, was: Dialect, request: ChatRequest, answer: Answer) -> int:
         reasons = answer.has_reasoned or not answer.text.strip()
         least = ROOM_TO_REASON if reasons or was.room >= ROOM_ANEW else ROOM_ANEW
-        return min(self.most_room, max(least, 4 * was.room if was.room >= ROOM_TO_REASON else 0))
+        more = max(least, 4 * was.room if was.room >= ROOM_TO_REASON else 0)
+        return max(was.room, min(request.most_tokens, more))
 
 
 def _with(dialect: Dialect, names: Any) -> tuple[str, ...]:

@@ -73,7 +73,11 @@ class Samples:
     def request_of(self, messages: Sequence[Message]) -> ChatRequest:
         """An expected score is read where the number would come: the answer is begun for the model."""
         judge = self._judge
-        parameters: dict[str, Any] = {"temperature": judge.temperature, "seed": judge.seed}
+        parameters: dict[str, Any] = {
+            **dict(judge.more_parameters),
+            "temperature": judge.temperature,
+            "seed": judge.seed,
+        }
         if judge.scoring == EXPECTED:  # no stop: where one was drawn, llama.cpp tells no chances
             messages = (*messages, Message("assistant", begun(judge.prompt, judge.label)))
             tokens = PACKAGED_TOKENS if judge.model == PACKAGED_MODEL_NAME else EXPECTED_TOKENS
@@ -86,6 +90,7 @@ class Samples:
             tuple(sorted(parameters.items())),
             judge.prompt.labels,
             judge.prompt.scale,
+            judge.most_tokens,
         )
 
     def first_asks(self, request: ChatRequest, purpose: Any = None) -> list[Call]:
