@@ -1,12 +1,12 @@
-"""What an endpoint takes, and how: the facts of its dialect of chat completions, learned from its answers. Pure.
+"""An endpoint's dialect of chat completions: what it takes, learned from its answers. Pure.
 
-A model's name tells nothing, because an alias or a deployment may stand for any model. So a request begins in the
-plainest form. A refusal says which parameter is not taken; an answer without a number says that it was cut off, that
-the begun answer was not continued, or that the form needs a JSON schema. What was learned holds for an address and a
-model, and a run's signature says what was left out.
+A model's name tells nothing, because an alias or a deployment may stand for any model. So a request
+begins in the plainest form. A refusal says which parameter is not taken; an answer without a number
+says that it was cut off, that the begun answer was not continued, or that the form needs a JSON
+schema. What was learned holds for an address and a model, and a run's signature names it.
 
-A stored request is what the judge wants to ask, whatever the endpoint takes: so an answer that was paid for is found
-again after more was learned. How each was sent is stored with its answer.
+A stored request is what the judge wants to ask, whatever the endpoint takes: so an answer that was
+paid for is found again after more was learned. How each was sent is stored with its answer.
 """
 
 from __future__ import annotations
