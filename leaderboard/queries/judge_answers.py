@@ -33,6 +33,8 @@ class SaidAnswer:
     latency_seconds: float
     cost: Decimal | None
     attempts: int
+    sent: dict[str, Any]
+    """How it was asked, where not as the request is stored (``workers.judging.dialects``)."""
     score: float | None = None
     """What was read from it; None where nothing could be, or where it was asked again."""
 
@@ -183,7 +185,7 @@ def _turns_of(trace: JudgeTrace, system: System, dialogue: Dialogue) -> tuple[Tu
 
 _COLUMNS = (
     "sample", "ask", "state", "text", "error", "finish_reason", "reported_model", "endpoint", "input_tokens",
-    "output_tokens", "latency_seconds", "cost", "attempts",
+    "output_tokens", "latency_seconds", "cost", "attempts", "sent",
 )  # fmt: skip
 
 

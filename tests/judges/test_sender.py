@@ -35,7 +35,7 @@ class Model:
 
 class Sending:
     def __init__(self, at_once: int) -> None:
-        self.sender = Sender(self.made, lambda call: call.request.messages[0].text.encode(), at_once)
+        self.sender = Sender(self.made, lambda attempt: attempt.call.request.messages[0].text.encode(), at_once)
 
     def made(self) -> Model:
         self.model = Model()

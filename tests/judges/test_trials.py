@@ -217,13 +217,28 @@ def test_the_same_trial_again_asks_and_pays_nothing(endpoint: Loopback) -> None:
 
 @pytest.mark.django_db
 def test_an_answer_that_cannot_be_read_is_no_score_and_its_words_are_kept(endpoint: Loopback) -> None:
-    endpoint.control(default={"do": "no_number"})
+    endpoint.control(script=[{"do": "answer"}], default={"do": "no_number"})
     trial = begun(scoring="answer")
     assert trial_work.compute(trial.pk)
     outcome = trial_queries.outcome_of(read(trial))
-    assert (outcome.scored, outcome.pairs, outcome.spearman.value) == (0, 0, None)
-    assert all(one.score is None and one.reason and len(one.answers) == 3 for one in outcome.judged)
+    assert (outcome.scored, outcome.pairs, outcome.spearman.value) == (1, 1, None)
+    unread = [one for one in outcome.judged if one.score is None]
+    assert len(unread) == len(outcome.judged) - 1
+    assert all(one.reason and len(one.answers) == 3 for one in unread)
     assert all(answer.text for one in outcome.judged for answer in one.answers)
+
+
+@pytest.mark.django_db
+def test_a_trial_whose_first_answers_hold_no_number_fails_with_what_was_answered(
+    endpoint: Loopback,
+) -> None:
+    endpoint.control(default={"do": "no_number"})
+    before, trial = len(endpoint.log()), begun(scoring="answer")
+    assert not trial_work.compute(trial.pk)
+    trial = read(trial)
+    assert trial.state == "failed"
+    assert '"I would rather not say."' in trial.error
+    assert len(endpoint.log()) - before == 3
 
 
 @pytest.mark.django_db

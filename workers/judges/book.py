@@ -27,6 +27,7 @@ from workers.judging import costs
 from workers.judging.book import Claimed, Estimate
 from workers.judging.calls import Answer, Call, CallKey
 from workers.judging.costs import NO_PRICE, Price
+from workers.judging.dialects import Dialect
 from workers.leases import has_ended, lease_end
 
 TRIES = 3
@@ -204,7 +205,9 @@ class DatabaseBook:
         self._note_lapse(now)
         places = self._places_of([call for call, _ in answers])
         said = {call.key: answer for call, answer in answers}
-        bills = {call.key: bill_for(answer, self._estimate_of(call), self.price) for call, answer in answers}
+        bills = {
+            call.key: bill_for(answer, self._estimate_of(call, answer.sent), self.price) for call, answer in answers
+        }
         with transaction.atomic():
             till.lock()
             put_down({places[key]: self._row(places[key], answer, bills[key], now) for key, answer in said.items()})
@@ -240,8 +243,10 @@ class DatabaseBook:
             known |= {call.key: (rows[call.request.key], call.sample, call.ask) for call in others}
         return known
 
-    def _estimate_of(self, call: Call) -> Estimate:
-        return self._mine[call.key].estimate if call.key in self._mine else costs.estimate(call, self.price)
+    def _estimate_of(self, call: Call, sent: Dialect) -> Estimate:
+        if call.key in self._mine:
+            return self._mine[call.key].estimate
+        return costs.estimate(call, self.price, sent)
 
     def _forget(self, keys: Iterable[CallKey]) -> None:
         for key in keys:

@@ -5,18 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from decimal import Decimal
-from functools import lru_cache
+from functools import lru_cache, partial
 
 from django.conf import settings
 
 from workers.judges.book import DatabaseBook
 from workers.judges.pace import SharedPace
 from workers.judges.purses import purses_of
+from workers.judges.rows import dialect_at, keep_dialect
 from workers.judges.watch import Watch
 from workers.judging.book import EndpointFailed
 from workers.judging.costs import Price, price_of
 from workers.judging.desk import Payer
-from workers.judging.endpoints import SiteEndpoint, endpoint_for, host_of, is_local, why_missing
+from workers.judging.dialects import Learner
+from workers.judging.endpoints import SiteEndpoint, address_of, endpoint_for, host_of, is_local, why_missing
 from workers.judging.engine import Engine
 from workers.judging.limits import Limits
 from workers.judging.rates import InProcessPace, Pace
@@ -53,6 +55,7 @@ class SiteDesks:
             price,
             found.model_label,
             found.device_label,
+            None if is_local(model, site) else learner_for(site.url, model),
         )
         try:
             yield engine
@@ -62,6 +65,12 @@ class SiteDesks:
 
     def missing(self, model: str) -> str:
         return why_missing(model, site_endpoint())
+
+
+def learner_for(url: str, model: str) -> Learner:
+    """What all workers know of the endpoint; what this one learns is theirs, too."""
+    address = address_of(url)[:300]
+    return Learner(dialect_at(address, model), partial(keep_dialect, address, model))
 
 
 def site_endpoint() -> SiteEndpoint:

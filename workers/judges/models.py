@@ -44,6 +44,7 @@ class StoredAnswer(models.Model):
     text = models.TextField(blank=True, help_text="The raw answer.")
     error = models.TextField(blank=True, help_text="Why the endpoint refuses the call.")
     finish_reason = models.CharField(max_length=40, blank=True)
+    sent = models.JSONField(default=dict, help_text="How it was sent, where not as the request is stored.")
     chances = models.JSONField(null=True, blank=True, help_text="Log-probabilities, as the endpoint gave them.")
     input_tokens = models.PositiveIntegerField(null=True, blank=True)
     output_tokens = models.PositiveIntegerField(null=True, blank=True)
@@ -108,6 +109,21 @@ class Hold(models.Model):
 
     def __str__(self) -> str:
         return f"{self.holder or 'nobody'} in purse {self.purse_id}"
+
+
+class EndpointDialect(models.Model):
+    """What an endpoint takes for a model (``workers.judging.dialects.Dialect``), learned from its answers."""
+
+    address = models.CharField(max_length=300, help_text="Host, port and path, without a key.")
+    model = models.CharField(max_length=200)
+    facts = models.JSONField(default=dict, help_text="What differs from the plainest form of a request.")
+    learned_at = models.DateTimeField(auto_now=True)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["address", "model"], name="endpoint_dialect_once")]
+
+    def __str__(self) -> str:
+        return f"{self.model} at {self.address}"
 
 
 class Pace(models.Model):

@@ -10,8 +10,9 @@ from typing import Any
 
 from django.db.models import QuerySet
 
-from workers.judges.models import StoredAnswer, StoredRequest
+from workers.judges.models import EndpointDialect, StoredAnswer, StoredRequest
 from workers.judging.calls import Answer, ChatRequest, TokenChance
+from workers.judging.dialects import PLAIN, Dialect
 from workers.language_models.client import MOST_TOKENS, Message
 
 State = StoredAnswer.State
@@ -23,7 +24,7 @@ MOST_ATTEMPTS = 32_767
 _NO_TEXT = re.compile("[\0\ud800-\udfff]")
 _ANSWER = (
     "text", "error", "finish_reason", "reported_model", "chances", "input_tokens", "output_tokens", "latency_seconds",
-    "attempts",
+    "attempts", "sent",
 )  # fmt: skip
 _PUT_DOWN = [*_ANSWER, "state", "holder", "lease_expires_at", "endpoint", "cost", "answered_at"]
 
@@ -96,6 +97,7 @@ def _answer(state: Any, columns: Sequence[Any]) -> Answer:
         state=state,
         chances=None if chances is None else tuple(_chance(token, top) for token, top in chances),
         from_store=True,
+        sent=Dialect.from_json(said.pop("sent")),
         **said,
     )
 
@@ -118,6 +120,7 @@ def fields_of(answer: Answer) -> dict[str, Any]:
         "output_tokens": _count(answer.output_tokens),
         "latency_seconds": answer.latency_seconds if math.isfinite(answer.latency_seconds) else 0.0,
         "attempts": min(answer.attempts, MOST_ATTEMPTS),
+        "sent": answer.sent.as_json(),
     }
 
 
@@ -143,3 +146,17 @@ def put_down(rows: Mapping[Place, StoredAnswer]) -> None:
         )
     if gone:
         StoredAnswer.objects.bulk_create(gone, ignore_conflicts=True)
+
+
+# --- dialects --------------------------------------------------------------------------------------------------
+
+
+def dialect_at(address: str, model: str) -> Dialect:
+    """What is known of an endpoint; the plainest form where nothing is."""
+    row = EndpointDialect.objects.filter(address=address, model=model[:200]).first()
+    return Dialect.from_json(row.facts) if row else PLAIN
+
+
+def keep_dialect(address: str, model: str, dialect: Dialect) -> None:
+    """For all workers. Of several that learn at once the last one stands."""
+    EndpointDialect.objects.update_or_create(address=address, model=model[:200], defaults={"facts": dialect.as_json()})

@@ -16,6 +16,7 @@ from workers.judging.book import Book, BudgetSpent, EndpointFailed, Stopped
 from workers.judging.calls import Answer, Call, CallKey
 from workers.judging.costs import NO_PRICE, Price, estimate, likely_tokens, tokens_used
 from workers.judging.desk import Follow
+from workers.judging.dialects import MOST_LESSONS, PLAIN, Dialect, Learner
 from workers.judging.endpoints import host_of
 from workers.judging.limits import Limits
 from workers.judging.line import Line
@@ -25,6 +26,7 @@ from workers.judging.replies import answer_of, refusal_of
 from workers.judging.retries import LONGEST_WISH, Again, Refused, Verdict, may_be_charged, pause_before, verdict
 from workers.judging.sender import Attempt, Outcome, Sender
 from workers.language_models.client import Endpoint
+from workers.language_models.refusals import why_not_taken
 
 log = logging.getLogger(__name__)
 
@@ -56,6 +58,7 @@ class Asking:
     follow: Follow
     progress: Callable[[int], None]
     price: Price = NO_PRICE
+    learner: Learner | None = None
     answered: int = 0
 
     _following: deque[Call] = field(default_factory=deque)
@@ -81,6 +84,16 @@ class Asking:
         self._next_look = self._next_keep = self._next_watch = float("-inf")
         self._look_pause = SHORTEST_LOOK
         self._correction = 0
+        self._claimed_for = self._dialect
+
+    @property
+    def _dialect(self) -> Dialect:
+        return self.learner.dialect if self.learner else PLAIN
+
+    @property
+    def _is_probing(self) -> bool:
+        """Until an answer of the run holds a number, one call is asked at a time."""
+        return self.learner is not None and not self.learner.is_proven
 
     def run(self, calls: Iterable[Call]) -> None:
         coming = iter(calls)
@@ -88,6 +101,7 @@ class Asking:
         try:
             while True:
                 self._upkeep()
+                self._follow_dialect()
                 self._claim(coming)
                 self._hand_over()
                 if self._all_read and not (self._claimed or self._held or self._following):
@@ -145,7 +159,8 @@ class Asking:
         return batch
 
     def _claim_batch(self, batch: list[Call]) -> None:
-        priced = [(call, estimate(call, self.price)) for call in batch]
+        dialect = self._dialect
+        priced = [(call, estimate(call, self.price, dialect)) for call in batch]
         try:
             claimed = self.book.claim(priced)
         except BudgetSpent:
@@ -156,7 +171,8 @@ class Asking:
         now = time.monotonic()
         for call in claimed.mine:
             self._claimed[call.key] = call
-            attempt, when = self._attempts.pop(call.key, (Attempt(call, likely_tokens(call)), now))
+            attempt, when = self._attempts.pop(call.key, (Attempt(call, 0), now))
+            attempt.tokens, attempt.dialect = likely_tokens(call, dialect), dialect
             self._line.add(attempt, when)
         self._held += claimed.held
         self._look_later(now, in_vain=not claimed.mine and not claimed.answered)
@@ -180,7 +196,7 @@ class Asking:
 
     def _hand_over(self) -> None:
         now = time.monotonic()
-        room = 2 * self._places.now - self.sender.load
+        room = (1 if self._is_probing else 2 * self._places.now) - self.sender.load
         if room > 0 and now >= self._places.quiet_until and (going := self._line.ready(room, now)):
             sendable = {call.key for call in self.book.mark_sent([attempt.call for attempt in going])}
             self.sender.hand_over([attempt for attempt in going if attempt.call.key in sendable])
@@ -208,11 +224,17 @@ class Asking:
         attempt, now = outcome.attempt, time.monotonic()
         if outcome.reply is not None:
             answer = answer_of(outcome.reply, self.endpoint, outcome.seconds, attempt.number)
+            answer = replace(answer, sent=attempt.dialect)
             self._arrived.append((attempt.call, answer))
             self._correction += tokens_used(answer, attempt.tokens) - attempt.tokens
             self._places.answered()
             return
         what, is_lost = self._verdict(outcome), self._may_be_charged(outcome)
+        if not isinstance(what, Again) and self._has_learned(outcome):
+            self._correction -= attempt.tokens
+            attempt.lessons += 1
+            self._lost.append((attempt, now))
+            return
         if isinstance(what, Again):
             self._again(attempt, what, outcome.begun, now, is_lost)
         elif isinstance(what, Refused):
@@ -220,6 +242,27 @@ class Asking:
             self._correction -= attempt.tokens
         else:
             self._fail(what.why)
+
+    def _has_learned(self, outcome: Outcome) -> bool:
+        """Whether a refusal says how else the same can be asked."""
+        attempt, problem = outcome.attempt, outcome.problem
+        if self.learner is None or problem is None or attempt.lessons >= MOST_LESSONS:
+            return False
+        if why_not_taken(problem):
+            return False
+        return self.learner.from_refusal(problem, attempt.dialect, attempt.call.request)
+
+    def _follow_dialect(self) -> None:
+        """What waits was reserved for another form of its request: it is claimed anew, with what that may cost."""
+        if self._claimed_for == self._dialect:
+            return
+        self._claimed_for = self._dialect
+        waiting = [*self.sender.recall(), *self._line.take_all()]
+        if waiting:
+            self.book.mark_unsent([one.call for one in waiting])
+            self.book.release([one.call for one in waiting])
+            now = time.monotonic()
+            self._claim_anew([(one, now) for one in waiting])
 
     def _may_be_charged(self, outcome: Outcome) -> bool:
         assert outcome.problem is not None

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal, NamedTuple
 
+from workers.judging.dialects import MOST_ROOM, PLAIN, Dialect
 from workers.language_models.client import Message
 
 MOST_ASKS = 3
@@ -28,6 +29,11 @@ class ChatRequest:
     messages: tuple[Message, ...]
     parameters: tuple[tuple[str, Any], ...] = ()
     """Sorted by name."""
+    labels: tuple[str, ...] = field(default=(), compare=False)
+    """What the answer holds numbers for, of ``scale``. No part of the identity: the messages say it."""
+    scale: tuple[int, int] = field(default=(1, 5), compare=False)
+    most_tokens: int = field(default=MOST_ROOM, compare=False)
+    """The longest answer with its reasoning, however often one was cut off."""
 
     @cached_property
     def body(self) -> str:
@@ -110,5 +116,9 @@ class Answer:
     """Of the attempt that was answered, waiting for the rate limit not counted."""
     attempts: int = 1
     """Times that it was sent."""
+    sent: Dialect = PLAIN
+    """The form in which it was asked."""
+    has_reasoned: bool = field(default=False, compare=False)
+    """Whether reasoning came before what was answered. Known of what was asked just now."""
     from_store: bool = field(default=False, compare=False)
     """Whether it was there already, and nothing was paid for it now."""

@@ -9,6 +9,7 @@ from decimal import Decimal
 
 from workers.judging.book import Estimate
 from workers.judging.calls import Answer, Call, ChatRequest
+from workers.judging.dialects import PLAIN, Dialect
 from workers.language_models.usage import TOKENS_A_MESSAGE
 
 LIKELY_BYTES_A_TOKEN = 3
@@ -44,16 +45,16 @@ def price_of(model: str, prices: Mapping[str, tuple[Decimal, Decimal]]) -> Price
     return Price(*prices[model]) if model in prices else NO_PRICE
 
 
-def estimate(call: Call, price: Price = NO_PRICE) -> Estimate:
+def estimate(call: Call, price: Price = NO_PRICE, dialect: Dialect = PLAIN) -> Estimate:
     """What the call may take at most: a token for each byte of its prompt, and the longest answer it allows. Held until
     the answer comes, and then paid by what it took."""
-    asked, answered = _input_tokens(call.request, 1), longest_answer_of(call.request)
+    asked, answered = _input_tokens(call.request, 1), longest_answer_of(call.request, dialect)
     return Estimate(asked + answered, price.cost(asked, answered))
 
 
-def likely_tokens(call: Call) -> int:
+def likely_tokens(call: Call, dialect: Dialect = PLAIN) -> int:
     """What the call takes about, and seldom more: for rates, which the endpoint's own count corrects."""
-    return _input_tokens(call.request, LIKELY_BYTES_A_TOKEN) + longest_answer_of(call.request)
+    return _input_tokens(call.request, LIKELY_BYTES_A_TOKEN) + longest_answer_of(call.request, dialect)
 
 
 def _input_tokens(request: ChatRequest, bytes_a_token: int) -> int:
@@ -61,10 +62,11 @@ def _input_tokens(request: ChatRequest, bytes_a_token: int) -> int:
     return sum(math.ceil(size / bytes_a_token) + TOKENS_A_MESSAGE for size in texts)
 
 
-def longest_answer_of(request: ChatRequest) -> int:
+def longest_answer_of(request: ChatRequest, dialect: Dialect = PLAIN) -> int:
     parameters = dict(request.parameters)
     longest = parameters.get("max_tokens", parameters.get("max_completion_tokens"))
-    return longest if isinstance(longest, int) and longest > 0 else LONGEST_ANSWER
+    wanted = longest if isinstance(longest, int) and longest > 0 else LONGEST_ANSWER
+    return dialect.longest_answer(wanted, request.most_tokens)
 
 
 def tokens_used(answer: Answer, estimated: int) -> int:

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from workers.judging.calls import Answer, Call
+from workers.judging.dialects import Learner
 
 Follow = Callable[[Call, Answer], Sequence[Call]]
 """Given a call and its answer, the calls that come of it: asked again, the second step of a dialogue. May be empty."""
@@ -34,6 +35,8 @@ class Desk(Protocol):
     """Name and, where it is known, revision: ``smollm2-135m-instruct@f8a1…`` for the packaged model."""
     device_label: str
     """``http://127.0.0.1:41234/v1``'s host for people: ``endpoint api.example.org``, ``loopback, xllamacpp``."""
+    learner: Learner | None
+    """What is known of the endpoint's dialect, for whoever reads its answers to learn from them."""
 
     def ask(self, calls: Iterable[Call], follow: Follow, progress: Callable[[int], None] | None = None) -> None:
         """Ask all calls, and those that follow from their answers, and return when no call is left.

@@ -84,6 +84,11 @@ def packaged_label() -> str:
         return PACKAGED_MODEL_NAME  # served by somebody else, who has the file
 
 
+def address_of(url: str) -> str:
+    """Host, port and path: what an endpoint's dialect is known by."""
+    return f"{host_of(url)}{urlsplit(url).path.rstrip('/')}"
+
+
 def host_of(url: str) -> str:
     """With its port; without whatever else an address may hold, such as a pass word."""
     parts = urlsplit(url)

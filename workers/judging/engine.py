@@ -15,6 +15,7 @@ from workers.judging.book import Book, EndpointFailed
 from workers.judging.calls import Call
 from workers.judging.costs import NO_PRICE, Price
 from workers.judging.desk import Follow
+from workers.judging.dialects import PLAIN, Dialect, Learner, sent_as
 from workers.judging.endpoints import host_of
 from workers.judging.limits import Limits
 from workers.judging.rates import Pace
@@ -32,10 +33,9 @@ def no_progress(_: int) -> None:
     pass
 
 
-def body_of(call: Call) -> bytes:
+def body_of(call: Call, dialect: Dialect = PLAIN) -> bytes:
     """What is sent. A ``seed`` among the parameters is the run's: each call gets its own, which follows from it."""
-    parameters = dict(call.request.parameters)
-    messages = [{"role": one.role, "content": one.text} for one in call.request.messages]
+    messages, parameters = sent_as(call.request, dialect)
     return request_body(call.request.model, messages, parameters, call.seed if "seed" in parameters else None)
 
 
@@ -53,6 +53,8 @@ class Engine:
     price: Price = NO_PRICE
     model_label: str = ""
     device_label: str = ""
+    learner: Learner | None = None
+    """None: the endpoint is known to take what is asked, and nothing is learned."""
     _sender: Sender | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
@@ -74,6 +76,7 @@ class Engine:
             follow,
             progress or no_progress,
             self.price,
+            self.learner,
         )
         try:
             asking.run(calls)
@@ -90,5 +93,9 @@ class Engine:
     def _ready_sender(self) -> Sender:
         if self._sender is None:
             endpoint, limits = self.endpoint, self.limits
-            self._sender = Sender(lambda: AsyncModel(endpoint, limits.seconds), body_of, limits.at_once)
+            self._sender = Sender(
+                lambda: AsyncModel(endpoint, limits.seconds),
+                lambda attempt: body_of(attempt.call, attempt.dialect),
+                limits.at_once,
+            )
         return self._sender

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from annotations.estimates import Undefined
 from workers.judging.calls import Answer, TokenChance
-from workers.judging.parsing import places, statements
+from workers.judging.parsing import loose_statements, places, statements
 from workers.judging.prompt_file import JudgePromptFile
 
 LITTLE_MASS = 0.5
@@ -90,7 +90,8 @@ def _places(chances: Sequence[TokenChance], prompt: JudgePromptFile, label: str)
     is_begun = text.lstrip(_AROUND)[:1] in _DIGITS
     if is_begun and not any("\n" not in text[:place].lstrip(_AROUND) for place in stated):
         return _from(chances, 0)
-    behind = stated or places(text, prompt, label) or [0]
+    loosely = [one.number_at for one in loose_statements(text, prompt) if one.label == label]
+    behind = stated or loosely or places(text, prompt, label) or [0]
     return _from(chances, behind[-1])
 
 

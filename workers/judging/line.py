@@ -55,6 +55,12 @@ class Line:
             return self._placed_at
         return self._due[0][0] if self._due else None
 
+    def take_all(self) -> list[Attempt]:
+        """Everything that waits, in its order; the line is empty then."""
+        waiting = [*self._placed, *(attempt for _, _, attempt in sorted(self._due))]
+        self.drain()
+        return waiting
+
     def drain(self) -> None:
         self._due.clear()
         self._placed.clear()

@@ -26,6 +26,7 @@ from functools import lru_cache
 
 from workers.judging.prompt_file import JudgePromptFile
 
+_NUMERALS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 LONGEST_READ = 50_000
 """Characters of an answer that are read, from its end: what counts stands last, and no judge writes as much."""
 _BLANK = r"[ \t\u00a0]{0,9}"
@@ -77,6 +78,27 @@ def statements(text: str, prompt: JudgePromptFile) -> Iterator[Statement]:
             yield Statement(label, value, number.start(), end)
 
 
+def loose_statements(text: str, prompt: JudgePromptFile) -> Iterator[Statement]:
+    """What says a label's number in another form than the prompt's, but leaves no doubt: ``| overall | 4 |``, a heading
+    ``### overall`` with ``**4/5**`` below it, ``its overall a 4 out of 5``, ``overall: four``.
+
+    Of a label about which different numbers are said, nothing is taken.
+    """
+    low, high = prompt.scale
+    found: dict[str, list[Statement]] = {}
+    for said in _loose_pattern(prompt.labels).finditer(text, max(0, len(text) - LONGEST_READ)):
+        label = prompt.labels[next(place for place, one in enumerate(prompt.labels) if _same(one, said["label"]))]
+        word, of = said["number"].casefold(), said["of"]
+        value = float(_NUMERALS.index(word) if word in _NUMERALS else word)
+        if (of and float(of) != high) or not (of or said["by"] or word in _NUMERALS):
+            continue
+        scored = value if low <= value <= high else None
+        found.setdefault(label, []).append(Statement(label, scored, said.start("number"), said.end("number")))
+    for stated in found.values():
+        if len({one.value for one in stated}) == 1:
+            yield stated[-1]
+
+
 def places(text: str, prompt: JudgePromptFile, label: str) -> list[int]:
     """Where a number of the label is to stand: behind each separator, whether or not there is one."""
     return [place for found, place in _heads(text, prompt.labels) if found == label]
@@ -103,10 +125,33 @@ def _value(text: str, number: re.Match[str], low: int, high: int) -> tuple[float
     return (score if low <= score <= high else None), end
 
 
+def _same(label: str, said: str) -> bool:
+    return label.casefold().split() == said.casefold().split()
+
+
 def _heads(text: str, labels: tuple[str, ...]) -> Iterator[tuple[str, int]]:
     """Each label with a separator, and where it ends."""
     for head in _pattern(labels).finditer(text, max(0, len(text) - LONGEST_READ)):
         yield labels[(head.lastindex or 1) - 1], head.end()
+
+
+@lru_cache(maxsize=256)
+def _loose_pattern(labels: tuple[str, ...]) -> re.Pattern[str]:
+    """A label, then its number: in the next cell of a table or below a heading (``by``), in the same sentence with
+    "out of" and the highest score (``of``), or as a word after a separator."""
+    longest_first = sorted(labels, key=len, reverse=True)
+    names = "|".join(_BLANKS_WITHIN.join(map(re.escape, label.split())) for label in longest_first)
+    cell = rf"{_MARKS}{_BLANK}\|{_BLANK}{_MARKS}"
+    below = rf"{_MARKS}{_BLANK}:?{_BLANK}{_MARKS}{_BLANK}\r?\n\s{{0,9}}{_MARKS}"
+    sentence = r"[^\d\n.;:|]{1,30}?"
+    words = "|".join(_NUMERALS)
+    of = rf"{_BLANK}(?:/|out of|of){_BLANK}(?P<of>\d{{1,4}})"
+    after = rf"{_MARKS}{_BLANK}(?=$|[\s|.,;!)])(?!{_BLANK}[-–—~]{_BLANK}\d)"
+    return re.compile(
+        rf"(?<![\w-])(?P<label>{names})(?:(?P<by>{cell}|{below})|{_SEPARATOR}|{sentence})"
+        rf"(?P<number>\d{{1,2}}(?:\.\d{{1,6}})?|\b(?:{words})\b)(?![\d])(?:{of}(?![\d.]\d))?{after}",
+        re.ASCII | re.IGNORECASE | re.MULTILINE,
+    )
 
 
 @lru_cache(maxsize=256)

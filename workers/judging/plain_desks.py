@@ -14,7 +14,8 @@ from decimal import Decimal
 from workers.judging.book import EndpointFailed
 from workers.judging.costs import price_of
 from workers.judging.desk import Payer
-from workers.judging.endpoints import SiteEndpoint, endpoint_for, why_missing
+from workers.judging.dialects import PLAIN, Dialect, Learner
+from workers.judging.endpoints import SiteEndpoint, endpoint_for, is_local, why_missing
 from workers.judging.engine import Engine
 from workers.judging.limits import Limits
 from workers.judging.memory_book import Answers, MemoryBook
@@ -41,6 +42,7 @@ class PlainDesks:
 
     def __post_init__(self) -> None:
         self._paces: dict[str, InProcessPace] = {}
+        self._dialects: dict[str, Dialect] = {}
 
     @contextmanager
     def open(self, model: str, payer: Payer | None) -> Iterator[Engine]:  # noqa: ARG002 - the Protocol's
@@ -58,12 +60,19 @@ class PlainDesks:
             price=price,
             model_label=found.model_label,
             device_label=found.device_label,
+            learner=None if is_local(model, self.site) else self._learner(model),
         )
         try:
             yield engine
         finally:
             engine.close()
             book.close()
+
+    def _learner(self, model: str) -> Learner:
+        def keep(dialect: Dialect) -> None:
+            self._dialects[model] = dialect
+
+        return Learner(self._dialects.get(model, PLAIN), keep)
 
     def missing(self, model: str) -> str:
         return why_missing(model, self.site)

@@ -19,6 +19,7 @@ def answer_of(reply: Reply, endpoint: Endpoint, seconds: float, attempts: int) -
         finish_reason=without_key(reply.finish_reason, endpoint),
         reported_model=without_key(reply.reported_model, endpoint),
         chances=chances,
+        has_reasoned=reply.has_reasoned,
         input_tokens=reply.input_tokens,
         output_tokens=reply.output_tokens,
         latency_seconds=seconds,

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from workers.judging.calls import Call
+from workers.judging.dialects import PLAIN, Dialect
 from workers.language_models.asynchronous import Reply
 
 CLOSE_SECONDS = 5.0
@@ -37,6 +38,10 @@ class Attempt:
     number: int = 1
     failures: int = 0
     """Of its own; a 429 is the whole desk's."""
+    dialect: Dialect = PLAIN
+    """The form in which it is sent: that for which its tokens were reserved."""
+    lessons: int = 0
+    """Refusals that something was learned from."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,13 +57,13 @@ class Outcome:
 
 
 class Sender:
-    """``make_model`` is called in the loop, once. ``body_of``: what is sent for a call.
+    """``make_model`` is called in the loop, once. ``body_of``: what is sent for an attempt.
 
     After an attempt that came to nothing none begins until ``allow`` is called: an endpoint that has too much to do
     should not get another call before somebody has heard what it said.
     """
 
-    def __init__(self, make_model: Callable[[], Model], body_of: Callable[[Call], bytes], at_once: int) -> None:
+    def __init__(self, make_model: Callable[[], Model], body_of: Callable[[Attempt], bytes], at_once: int) -> None:
         self._body_of, self._allowed = body_of, at_once
         self._waiting: deque[Attempt] = deque()
         self._is_halted = False
@@ -173,7 +178,7 @@ class Sender:
     async def _send(self, attempt: Attempt) -> None:
         begun, reply, problem = time.monotonic(), None, None
         try:
-            reply = await self._model.complete(self._body_of(attempt.call))
+            reply = await self._model.complete(self._body_of(attempt))
         except Exception as error:  # judged by whoever fetches the outcome
             problem, self._is_halted = error, True
         self._outcomes.put(Outcome(attempt, reply, problem, begun, time.monotonic() - begun))

@@ -35,6 +35,8 @@ class Reply:
     input_tokens: int | None
     output_tokens: int | None
     chances: tuple[tuple[str, tuple[tuple[str, float], ...]], ...] | None
+    has_reasoned: bool = False
+    """Whether it tells of reasoning, which is no part of ``text``; ``chances`` are those of ``text`` alone."""
 
 
 class AsyncModel:
@@ -94,23 +96,58 @@ def reply_of(content: bytes) -> Reply:
     try:
         choice = read["choices"][0]
         message = choice["message"]
-        said = message.get("content")
-        if said is None:
-            said = message.get("refusal") or ""
+        said, has_reasoned = _said(message)
     except (KeyError, IndexError, TypeError, AttributeError) as error:
         raise UnreadableReply("its reply is no chat completion") from error
     if not isinstance(said, str):
         raise UnreadableReply("its reply is no chat completion: its content is no text")
     usage = read.get("usage")
     usage = usage if isinstance(usage, dict) else {}
+    input_tokens, output_tokens = count_of(usage.get("prompt_tokens")), count_of(usage.get("completion_tokens"))
+    total = count_of(usage.get("total_tokens"))
+    if input_tokens is not None and output_tokens is not None and total is not None:
+        output_tokens = max(output_tokens, total - input_tokens)  # some count reasoning in the total alone
+    text, chances = storable(said)[:LONGEST_TEXT], _chances_of(choice.get("logprobs"))
     return Reply(
-        text=storable(said)[:LONGEST_TEXT],
+        text=text,
         finish_reason=kept_name(choice.get("finish_reason"))[:40],
         reported_model=kept_name(read.get("model")),
-        input_tokens=count_of(usage.get("prompt_tokens")),
-        output_tokens=count_of(usage.get("completion_tokens")),
-        chances=_chances_of(choice.get("logprobs")),
+        input_tokens=input_tokens,
+        output_tokens=output_tokens,
+        chances=_of_the_text(chances, text) if chances and has_reasoned else chances,
+        has_reasoned=has_reasoned,
     )
+
+
+def _said(message: dict[str, Any]) -> tuple[Any, bool]:
+    """The answer without its reasoning, and whether there is any: in a field of its own, in a part of the content, or
+    in the content between ``<think>`` and ``</think>``."""
+    said = message.get("content")
+    if said is None:
+        said = message.get("refusal") or ""
+    has_reasoned = bool(message.get("reasoning") or message.get("reasoning_content"))
+    if isinstance(said, list):
+        has_reasoned = has_reasoned or any(part.get("type") == "thinking" for part in said)
+        said = "".join(part["text"] for part in said if part.get("type") == "text")
+    if isinstance(said, str) and said.lstrip().startswith("<think>"):
+        return said.partition("</think>")[2].lstrip(), True
+    return said, has_reasoned
+
+
+def _of_the_text(
+    chances: tuple[tuple[str, tuple[tuple[str, float], ...]], ...], text: str
+) -> tuple[tuple[str, tuple[tuple[str, float], ...]], ...] | None:
+    """The tokens of the text, which stands at the end of what was generated; None where it does not."""
+    generated, bare = "".join(token for token, _ in chances).rstrip(), text.strip()
+    begin = generated.rfind(bare)
+    if not bare or begin + len(bare) < len(generated):
+        return None
+    end = 0
+    for place, (token, _) in enumerate(chances):
+        end += len(token)
+        if end > begin:
+            return chances[place:]
+    return None
 
 
 def _chances_of(logprobs: object) -> tuple[tuple[str, tuple[tuple[str, float], ...]], ...] | None:

@@ -70,7 +70,7 @@ def reason_of(problem: Exception) -> str:
 
 
 _STATUS = {
-    400: "the endpoint refuses what it is asked (400); the prompt may be too long for its model",
+    400: "the endpoint refuses what it is asked (400)",
     401: "the endpoint refuses this site's key (401)",
     403: "the endpoint refuses this site (403)",
     404: "the endpoint does not know the model (404)",

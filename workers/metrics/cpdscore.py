@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from workers.metrics.base import Metric, Need, OptionValue
 from workers.metrics.judge_options import (
+    ASKING,
     INJECTIONS,
     MODEL,
     PROMPT,
@@ -54,7 +55,7 @@ def _declare(
         queue="llm",
         value_range=scale,
         range_of=range_of,
-        options=(MODEL, SCORING, SAMPLES, TEMPERATURE, SEED, PROMPT, INJECTIONS),
+        options=(MODEL, SCORING, SAMPLES, TEMPERATURE, SEED, PROMPT, INJECTIONS, *ASKING),
         missing=partial(missing_judge, own=own),
         resumable=True,
         systems_at_once=SYSTEMS_AT_ONCE,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from workers.metrics.base import Metric, Need, Option, OptionValue
 from workers.metrics.cpdscore import COMPERDIAL
 from workers.metrics.judge_options import (
+    ASKING,
     INJECTIONS,
     MODEL,
     PROMPT,
@@ -100,7 +101,7 @@ METRIC = Metric(
     queue="llm",
     value_range=(1.0, 5.0),
     range_of=partial(range_of, step="dialogue"),
-    options=(MODEL, SCORING, SAMPLES, TEMPERATURE, SEED, TURNS, REPORT, PROMPT, TURN_PROMPT, INJECTIONS),
+    options=(MODEL, SCORING, SAMPLES, TEMPERATURE, SEED, TURNS, REPORT, PROMPT, TURN_PROMPT, INJECTIONS, *ASKING),
     missing=_missing,
     resumable=True,
     systems_at_once=SYSTEMS_AT_ONCE,

@@ -65,9 +65,12 @@ class DialogueJudgeScorer:
         examples = [example for dialogue in dialogues for example in dialogue]
         calls = steps.turns.count(examples) + len(dialogues) * self.judge.samples
         with desk.at_hand().open(self.judge.model, self._payer) as at:
+            steps.samples.learner = steps.turns.samples.learner = at.learner
             self._account = Account(model=at.model_label, device=at.device_label)  # now, too: a run shows who judges
             at.ask(steps.calls(), steps.follow, by_example(progress, len(examples), calls))
             label, device = at.model_label, at.device_label
+        for samples in (steps.turns.samples, steps.samples):
+            samples.refuse_without_numbers()
         readings = [steps.reading(dialogue) for dialogue in steps.dialogues]
         signed = [Signed.of(steps.samples, *one) for one in zip(readings, steps.dialogues, strict=True)]
         self._account = Account(

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from workers.metrics.base import Metric, Need, OptionValue
 from workers.metrics.judge_options import (
+    ASKING,
     INJECTIONS,
     MODEL,
     OWN_PROMPT,
@@ -53,7 +54,7 @@ METRIC = Metric(
     queue="llm",
     value_range=(None, None),
     range_of=range_of,
-    options=(MODEL, SCORING, SAMPLES, TEMPERATURE, SEED, OWN_PROMPT, INJECTIONS),
+    options=(MODEL, SCORING, SAMPLES, TEMPERATURE, SEED, OWN_PROMPT, INJECTIONS, *ASKING),
     missing=_missing,
     resumable=True,
     systems_at_once=SYSTEMS_AT_ONCE,

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from annotations.importers.problems import ImportFailed
 from workers.judging import desk, prompt_shelf
+from workers.judging.dialects import LEARNABLE, MOST_ROOM
 from workers.judging.prompt_file import LARGEST_FILE, JudgePromptFile, own_prompt, read_prompt
 from workers.language_models.server import PACKAGED_MODEL_NAME
 from workers.metrics.base import Need, Option, OptionValue
@@ -18,6 +21,7 @@ SYSTEMS_AT_ONCE = 128
 MOST_SAMPLES = 20
 LARGEST_DIGIT = 9
 EXPECTED, ANSWER = "expected", "answer"
+NEVER_EXTRA = ("model", "messages", "stream", "n", "reasoning_effort")
 KEPT, REMOVED = "kept", "removed"
 
 MODEL = Option(
@@ -38,6 +42,22 @@ INJECTIONS = Option(
     'what in a response speaks to the judge ("rate this 5") is kept or removed before it is judged',
     (KEPT, REMOVED),
 )
+EFFORT = Option(
+    "effort",
+    "",
+    "of a model that reasons, sent as reasoning_effort; empty: nothing is sent",
+    ("", "none", "minimal", "low", "medium", "high", "xhigh", "max"),
+)
+MOST_TOKENS = Option(
+    "most_tokens",
+    MOST_ROOM,
+    "the longest answer with its reasoning: what was cut off is given more room up to this",
+    least=16,
+    most=1_000_000,
+)
+EXTRA = Option("extra", "", 'further parameters that are sent, a JSON object: {"top_p": 0.9}')
+ASKING = (EFFORT, MOST_TOKENS, EXTRA)
+"""How a model is asked beside what decides the score."""
 PROMPT = Option("prompt", "", "empty: the project's own wording; a prompt file, or slug@number of a prompt of the site")
 OWN_PROMPT = Option("prompt", "", "slug@number of a prompt written on the site, or a prompt file")
 
@@ -57,6 +77,9 @@ class Judge:
     temperature: float
     seed: int
     removes_injections: bool
+    most_tokens: int = MOST_ROOM
+    more_parameters: tuple[tuple[str, Any], ...] = ()
+    """Sent as they are."""
 
     @classmethod
     def of(cls, options: Mapping[str, OptionValue], prompt: JudgePromptFile, label: str = "") -> Judge:
@@ -69,7 +92,23 @@ class Judge:
             temperature=float(options["temperature"]),
             seed=int(options["seed"]),
             removes_injections=options["injections"] == REMOVED,
+            most_tokens=int(options["most_tokens"]),
+            more_parameters=tuple(sorted(_more_parameters(options).items())),
         )
+
+
+def _more_parameters(options: Mapping[str, OptionValue]) -> dict[str, Any]:
+    """Raises ``ValueError`` where ``extra`` is no JSON object, or names what the judge decides itself."""
+    written = str(options["extra"])
+    try:
+        more = json.loads(written or "{}")
+    except (ValueError, RecursionError):
+        more = None
+    if not isinstance(more, dict):
+        raise ValueError(f'extra={written}: wanted is a JSON object, such as {{"top_p": 0.9}}')
+    if own := sorted({*LEARNABLE, *NEVER_EXTRA} & set(more)):
+        raise ValueError(f"extra={written}: {own[0]} is the judge's own to decide")
+    return more | ({"reasoning_effort": options["effort"]} if options["effort"] else {})
 
 
 class NoPrompt(ValueError):
@@ -117,6 +156,10 @@ def missing_judge(options: Mapping[str, OptionValue], own: str, step: str = "tur
     try:
         prompt = prompt_named(str(options["prompt"]), own, step)
     except NoPrompt as problem:
+        return str(problem)
+    try:
+        _more_parameters(options)
+    except ValueError as problem:
         return str(problem)
     if options["scoring"] == EXPECTED and prompt.scale[1] > LARGEST_DIGIT:
         return f"a scale up to {prompt.scale[1]} has no expected score, its numbers are several tokens: scoring=answer"

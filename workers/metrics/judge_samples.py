@@ -10,8 +10,9 @@ from typing import Any
 from annotations.estimates import Undefined
 from workers.judging.book import EndpointFailed
 from workers.judging.calls import MOST_ASKS, Answer, Call, ChatRequest
+from workers.judging.dialects import Learner, is_begun
 from workers.judging.expected import expected
-from workers.judging.parsing import parse
+from workers.judging.parsing import loose_statements, parse, statements
 from workers.judging.render import begun
 from workers.language_models.client import Message
 from workers.language_models.server import PACKAGED_MODEL_NAME
@@ -26,9 +27,9 @@ EXPECTED_TOKENS = 12
 PACKAGED_TOKENS = 1
 """Of the packaged model, whose server goes on: its first token stands where the number does."""
 SAID_CHARACTERS = 200
-WITHOUT_CHANCES = 8
-"""Answers without log-probabilities after which an endpoint is known to give none."""
-NO_CHANCES = "the endpoint gives no log-probabilities: choose scoring=answer"
+WRITTEN_INSTEAD = "no log-probabilities: the score is the number that the judge wrote"
+MOST_IN_VAIN = 3
+"""Answers at the beginning of a run of which none holds a number: then it ends, before more is paid for nothing."""
 
 
 @dataclass(frozen=True)
@@ -49,6 +50,10 @@ class _Gathered:
     said: str = ""
     reason: str = ""
     remark: str = ""
+    forms: set[str] = field(default_factory=set)
+    """How its answers were asked, where that is not the plain form."""
+    is_written: bool = False
+    """Whether a number that the judge wrote stands for an expected score."""
     mass: float | None = None
     chances: dict[str, float] = field(default_factory=dict)
 
@@ -56,23 +61,37 @@ class _Gathered:
 class Samples:
     """Of one judge. Knows every request by its key, and asks none twice."""
 
-    def __init__(self, judge: Judge) -> None:
+    def __init__(self, judge: Judge, learner: Learner | None = None) -> None:
         self._judge = judge
+        self.learner = learner
+        """Learns the endpoint's dialect from what is read; None where nothing is to be learned."""
         self._gathered: dict[str, _Gathered] = {}
-        self._with_chances = 0
-        self._without_chances = 0
+        self._has_number = False
+        self._in_vain = 0
+        self._last = ""
 
     def request_of(self, messages: Sequence[Message]) -> ChatRequest:
         """An expected score is read where the number would come: the answer is begun for the model."""
         judge = self._judge
-        parameters: dict[str, Any] = {"temperature": judge.temperature, "seed": judge.seed}
+        parameters: dict[str, Any] = {
+            **dict(judge.more_parameters),
+            "temperature": judge.temperature,
+            "seed": judge.seed,
+        }
         if judge.scoring == EXPECTED:  # no stop: where one was drawn, llama.cpp tells no chances
             messages = (*messages, Message("assistant", begun(judge.prompt, judge.label)))
             tokens = PACKAGED_TOKENS if judge.model == PACKAGED_MODEL_NAME else EXPECTED_TOKENS
             parameters |= {"logprobs": True, "top_logprobs": TOP, "max_tokens": tokens}
         else:
             parameters["max_tokens"] = judge.prompt.max_tokens
-        return ChatRequest(judge.model, tuple(messages), tuple(sorted(parameters.items())))
+        return ChatRequest(
+            judge.model,
+            tuple(messages),
+            tuple(sorted(parameters.items())),
+            judge.prompt.labels,
+            judge.prompt.scale,
+            judge.most_tokens,
+        )
 
     def first_asks(self, request: ChatRequest, purpose: Any = None) -> list[Call]:
         """The calls that a request begins with; none where it is known already."""
@@ -85,7 +104,7 @@ class Samples:
     def take(self, call: Call, answer: Answer) -> list[Call]:
         """Reads an answer. The calls that come of it: the same sample again where nothing could be read.
 
-        Raises ``EndpointFailed`` where expected scores are wanted of an endpoint that gives no log-probabilities.
+        Raises ``EndpointFailed`` where the first answers of the run hold no number.
         """
         gathered = self._gathered[call.request.key]
         gathered.asks[call.sample] = call.ask + 1
@@ -94,17 +113,52 @@ class Samples:
         if answer.state == "refused":
             gathered.reason = f"the endpoint refuses to judge it: {answer.error[:SAID_CHARACTERS]}"
             gathered.said = answer.error[:SAID_CHARACTERS]
-        elif self._judge.scoring == EXPECTED:
-            self._read_chances(gathered, call, answer)
-        elif (numbers := self._numbers(answer)) is not None:
-            gathered.samples[call.sample] = numbers
-        else:
-            gathered.said = answer.text[:SAID_CHARACTERS]
-            if call.ask + 1 < MOST_ASKS:
-                return [Call(call.request, call.sample, call.ask + 1, call.purpose)]
-            gathered.reason = f"no answer could be read, asked {MOST_ASKS} times"
+        elif self._is_read(gathered, call, answer):
+            self._has_number = True
+            if form := answer.sent.words():
+                gathered.forms.add(form)
+            if self.learner:
+                self.learner.number(call.request, answer, _is_continued(answer))
+        elif again := self._without_number(gathered, call, answer):
+            return [again]
         gathered.answered[call.sample] = True
         return []
+
+    def _is_read(self, gathered: _Gathered, call: Call, answer: Answer) -> bool:
+        """Whether the answer holds a number; then it is the sample's. Without log-probabilities an expected score is
+        the number that was written."""
+        is_expected = self._judge.scoring == EXPECTED
+        if is_expected and answer.chances is not None and self._read_chances(gathered, call, answer):
+            return True
+        if (numbers := self._numbers(call, answer)) is None:
+            return False
+        gathered.samples[call.sample] = numbers
+        gathered.is_written = gathered.is_written or is_expected
+        return True
+
+    def _without_number(self, gathered: _Gathered, call: Call, answer: Answer) -> Call | None:
+        """The same once more where that may help: in another form if one was learned, or with another seed."""
+        gathered.said = answer.text[:SAID_CHARACTERS]
+        is_outdated = self.learner is not None and answer.sent != self.learner.dialect
+        has_learned = self.learner is not None and self.learner.no_number(call.request, answer)
+        self._last = _quoted(answer)
+        self._in_vain += not (answer.from_store or is_outdated)
+        if not self._has_number and self._in_vain >= MOST_IN_VAIN:
+            self.refuse_without_numbers()
+        is_continued = answer.sent.prefill != "none" and answer.chances is not None
+        same_comes_again = self._judge.scoring == EXPECTED and is_continued
+        most = MOST_ASKS + (MOST_ASKS if has_learned else 0)
+        if call.ask + 1 < most and (has_learned or not same_comes_again):
+            return Call(call.request, call.sample, call.ask + 1, call.purpose)
+        gathered.reason = gathered.reason or f"no answer could be read, asked {call.ask + 1} times"
+        return None
+
+    def refuse_without_numbers(self) -> None:
+        """Raises ``EndpointFailed``, with what was answered last, where there were answers and none held a number."""
+        if self._last and not self._has_number:
+            raise EndpointFailed(
+                f"{self._judge.model}: the first answers hold no number for {self._judge.label}; the last: {self._last}"
+            )
 
     def is_whole(self, key: str) -> bool:
         return all(self._gathered[key].answered)
@@ -113,6 +167,12 @@ class Samples:
         """What is said to have answered the requests of a trace, where that is not the judge's model."""
         requests = [self._gathered[key] for key in (trace.request, trace.other_request) if key]
         return frozenset(name for one in requests for name in one.reported_models)
+
+    def forms(self, trace: JudgeTrace) -> frozenset[str]:
+        """How the requests of a trace were asked, and read, where that is not the plain way."""
+        requests = [self._gathered[key] for key in (trace.request, trace.other_request) if key]
+        written = {"written_number"} if any(one.is_written for one in requests) else set()
+        return frozenset(word for one in requests for form in one.forms for word in form.split("+")) | written
 
     def reading(self, key: str) -> Reading:
         gathered = self._gathered[key]
@@ -136,31 +196,47 @@ class Samples:
         remarks = []
         if read < self._judge.samples:
             remarks.append(f"read from {read} of {self._judge.samples} samples")
+        if gathered.is_written:
+            remarks.append(WRITTEN_INSTEAD)
         if gathered.remark:
             remarks.append(gathered.remark)
         return remarks
 
-    def _numbers(self, answer: Answer) -> dict[str, float] | None:
+    def _numbers(self, call: Call, answer: Answer) -> dict[str, float] | None:
         """By label; None where the one that counts is not there."""
-        found = {label: value for label, value in parse(answer.text, self._judge.prompt).items() if value is not None}
-        return found if self._judge.label in found else None
+        judge, text = self._judge, answer.text
+        if is_begun(call.request) and answer.sent.prefill != "none" and _is_continued(answer):
+            text = begun(judge.prompt, judge.label) + text.lstrip()
+        found = {label: value for label, value in parse(text, judge.prompt).items() if value is not None}
+        if judge.label not in found and not any(one.label == judge.label for one in statements(text, judge.prompt)):
+            loose = {one.label: one.value for one in loose_statements(text, judge.prompt)}
+            found = {label: value for label, value in loose.items() if value is not None} | found
+        return found if judge.label in found else None
 
-    def _read_chances(self, gathered: _Gathered, call: Call, answer: Answer) -> None:
-        if answer.chances is None:
-            self._without_chances += 1
-            if not self._with_chances and self._without_chances >= WITHOUT_CHANCES:
-                raise EndpointFailed(f"{self._judge.model}: {NO_CHANCES}")
-            gathered.reason = NO_CHANCES
-            return
-        self._with_chances += 1
+    def _read_chances(self, gathered: _Gathered, call: Call, answer: Answer) -> bool:
         found = expected(answer, self._judge.prompt, self._judge.label)
         if isinstance(found.value, Undefined):
-            gathered.reason, gathered.said = found.value.reason, answer.text[:SAID_CHARACTERS]
-            return
+            gathered.reason = found.value.reason
+            return False
         gathered.samples[call.sample] = {self._judge.label: found.value}
         if call.sample == 0 or gathered.mass is None:
             gathered.mass, gathered.remark = found.mass, found.remark
             gathered.chances = {str(number): chance for number, chance in found.by_number}
+        return True
+
+
+def _is_continued(answer: Answer) -> bool:
+    """Whether the answer goes on with the one that was begun: a number comes first."""
+    return answer.text.lstrip()[:1].isdigit()
+
+
+def _quoted(answer: Answer) -> str:
+    """What was answered, for an error."""
+    if words := " ".join(answer.text.split()):
+        cut = f"{words[:SAID_CHARACTERS]}…" if len(words) > SAID_CHARACTERS else words
+        return f'"{cut}"'
+    taken = "" if answer.output_tokens is None else f", {answer.output_tokens} tokens"
+    return f"nothing (finish_reason {answer.finish_reason or 'none'}{taken})"
 
 
 def _mean(values: Sequence[float]) -> float:

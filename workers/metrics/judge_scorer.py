@@ -74,11 +74,13 @@ class JudgeScorer:
     def score(self, examples: Sequence[Example], progress: Progress | None = None) -> list[Score]:
         asked = Asked(self.judge)
         with desk.at_hand().open(self.judge.model, self._payer) as at:
+            asked.samples.learner = at.learner
             self._account = Account(model=at.model_label, device=at.device_label)  # now, too: a run shows who judges
             at.ask(
                 asked.calls(examples), asked.samples.take, by_example(progress, len(examples), asked.count(examples))
             )
             label, device = at.model_label, at.device_label
+        asked.samples.refuse_without_numbers()
         readings = [asked.reading(example) for example in examples]
         signed = [Signed.of(asked.samples, *one) for one in zip(readings, ([one] for one in examples), strict=True)]
         self._account = Account(
@@ -170,11 +172,16 @@ class Signed:
     """What a signature tells of one score, of a response or of a dialogue, together with others."""
 
     reported_models: frozenset[str]
+    forms: frozenset[str]
     having_persona: tuple[bool, ...]
 
     @classmethod
     def of(cls, samples: Samples, reading: Reading, examples: Sequence[Example]) -> Signed:
-        return cls(samples.reported_models(reading.trace), tuple(map(has_persona, examples)))
+        return cls(
+            samples.reported_models(reading.trace),
+            samples.forms(reading.trace),
+            tuple(map(has_persona, examples)),
+        )
 
 
 def facts_of(judge: Judge, signed: Sequence[Signed]) -> Facts:
@@ -182,6 +189,8 @@ def facts_of(judge: Judge, signed: Sequence[Signed]) -> Facts:
     facts = [("prompt_sha256", judge.prompt.digest[:PROMPT_DIGITS])]
     if models := {name for one in signed for name in one.reported_models}:
         facts.append(("reported_model", "+".join(sorted(models))))
+    if forms := {word for one in signed for word in one.forms}:
+        facts.append(("asked_with", "+".join(sorted(forms))))
     if judge.prompt.needs_fact:
         facts += persona_facts([having for one in signed for having in one.having_persona])
     return tuple(facts)

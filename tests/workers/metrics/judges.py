@@ -33,6 +33,7 @@ def said(call: Call) -> str:
 class Desk:
     model_label = "wise@0123456789ab"
     device_label = "endpoint judges.example.org"
+    learner = None
 
     def __init__(self, answers: Answers) -> None:
         self.answers = answers

@@ -65,19 +65,29 @@ def test_little_mass_on_the_scale_is_remarked(at: At) -> None:
 
 def test_no_number_among_the_likeliest_tokens_is_undefined_and_not_asked_again(at: At) -> None:
     """The same tokens would come again; nothing is put in the score's place."""
-    made = at(lambda call: chances({"Well": 0.9, "I": 0.1}))
+    made = at(lambda call: chances({"4": 1.0} if "Tea." in said(call) else {"Well": 0.9, "I": 0.1}))
     judge = scorer("cpdscore_detail")
-    (score,) = judge.score([turn("Clocks.")])
+    _, score = judge.score([turn("Tea."), turn("Clocks.")])
     assert "none of the 2 likeliest tokens" in reason(score)
-    assert len(made.asked) == 1
-    assert judge.account().traces[0]["said"] == "Well"
+    assert len(made.asked) == 2
+    assert judge.account().traces[1]["said"] == "Well"
 
 
-def test_an_endpoint_without_probabilities_ends_the_run_before_all_is_paid_for(at: At) -> None:
-    made = at(lambda call: written("- Humanness: 4"))
-    with pytest.raises(EndpointFailed, match="scoring=answer"):
+def test_without_probabilities_the_written_number_counts_and_remarks_and_signature_say_so(
+    at: At,
+) -> None:
+    at(lambda call: written("- Humanness: 4"))
+    judge = scorer("cpdscore_detail")
+    assert judge.score([turn("Clocks.")]) == [4.0]
+    assert "the number that the judge wrote" in judge.account().remarks[0]
+    assert ("asked_with", "written_number") in judge.account().facts
+
+
+def test_a_run_whose_first_answers_hold_no_number_ends_with_what_was_answered(at: At) -> None:
+    made = at(lambda call: written("I would rather not say."))
+    with pytest.raises(EndpointFailed, match=r'no number for Humanness.*"I would rather not say."'):
         scorer("cpdscore_detail").score([turn(f"Clock {number}.") for number in range(50)])
-    assert len(made.asked) == 8
+    assert len(made.asked) == 3
 
 
 def test_a_written_answer_is_read_with_all_its_aspects(at: At) -> None:
@@ -114,11 +124,12 @@ def test_what_cannot_be_read_is_asked_again_twice_and_then_left_out_of_the_mean(
 
 
 def test_a_response_no_answer_about_which_can_be_read_has_no_score_and_says_how_the_answer_begins(at: At) -> None:
-    at(lambda call: written("As a language model " * 50))
+    words = "As a language model " * 50
+    at(lambda call: written("- Humanness: 4" if "Tea." in said(call) else words))
     judge = scorer("cpdscore_detail[scoring=answer]")
-    (score,) = judge.score([turn("Clocks.")])
+    _, score = judge.score([turn("Tea."), turn("Clocks.")])
     assert reason(score) == "no answer could be read, asked 3 times"
-    assert judge.account().traces[0]["said"] == ("As a language model " * 50)[:200]
+    assert judge.account().traces[1]["said"] == ("As a language model " * 50)[:200]
 
 
 def test_an_answer_read_at_the_second_time_counts(at: At) -> None:
@@ -240,7 +251,7 @@ def test_the_payer_is_told_to_the_desk(at: At) -> None:
 
 
 def test_progress_is_told_in_examples_however_many_calls_they_take(at: At) -> None:
-    at(lambda call: written("?"))
+    at(lambda call: written("?" if call.sample and not call.ask else "- Humanness: 4"))
     told: list[int] = []
     scorer("cpdscore_detail[samples=2,scoring=answer]").score([turn("One."), turn("Two.")], told.append)
     assert told == sorted(told)
