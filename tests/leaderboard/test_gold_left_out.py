@@ -176,13 +176,13 @@ def test_every_surface_leaves_the_reference_responses_out_and_says_so(version: C
     answer = client.get("/api/v1/corpora/small/correlations").json()
     assert answer["systems_chosen"] == "without-gold"
     assert turn_r(answer["rows"]) == (pytest.approx(r), n)
-    file = client.get("/corpora/small/metrics/?download=metrics.csv")
+    file = client.get("/corpora/small/metrics/?download=metric-leaderboard.csv")
     assert "systems:without-gold" in file.content.decode()
     compared = printed("compare", metrics="word_f1,bleu_4", level="turn", permutations=20)
     assert (compared["systems_chosen"], compared["rows"][0]["n"]) == ("without-gold", n)
     report = contents_of(version, "overall")
     assert all("systems:without-gold" in one for one in report.signatures)
-    points = client.get("/corpora/small/metrics/plots/?metric=word_f1&download=scatter-turn.csv").content.decode()
+    points = client.get("/corpora/small/metrics/plots/?metric=word_f1&download=scatter-turn-data.csv").content.decode()
     assert len(list(csv.DictReader(points.splitlines()))) == n
 
 
