@@ -17,7 +17,7 @@ from annotations.page import asks_for_headers_alone
 from annotations.queries import NotFound
 from annotations.rest.access import Token
 from annotations.rest.problems import Refused
-from annotations.rest.texts import Figure
+from annotations.rest.texts import Figure, Text
 from annotations.roles import is_organiser
 from leaderboard import queries
 from leaderboard.analyses import look, whole
@@ -72,8 +72,9 @@ class Correlations(Computed):
 
 class CorrelationWish(AspectWish):
     level: Literal["turn", "dialogue", "system", "all"] = Field("all", description="Of the rows that come back.")
-    systems: str | None = Field(
+    systems: Text | None = Field(
         None,
+        max_length=200,
         description="all, without-gold (without systems whose responses are the references), without-people (without "
         "these and people), or another choice of the leaderboard. Default: without-gold where there are such systems.",
     )
@@ -96,7 +97,9 @@ def get_correlations(
     try:
         found = look(version, "correlations", aspect=aspect, systems=wish.systems)
     except NotFound as unknown:
-        raise Refused(404, str(unknown), code="not_found") from None
+        raise Refused(
+            422, str(unknown), code="systems", errors=[{"field": "query.systems", "message": str(unknown)}]
+        ) from None
     answer = found.answer
     if answer is None:
         return not_yet(found, response)

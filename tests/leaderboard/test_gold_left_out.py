@@ -198,7 +198,7 @@ def test_gold_comes_back_when_all_systems_are_asked_for(version: CorpusVersion, 
     client.get(address)
     compute_waiting()
     assert turn_r(client.get(address).json()["rows"]) == (pytest.approx(r), n)
-    assert client.get("/api/v1/corpora/small/correlations?systems=best").status_code == 404
+    assert client.get("/api/v1/corpora/small/correlations?systems=best").status_code == 422
     assert client.get("/corpora/small/metrics/?systems=best").status_code == 404
 
 
