@@ -14,8 +14,10 @@ from pydantic import Field
 from annotations.api import AspectWish, CorpusPlace, VersionWish, aspect_of, version_of
 from annotations.models import CorpusVersion
 from annotations.page import asks_for_headers_alone
+from annotations.queries import NotFound
 from annotations.rest.access import Token
-from annotations.rest.texts import Figure
+from annotations.rest.problems import Refused
+from annotations.rest.texts import Figure, Text
 from annotations.roles import is_organiser
 from leaderboard import queries
 from leaderboard.analyses import look, whole
@@ -58,6 +60,10 @@ class CorrelationRow(Schema):
 
 class Correlations(Computed):
     systems: list[str] = Field(description="The systems that were compared.")
+    systems_chosen: str = Field(
+        description="The choice of systems, for all metrics alike; by default without-gold where a system's responses "
+        "are the references, else all."
+    )
     human_ceiling: dict[str, dict[str, Any]] = Field(
         description="By level and coefficient: how far one person agrees with the mean of the others; intervals: `ci`."
     )
@@ -66,6 +72,12 @@ class Correlations(Computed):
 
 class CorrelationWish(AspectWish):
     level: Literal["turn", "dialogue", "system", "all"] = Field("all", description="Of the rows that come back.")
+    systems: Text | None = Field(
+        None,
+        max_length=200,
+        description="all, without-gold (without systems whose responses are the references), without-people (without "
+        "these and people), or another choice of the leaderboard. Default: without-gold where there are such systems.",
+    )
 
 
 @router.get(
@@ -82,7 +94,12 @@ def get_correlations(
     answer is 202: ask again."""
     version = version_of(request, place.slug, wish)
     aspect = aspect_of(version, wish.aspect)
-    found = look(version, "correlations", aspect=aspect)
+    try:
+        found = look(version, "correlations", aspect=aspect, systems=wish.systems)
+    except NotFound as unknown:
+        raise Refused(
+            422, str(unknown), code="systems", errors=[{"field": "query.systems", "message": str(unknown)}]
+        ) from None
     answer = found.answer
     if answer is None:
         return not_yet(found, response)

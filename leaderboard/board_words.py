@@ -16,8 +16,9 @@ def who_handed_in(submitted: dict[str, str]) -> str:
 def board_signature(document: dict[str, Any]) -> str:
     """``ci`` names how the document's intervals are made, where it is not the percentile bootstrap."""
     method = document.get("ci", "percentile95-bootstrap-over-dialogues")
+    systems = f"|systems:{document['systems_chosen']}" if "systems_chosen" in document else ""
     return (
-        f"corpus:{document['corpus']}|corpus_version:{document['corpus_version']}|aspect:{document['aspect']}"
+        f"corpus:{document['corpus']}|corpus_version:{document['corpus_version']}|aspect:{document['aspect']}{systems}"
         f"|ci:{method}|resamples:{document['resamples']}|seed:{document['seed']}"
     )
 

@@ -89,6 +89,7 @@ def answer_of(version: CorpusVersion, kind: str, **parameters: Any) -> dict[str,
     """The answer for the present data: read where it is stored, else computed in this process, and stored where nobody
     else is at it. For workers and commands, whose answers are made from others; a page calls ``look``."""
     asked = all_kinds()[kind]
+    parameters = asked.resolved(version, parameters)
     wanted = wanted_of(asked, version, parameters)
     row = _row(version, kind, parameters)
     if row is None or not is_of(row, wanted):

@@ -32,7 +32,11 @@ class Kind:
     that of statistics (``code``), where answers depend on more (drawings). ``kept_up``: for how long after a look
     workers make it anew by themselves when its data change. ``for_files``: the key of the document that only files and
     the API need; pages read the answer without it (``look.whole`` with it). ``of_pairs``: there are as many answers as
-    pairs of systems or metrics, thousands of them, so that only some are kept and only some may wait at a time."""
+    pairs of systems or metrics, thousands of them, so that only some are kept and only some may wait at a time.
+
+    ``compares_metrics``: it is over the systems of a choice, which the question always names (``resolve_choice``), so
+    that no two surfaces differ by default.
+    """
 
     name: str
     compute: Compute
@@ -41,6 +45,14 @@ class Kind:
     kept_up: timedelta = KEPT_UP
     for_files: str = ""
     of_pairs: bool = False
+    compares_metrics: bool = False
+
+    def resolved(self, version: CorpusVersion, parameters: dict[str, Any]) -> dict[str, Any]:
+        """The parameters as they are stored, with the choice of systems that they come to."""
+        if not self.compares_metrics:
+            return parameters
+        resolve = import_module("leaderboard.queries.system_choice").resolve_choice
+        return parameters | {"systems": resolve(version, parameters.get("systems"))}
 
 
 _known: dict[str, Kind] = {}
@@ -69,6 +81,8 @@ def _of(path: str) -> Callable[..., Any]:
     return called
 
 
+_COMPARE_METRICS = {"correlations", "comparisons", "metric-correlations", "misleading-metrics", "disagreement"}
+
 for _name, _path in {
     "correlations": "leaderboard.queries.metric_leaderboard:metric_leaderboard",
     "comparisons": "leaderboard.queries.comparisons:comparisons",
@@ -85,7 +99,7 @@ for _name, _path in {
     "prediction-powered": "leaderboard.queries.prediction_powered:prediction_powered",
     "judge-hygiene": "leaderboard.queries.judge_hygiene:judge_hygiene",
 }.items():
-    register(Kind(_name, _of(_path)))
+    register(Kind(_name, _of(_path), compares_metrics=_name in _COMPARE_METRICS))
 
 register(Kind("agreement", _of("leaderboard.queries.standing:agreement"), for_files="all_pairs"))
 register(
@@ -101,12 +115,23 @@ for _name, _path, _drawn_by, _for_files in (
     ("metric-pair-scatter", "leaderboard.metric_pairs.plots:pair_scatter_documents", DRAWN_BY, "points"),
     ("system-pair", "leaderboard.queries.system_pair:system_pair", "", ""),
 ):
-    register(Kind(_name, _of(_path), made_by=_drawn_by, kept_up=PAIRS_KEPT_UP, for_files=_for_files, of_pairs=True))
+    register(
+        Kind(
+            _name,
+            _of(_path),
+            made_by=_drawn_by,
+            kept_up=PAIRS_KEPT_UP,
+            for_files=_for_files,
+            of_pairs=True,
+            compares_metrics=_name.startswith("metric-"),
+        )
+    )
 register(
     Kind(
         "scatter",
         _of("leaderboard.metric_boards.scatter_plots:scatter_documents"),
         made_by=DRAWN_BY,
         for_files="points",
+        compares_metrics=True,
     )
 )

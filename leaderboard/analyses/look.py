@@ -86,11 +86,13 @@ class Look:
 
 
 def look(version: CorpusVersion, kind: str, **parameters: Any) -> Look:
-    """The stored answer of this kind. Parameters are JSON values; they and the version are what the row is found by.
+    """The stored answer of this kind. Parameters are JSON values; they (as ``Kind.resolved`` completes them) and the
+    version are what the row is found by.
 
     Nothing is computed here. Where the answer is missing, or of older data, a worker is asked for it.
     """
     asked = all_kinds()[kind]
+    parameters = asked.resolved(version, parameters)
     wanted = wanted_of(asked, version, parameters)
     question = question_of(parameters)
     row = _stored(version, kind, question)

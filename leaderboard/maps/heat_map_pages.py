@@ -18,6 +18,8 @@ from leaderboard.analyses.pages import waiting_page
 from leaderboard.corpus_context import corpus_context
 from leaderboard.maps.heat_tables import COEFFICIENT_WORDS, Comparisons, Correlations
 from leaderboard.maps.words import ahead_words, alike_words
+from leaderboard.queries.system_choice import system_choices
+from leaderboard.system_sets import system_note, systems_or_404
 
 SHOWN = {"correlation": "how far two metrics say the same", "significance": "which metric follows people better"}
 LEVELS = ("turn", "dialogue", "system")
@@ -33,6 +35,8 @@ def heat_map(request: HttpRequest, slug: str) -> HttpResponse:
     order = _chosen(request, "order", ORDERS)
     level = _chosen(request, "level", LEVELS, "")
     coefficient = _chosen(request, "coefficient", COEFFICIENT_WORDS)
+    systems = systems_or_404(request, version)
+    plots = {"version": version.number, "aspect": aspect, "systems": systems}
     context: dict[str, Any] = {
         **corpus_context(version, "metrics", aspect),
         "shown": shown,
@@ -41,16 +45,19 @@ def heat_map(request: HttpRequest, slug: str) -> HttpResponse:
         "shown_choices": SHOWN.items(),
         "order_choices": (ORDERS if shown == "correlation" else BEST_FIRST).items(),
         "level_choices": LEVELS,
-        "plots_url": f"{reverse('scatter', args=[slug])}?{urlencode({'version': version.number, 'aspect': aspect})}",
+        "plots_url": f"{reverse('scatter', args=[slug])}?{urlencode(plots)}",
+        "systems": systems,
+        "system_choices": [(one.key, f"{one.label} ({len(one.systems)})") for one in system_choices(version)],
+        "system_note": system_note(version, systems),
     }
     if shown == "correlation":
-        found = look(version, "metric-correlations")
+        found = look(version, "metric-correlations", systems=systems)
     else:
-        found = look(version, "comparisons", aspect=aspect, level=level or LEVELS[0])
+        found = look(version, "comparisons", aspect=aspect, level=level or LEVELS[0], systems=systems)
     context |= {"level": level or LEVELS[0], "look": found}
     if found.answer is None:
         return waiting_page(request, context, found, page_name="Heat map of metrics", below_tab=True)
-    context |= {"analysis": found, "written_from": (found.stored, aspect, str(version.number))}
+    context |= {"analysis": found, "written_from": (found.stored, aspect, str(version.number), systems)}
     context |= (_correlations if shown == "correlation" else _comparisons)(found.answer, level, context)
     files = context["files"]() if "download" in request.GET and "files" in context else ()
     return page(request, "leaderboard/heat_map.html", context, files)

@@ -39,8 +39,9 @@ class Correlations:
     def signature(self) -> str:
         document = self.document
         return (
-            f"{document['corpus']} {document['corpus_version']}, {self.level} level, {document['resamples']} draws of "
-            f"dialogues, seed {document['seed']}"
+            f"{document['corpus']} {document['corpus_version']}, "
+            f"systems:{document['systems_chosen']}, {self.level} level, "
+            f"{document['resamples']} draws of dialogues, seed {document['seed']}"
         )
 
     def between(self, one: int, other: int) -> tuple[Estimate, int]:
@@ -148,7 +149,13 @@ class Comparisons:
     @property
     def signature(self) -> str:
         document = self.document
-        parts = [document.get("method", ""), f"{document['permutations']} permutations", f"seed {document['seed']}"]
+        systems = document.get("systems_chosen", "")
+        parts = [
+            document.get("method", ""),
+            f"systems:{systems}" if systems else "",
+            f"{document['permutations']} permutations",
+            f"seed {document['seed']}",
+        ]
         return ", ".join(part for part in parts if part)
 
     def lead(self, number: int) -> float:

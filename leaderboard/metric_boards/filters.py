@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -120,15 +120,15 @@ class BoardWish:
         return needs is not None and NEEDS[self.needs][1](needs)
 
 
-def wish_of(asked: Mapping[str, str], systems: Sequence[str], document: Mapping[str, Any] | None = None) -> BoardWish:
-    """From an address. Without a level it is the first of the document at which a metric has a value. Raises
-    ``UnknownWish``."""
+def wish_of(asked: Mapping[str, str], systems: str, document: Mapping[str, Any] | None = None) -> BoardWish:
+    """From an address whose choice of systems was resolved (``resolve_choice``). Without a level it is the first of the
+    document at which a metric has a value. Raises ``UnknownWish``."""
     coefficient = _one_of(asked, "coefficient", "pearson", COEFFICIENT_NAMES)
     return BoardWish(
         level=_one_of(asked, "level", first_level(document, coefficient), ("turn", "dialogue", "system")),
         coefficient=coefficient,
         variant=_one_of(asked, "variant", GLOBAL, VARIANTS),
-        systems=_one_of(asked, "systems", ALL, systems),
+        systems=systems,
         needs=_one_of(asked, "needs", ANY, (ANY, *NEEDS)),
         method=_one_of(asked, "method", ANY, (ANY, *METHODS)),
         origin=_one_of(asked, "origin", ANY, (ANY, *ORIGINS)),

@@ -29,6 +29,7 @@ from leaderboard.metric_boards.plots import forest_figure
 from leaderboard.metric_requests import comparisons_asked, correlations_asked
 from leaderboard.queries.system_choice import system_choices
 from leaderboard.stored_figures import figure_of, table_for_file
+from leaderboard.system_sets import system_note, systems_or_404
 from workers.metric_list import page_of
 from workers.metrics.registry import all_metrics
 
@@ -39,14 +40,14 @@ PLOTS = "Plots"
 def metrics(request: HttpRequest, slug: str) -> HttpResponse:
     version = version_or_404(request, slug)
     aspect = aspect_or_404(request, version)
-    choices = system_choices(version)
-    keys = [one.key for one in choices]
-    found = look(version, "correlations", **correlations_asked(aspect, _wish(request, keys).systems))
+    systems = systems_or_404(request, version)
+    _wish(request, systems)  # what it does not have is refused before anything is computed
+    found = look(version, "correlations", **correlations_asked(aspect, systems))
     context: dict[str, Any] = corpus_context(version, "metrics", aspect)
     if found.answer is None:
         return waiting_page(request, context, found, page_name="Metric leaderboard")
     whole = found.answer
-    wish = _wish(request, keys, whole)
+    wish = _wish(request, systems, whole)
     document = kept(whole, wish)
     compared, letters = _letters(version, aspect, wish, whole)
     no_letters = why_no_letters(compared.answer if compared else None, wish.coefficient)
@@ -68,7 +69,8 @@ def metrics(request: HttpRequest, slug: str) -> HttpResponse:
         "analysis": found,
         "compared": compared,
         "wish": wish,
-        "form": filter_form(whole, wish, aspect, version.aspects, choices),
+        "form": filter_form(whole, wish, aspect, version.aspects, system_choices(version)),
+        "system_note": system_note(version, systems),
         "headline": headline(document, wish, letters),
         "table": table,
         "columns": cache(lambda: shown_columns(table().table, wish, document)),
@@ -77,7 +79,7 @@ def metrics(request: HttpRequest, slug: str) -> HttpResponse:
         "figure": figure,
         "left_out": _count(whole) - _count(document),
         "metric": metric,
-        "plots_query": _plots_query(version, aspect, metric),
+        "plots_query": _plots_query(version, aspect, metric, systems),
         "metric_page": "" if comes else _metric_page(metric, version),
         "judges": inspector_links(version, (row["metric"] for row in document["rows"]), aspect),
         "has_metrics": bool(whole["rows"]),
@@ -93,7 +95,7 @@ def _registered() -> str:
     return " ".join(f"{metric.name} {metric.version}" for metric in all_metrics().values())
 
 
-def _wish(request: HttpRequest, systems: list[str], document: dict[str, Any] | None = None) -> BoardWish:
+def _wish(request: HttpRequest, systems: str, document: dict[str, Any] | None = None) -> BoardWish:
     try:
         return wish_of(request.GET, systems, document)
     except UnknownWish as unknown:
@@ -127,8 +129,8 @@ def _metric_page(configuration: str, version: CorpusVersion) -> str:
     return f"{address}{'&' if '?' in address else '?'}{urlencode({'corpus': version.corpus.slug})}"
 
 
-def _plots_query(version: CorpusVersion, aspect: str, metric: str) -> str:
-    return urlencode({"metric": metric, "aspect": aspect, "version": version.number})
+def _plots_query(version: CorpusVersion, aspect: str, metric: str, systems: str) -> str:
+    return urlencode({"metric": metric, "aspect": aspect, "version": version.number, "systems": systems})
 
 
 def _will_be_there(request: HttpRequest, found: Look) -> bool:
@@ -158,16 +160,17 @@ def scatter(request: HttpRequest, slug: str) -> HttpResponse:
     version = version_or_404(request, slug)
     aspect = aspect_or_404(request, version)
     context = corpus_context(version, "metrics", aspect)
-    correlations = look(version, "correlations", **correlations_asked(aspect))
+    systems = systems_or_404(request, version)
+    correlations = look(version, "correlations", **correlations_asked(aspect, systems))
     if correlations.answer is None:
         return waiting_page(request, context, correlations, page_name=PLOTS, below_tab=True)
     if _will_be_there(request, correlations):
         seen = replace(correlations, state="waiting", answer=None)
         return waiting_page(request, context, seen, page_name=PLOTS, below_tab=True, shows=AWAITS_NEWER)
-    metric = _chosen_metric(request, correlations.answer, wish_of({}, ["all"], correlations.answer))
+    metric = _chosen_metric(request, correlations.answer, wish_of({}, systems, correlations.answer))
     if not metric:
         raise Http404("no metric is computed on this corpus")
-    drawn = look(version, "scatter", aspect=aspect, metric=metric)
+    drawn = look(version, "scatter", aspect=aspect, metric=metric, systems=systems)
     with_points = whole(drawn) if "download" in request.GET else None
     if drawn.answer is None or ("download" in request.GET and with_points is None):
         return waiting_page(request, context, drawn, page_name=PLOTS, below_tab=True)
@@ -177,6 +180,7 @@ def scatter(request: HttpRequest, slug: str) -> HttpResponse:
     documents = drawn.answer["figures"]
     context |= {
         "metric": metric,
+        "system_note": system_note(version, systems),
         "figures": lambda: [figure_of(document) for document in documents],
         "written_from": (drawn.stored,),
     }

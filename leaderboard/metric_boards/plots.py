@@ -33,7 +33,7 @@ def forest_figure(document: Mapping[str, Any], wish: BoardWish, letters: Letters
         remark=" ".join(
             part for part in (no_ceiling, "Where lower is better, the sign is turned round." if turned else "") if part
         ),
-        signature=f"{document['corpus']} {document['corpus_version']}, {document.get('systems_chosen', 'all')} systems",
+        signature=f"{document['corpus']} {document['corpus_version']}, systems:{document.get('systems_chosen', 'all')}",
     )
 
 

@@ -8,20 +8,20 @@ import numpy as np
 
 from annotations.estimates import Estimate
 from annotations.models import CorpusVersion, Response
-from annotations.queries import select_systems
 from leaderboard import queries
 from leaderboard.analyses.computing import answer_of
 from leaderboard.estimate_cells import coverage_words
 from leaderboard.figures import Figure, Level, Point, metric_vs_human_scatter, scores_by_human
 from leaderboard.plots import ceiling_of, estimate_of
+from leaderboard.queries.system_choice import chosen_systems, resolve_choice
 from leaderboard.statistics.scores_by_human import scores_by_human as group_by_human
 from leaderboard.stored_figures import document_of, long_points
 
 
-def scatter_documents(version: CorpusVersion, aspect: str, metric: str) -> dict[str, Any]:
+def scatter_documents(version: CorpusVersion, aspect: str, metric: str, systems: str | None = None) -> dict[str, Any]:
     """``{"figures": […], "points": […]}`` as stored: the figures as they are drawn, and for files every point of those
     that have too many for a page."""
-    correlations = answer_of(version, "correlations", aspect=aspect)
+    correlations = answer_of(version, "correlations", aspect=aspect, systems=resolve_choice(version, systems))
     standing = answer_of(version, "systems", aspect=aspect)
     figures = scatter_figures(version, aspect, metric, correlations, standing)
     return {"figures": [document_of(figure) for figure in figures], "points": long_points(figures)}
@@ -31,7 +31,7 @@ def scatter_figures(
     version: CorpusVersion, aspect: str, metric: str, document: dict[str, Any], standing: dict[str, Any]
 ) -> list[Figure]:
     """Metric against human scores at each level where both exist. ``standing`` is the system leaderboard's answer."""
-    systems = select_systems(version)
+    systems = chosen_systems(version, document["systems_chosen"])
     human = queries.human_side(version, aspect, systems)
     scores = queries.chosen_metrics(queries.compared_scores(version, systems, human.order, [metric]), [metric])
     points = {

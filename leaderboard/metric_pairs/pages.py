@@ -26,8 +26,9 @@ from leaderboard.metric_boards.obstacles import obstacles
 from leaderboard.metric_pairs.comparison import comparison_table, difference_figure, drivers_table, names_of, verdicts
 from leaderboard.metric_requests import correlations_asked
 from leaderboard.queries.driving_texts import drivers_with_texts
-from leaderboard.queries.system_choice import ALL, system_choices
+from leaderboard.queries.system_choice import system_choices
 from leaderboard.stored_figures import figure_of, unpacked
+from leaderboard.system_sets import system_note, systems_or_404
 
 PAGE_NAME = "Two metrics compared"
 SIDES = ("first", "second")
@@ -40,9 +41,9 @@ def comparison(request: HttpRequest, slug: str) -> HttpResponse:
     aspect = aspect_or_404(request, version)
     if "pick" in request.GET:
         return _picked(request, slug)
-    choices = system_choices(version)
+    systems = systems_or_404(request, version)
     try:
-        wish = wish_of(request.GET, [one.key for one in choices])
+        wish = wish_of(request.GET, systems)
     except UnknownWish as unknown:
         raise Http404(str(unknown)) from None
     board = look(version, "correlations", **correlations_asked(aspect, wish.systems))
@@ -56,9 +57,10 @@ def comparison(request: HttpRequest, slug: str) -> HttpResponse:
         "metrics": metrics,
         "pair": pair,
         "wish": wish,
-        "choices": [(one.key, f"{one.label} ({len(one.systems)})") for one in choices],
+        "choices": [(one.key, f"{one.label} ({len(one.systems)})") for one in system_choices(version)],
+        "system_note": system_note(version, systems),
         "coefficients": list(COEFFICIENT_NAMES.items()),
-        "board_query": urlencode({"aspect": aspect} | ({} if wish.systems == ALL else {"systems": wish.systems})),
+        "board_query": urlencode({"aspect": aspect, "systems": systems}),
     }
     if pair is None:
         context["analysis"] = board
@@ -88,9 +90,7 @@ def _pair(request: HttpRequest, metrics: list[str]) -> tuple[str, str] | None:
 def _compared(
     request: HttpRequest, version: CorpusVersion, aspect: str, pair: tuple[str, str], context: dict[str, Any]
 ) -> HttpResponse:
-    asked = {"aspect": aspect, "first": pair[0], "second": pair[1]}
-    if context["wish"].systems != ALL:
-        asked["systems"] = context["wish"].systems
+    asked = {"aspect": aspect, "first": pair[0], "second": pair[1], "systems": context["wish"].systems}
     found = look(version, "metric-pair", **asked)
     if found.answer is None:
         return waiting_page(request, context, found, page_name=PAGE_NAME, below_tab=True)

@@ -12,12 +12,12 @@ from leaderboard.figures.figure import Level
 from leaderboard.figures.two_metrics import TwoScores, two_metrics_scatter
 from leaderboard.plots import estimate_of
 from leaderboard.queries.metric_pair_items import Common, means_of, pair_at
-from leaderboard.queries.system_choice import ALL, chosen_systems
+from leaderboard.queries.system_choice import chosen_systems, resolve_choice
 from leaderboard.stored_figures import document_of, packed
 
 
 def pair_scatter_documents(
-    version: CorpusVersion, aspect: str, first: str, second: str, systems: str = ALL
+    version: CorpusVersion, aspect: str, first: str, second: str, systems: str | None = None
 ) -> dict[str, Any]:
     """``{"figures": […], "points": […]}`` as stored: at the finest level that both have, and of systems. ``points``:
     each figure's, every one, for its file."""
@@ -29,8 +29,9 @@ def pair_scatter_documents(
 
 
 def pair_scatter_figures(
-    version: CorpusVersion, aspect: str, first: str, second: str, systems: str = ALL
+    version: CorpusVersion, aspect: str, first: str, second: str, systems: str | None = None
 ) -> list[Figure]:
+    systems = resolve_choice(version, systems)
     chosen = chosen_systems(version, systems)
     names = {system.pk: (system.name, system.position) for system in chosen}
     pair = pair_at(version, aspect, first, second, systems)
@@ -43,7 +44,7 @@ def pair_scatter_figures(
             level=cast(Level, level),
             metrics=(_axis(found, 0, first), _axis(found, 1, second)),
             between=estimate_of(found.between_systems() if level == "system" else found.between()),
-            signature=f"{version.corpus.slug} {version.label}, {systems} systems",
+            signature=f"{version.corpus.slug} {version.label}, systems:{systems}",
         )
         for level in wanted
         if isinstance(found := pair[level], Common)

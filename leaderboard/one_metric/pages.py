@@ -27,6 +27,7 @@ from leaderboard.one_metric.tables import (
     options_table,
 )
 from leaderboard.queries.disagreement import Judged, judged
+from leaderboard.system_sets import system_note, systems_or_404
 from workers.metrics.base import Metric
 from workers.metrics.configuration import Configuration, ConfigurationError, parse
 from workers.metrics.registry import all_metrics
@@ -224,14 +225,20 @@ def _on_corpus(request: HttpRequest, configuration: Configuration, version: Corp
     name = version.corpus.name
     signature = f"{configuration.signature()}|corpus:{version.corpus.slug}|corpus_version:{version.label}"
     spread = look(version, "score-spread", text=text)
-    gaps = look(version, "disagreement", aspect=aspect, text=text)
+    systems = systems_or_404(request, version)
+    gaps = look(version, "disagreement", aspect=aspect, text=text, systems=systems)
     figure = None if spread.answer is None else _spread_figure(configuration, name, spread.answer, signature)
     sides = {side: _judged(version, gaps, side) for side in ("over", "under")}
     details = queries.details_of(configuration, version)
     tables = detail_tables(details, name, signature)
     figures = detail_figures(details, text, name, signature)
     gap_files = [
-        judged_table(f"{side}-rated", rows, f"Most {side}-rated by {text} on {name}", f"{signature}|aspect:{aspect}")
+        judged_table(
+            f"{side}-rated",
+            rows,
+            f"Most {side}-rated by {text} on {name}",
+            f"{signature}|aspect:{aspect}|systems:{systems}",
+        )
         for side, rows in sides.items()
         if gaps.answer
     ]
@@ -243,6 +250,7 @@ def _on_corpus(request: HttpRequest, configuration: Configuration, version: Corp
         "spread": spread.answer,
         "figure": figure,
         "gaps": gaps.answer,
+        "system_note": system_note(version, systems),
         "over": sides["over"],
         "under": sides["under"],
         "warnings": [(one.system, one.details["warning"]) for one in details if one.details.get("warning")],

@@ -8,7 +8,6 @@ from typing import Any, Literal
 import numpy as np
 
 from annotations.models import CorpusVersion, System
-from annotations.queries import select_systems
 from leaderboard.queries.compared import MetricScores, chosen_metrics
 from leaderboard.queries.defaults import SEED
 from leaderboard.queries.human_scores import (
@@ -20,7 +19,7 @@ from leaderboard.queries.human_scores import (
     placed_metrics,
 )
 from leaderboard.queries.submitted import compared_scores
-from leaderboard.queries.system_choice import ALL, chosen_systems
+from leaderboard.queries.system_choice import chosen_systems, resolve_choice
 from leaderboard.statistics.all_pairs import PairTests, all_pairs_of_items, all_pairs_of_systems
 from leaderboard.statistics.clustered_differences import Population
 from leaderboard.statistics.clustered_pairs import clustered_pairs_of_items, clustered_pairs_of_systems
@@ -51,11 +50,12 @@ TOO_FEW = (
 
 
 def comparisons(
-    version: CorpusVersion, aspect: str, level: CeilingLevel, systems: str = ALL, test: Test | None = None
+    version: CorpusVersion, aspect: str, level: CeilingLevel, systems: str | None = None, test: Test | None = None
 ) -> dict[str, Any]:
     """The stored kind: all metrics, ``systems`` by a word of ``system_choice``. See ``compared_pairs``."""
-    document = compared_pairs(version, aspect, level, None, chosen_systems(version, systems), test=test)
-    return {**document, "systems_chosen": systems}
+    key = resolve_choice(version, systems)
+    document = compared_pairs(version, aspect, level, None, chosen_systems(version, key), test=test)
+    return {**document, "systems_chosen": key}
 
 
 def compared_pairs(
@@ -78,7 +78,7 @@ def compared_pairs(
     metric's letters, 0 is "a" (``compact_letters``). ``test`` None takes the one that keeps its level, see
     docs/statistics_significance.md; ``permutations`` is 0 where it needs none.
     """
-    chosen = list(systems if systems is not None else select_systems(version))
+    chosen = list(systems if systems is not None else chosen_systems(version))
     human = human_side(version, aspect, chosen)
     scores = upright(chosen_metrics(compared_scores(version, chosen, human.order), metrics))
     used: Test = test or default_test(level, rated_systems(human, level))

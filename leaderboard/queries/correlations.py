@@ -10,7 +10,6 @@ import numpy as np
 
 from annotations.estimates import Estimate
 from annotations.models import CorpusVersion, System
-from annotations.queries import select_systems
 from annotations.rating_queries import RatedItems
 from leaderboard.queries.compared import Computed, MetricScores, chosen_metrics
 from leaderboard.queries.coverage import coverage
@@ -24,6 +23,7 @@ from leaderboard.queries.human_scores import (
 )
 from leaderboard.queries.level_scores import level_scores
 from leaderboard.queries.submitted import HandedIn, compared_scores
+from leaderboard.queries.system_choice import NAMED, chosen_systems, resolve_choice
 from leaderboard.queries.variants import Variants, corrected, split_halves, variants_of_level
 from leaderboard.statistics.human_ceiling import LEVELS, CeilingLevel, human_ceiling
 from leaderboard.statistics.levels import MetricCorrelation, correlate_items, correlate_systems
@@ -49,17 +49,22 @@ def meta_evaluation(
     redraw: Unit = "dialogues",
     interval: Method | None = None,
     variants: bool = True,
+    systems_chosen: str = NAMED,
 ) -> dict[str, Any]:
     """Correlation of every metric with people, in the form that the command prints and the page reads.
 
     What a metric did not score is left out, metric by metric, and never filled in: ``n`` says how many pairs are left,
     ``coverage`` which share of what people rated has a score. ``rated``: hold the metrics against ratings of turns
     alone, or of whole dialogues alone, where people gave both. ``redraw``, ``interval``: as ``Recipe`` has them.
-    ``variants`` False: without the averages, accuracies, split halves and corrected coefficients of
-    ``leaderboard.queries.variants``.
+    ``systems`` None: those of ``resolve_choice``, for all metrics alike; ``systems_chosen`` is what signatures call
+    systems that are given. ``variants`` False: without the averages, accuracies, split halves and corrected
+    coefficients of ``leaderboard.queries.variants``.
     """
     recipe = Recipe.of(redraw, interval, resamples, seed)
-    chosen = list(systems if systems is not None else select_systems(version))
+    if systems is None:
+        systems_chosen = resolve_choice(version)
+        systems = chosen_systems(version, systems_chosen)
+    chosen = list(systems)
     human = human_side(version, aspect, chosen)
     if rated is not None:
         human = replace(human, dialogue=None) if rated == "turn" else replace(human, turn=None)
@@ -69,12 +74,13 @@ def meta_evaluation(
     halves = split_halves(human, wanted_levels, resamples, seed) if variants else {}
     for level in wanted_levels:
         besides = variants_of_level(level, human, scores, resamples, seed) if variants else {}
-        rows += rows_of_level(version, aspect, level, human, scores, recipe, besides, halves.get(level))
+        rows += rows_of_level(version, aspect, level, human, scores, recipe, besides, halves.get(level), systems_chosen)
     return {
         "corpus": version.corpus.slug,
         "corpus_version": version.label,
         "aspect": aspect,
         "systems": [system.name for system in chosen],
+        "systems_chosen": systems_chosen,
         "resamples": resamples,
         "seed": seed,
         "ci": recipe.signature("system" if "system" in wanted_levels else "turn"),
@@ -103,6 +109,7 @@ def rows_of_level(
     recipe: Recipe,
     besides: Variants | None = None,
     reliability: dict[str, Estimate] | None = None,
+    systems_chosen: str = NAMED,
 ) -> list[dict[str, Any]]:
     """``besides``: what else the rows hold, by the metric's row; ``reliability``: of the human scores at this level."""
     found = _correlations(level, human, scores, recipe)
@@ -112,6 +119,7 @@ def rows_of_level(
             corpus=version.corpus.slug,
             corpus_version=version.label,
             aspect=aspect,
+            systems=systems_chosen,
             level=level,
             n=correlation.n,
             ci=recipe.signature(level),

@@ -15,6 +15,7 @@ from leaderboard.queries.correlations import meta_evaluation
 from leaderboard.queries.defaults import RESAMPLES, SEED
 from leaderboard.queries.paper_corpora import first_that_is_here, why_nothing
 from leaderboard.queries.people_turn_by_turn import PEOPLE, people_turn_by_turn
+from leaderboard.queries.system_choice import ALL, NAMED
 from leaderboard.statistics.human_ceiling import CeilingLevel
 from workers import queries as run_queries
 from workers.judging.worth import judge_of, worth_of
@@ -201,7 +202,15 @@ class Evaluation:
         if corpus.found:
             levels: list[CeilingLevel] = [rated, "system"]
             rows += meta_evaluation(
-                version, aspect, levels, corpus.found, corpus.systems, rated=rated, variants=False, **how
+                version,
+                aspect,
+                levels,
+                corpus.found,
+                corpus.systems,
+                rated=rated,
+                variants=False,
+                systems_chosen=ALL if len(corpus.systems) == len(select_systems(version)) else NAMED,
+                **how,
             )["rows"]
         if rated == "dialogue":
             rows += people_turn_by_turn(version, aspect, corpus.systems, **how)

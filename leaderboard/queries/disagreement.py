@@ -9,26 +9,26 @@ from typing import Any
 import numpy as np
 
 from annotations.estimates import Undefined
-from annotations.models import CorpusVersion, Dialogue, Response, System
-from annotations.queries import select_systems, shown_systems
+from annotations.models import CorpusVersion, Dialogue, Response
+from annotations.queries import shown_systems
 from leaderboard.queries.compared import MetricScores, chosen_metrics
 from leaderboard.queries.finished_runs import metric_scores
 from leaderboard.queries.human_scores import HumanSide, human_grid, human_side, metric_grid
+from leaderboard.queries.system_choice import chosen_systems, resolve_choice
 from leaderboard.statistics.over_under import Gap, OverUnder, widest_gaps
 from leaderboard.statistics.placed_scores import FloatArray
-from workers.metrics.configuration import parse
 
 WIDEST_GAPS = 10
 """Responses shown on either side."""
 
 
-def disagreement(version: CorpusVersion, aspect: str, text: str) -> dict[str, Any]:
+def disagreement(version: CorpusVersion, aspect: str, text: str, systems: str | None = None) -> dict[str, Any]:
     """The most over- and under-rated responses as JSON: of single responses where both judge these, else of a system's
     dialogues, else of systems. Names the places only: texts are read when they are shown."""
-    left_out = _compared_with_itself(text)
-    systems = [system for system in select_systems(version) if system.kind not in left_out]
-    human = human_side(version, aspect, systems)
-    scores = chosen_metrics(metric_scores(systems, len(human.order.turn_pks), [text]), [text])
+    key = resolve_choice(version, systems)
+    chosen = chosen_systems(version, key)
+    human = human_side(version, aspect, chosen)
+    scores = chosen_metrics(metric_scores(chosen, len(human.order.turn_pks), [text]), [text])
     level, metric, people, places = _compared(human, scores)
     found: OverUnder | Undefined
     if level is None:
@@ -36,21 +36,22 @@ def disagreement(version: CorpusVersion, aspect: str, text: str) -> dict[str, An
     else:
         found = widest_gaps(metric, people, higher_is_better=scores.configurations[0].higher_is_better, top=WIDEST_GAPS)
     if isinstance(found, Undefined):
-        return {"level": level or "turn", "reason": found.reason, "n": 0, "over": [], "under": []}
+        return {
+            "level": level or "turn",
+            "systems_chosen": key,
+            "reason": found.reason,
+            "n": 0,
+            "over": [],
+            "under": [],
+        }
     return {
         "level": level,
-        "without_gold": bool(left_out),
+        "systems_chosen": key,
         "reason": "",
         "n": found.n,
         "over": [_gap_document(gap, places[gap.item]) for gap in found.over],
         "under": [_gap_document(gap, places[gap.item]) for gap in found.under],
     }
-
-
-def _compared_with_itself(text: str) -> frozenset[str]:
-    """Kinds of systems that the metric would hold against their own answers: there its score says nothing."""
-    needs = parse(text).needs
-    return frozenset({System.Kind.GOLD.value}) if needs & {"reference", "human_corpus"} else frozenset()
 
 
 Place = tuple[int, int | None, int | None]

@@ -13,6 +13,7 @@ from annotations.queries import NotFound, resolve_aspect, select_systems, versio
 from leaderboard.published import fbd
 from leaderboard.queries.correlations import meta_evaluation
 from leaderboard.queries.defaults import RESAMPLES, SEED
+from leaderboard.queries.system_choice import ALL
 from workers.metrics.configuration import Configuration, parse
 from workers.models import MetricRun
 
@@ -116,6 +117,7 @@ def _column(
             resamples=resamples,
             seed=seed,
             variants=False,
+            systems_chosen=ALL,
         )
         column.rows = {row["metric"]: row for row in document["rows"]}
     return column

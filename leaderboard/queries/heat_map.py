@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from annotations.correlation import COEFFICIENTS, cluster_resamples
 from annotations.models import CorpusVersion
-from annotations.queries import select_systems
 from annotations.rating_queries import turn_order
 from leaderboard.queries.compared import MetricScores
 from leaderboard.queries.defaults import RESAMPLES, SEED
-from leaderboard.queries.gold import compares_gold_with_itself
 from leaderboard.queries.human_scores import HumanSide, metric_grid
 from leaderboard.queries.submitted import compared_scores
+from leaderboard.queries.system_choice import chosen_systems, resolve_choice
 from leaderboard.statistics.metric_by_metric import (
     MetricPair,
     correlate_metrics,
@@ -27,21 +25,23 @@ from leaderboard.statistics.placed_scores import FloatArray, system_sums
 
 METHOD = (
     "percentile bootstrap over dialogues for Pearson's r; a pair is over what both metrics scored, rated by people or "
-    "not; where lower is better the scores are negated, so that metrics which agree correlate positively; gold "
-    "answers are left out where a metric would hold them against themselves"
+    "not; where lower is better the scores are negated, so that metrics which agree correlate positively"
 )
 
 
-def metric_correlations(version: CorpusVersion, *, resamples: int = RESAMPLES, seed: int = SEED) -> dict[str, Any]:
+def metric_correlations(
+    version: CorpusVersion, systems: str | None = None, *, resamples: int = RESAMPLES, seed: int = SEED
+) -> dict[str, Any]:
     """Correlation of every metric with every other at the turn, dialogue and system level, as JSON.
 
     ``levels[level]``: ``metrics`` (numbers of those that have scores there), ``pairs`` of ``{"first", "second", "n",
     "pearson", "spearman", "kendall"}`` and ``order[coefficient]``, the numbers with similar metrics side by side.
     """
-    systems = select_systems(version)
+    key = resolve_choice(version, systems)
+    chosen = chosen_systems(version, key)
     order = turn_order(version)
-    scores = _without_gold_against_itself(compared_scores(version, systems, order))
-    human = HumanSide(tuple(systems), order, None, None)  # people are not asked here; the places are what is needed
+    scores = compared_scores(version, chosen, order)
+    human = HumanSide(tuple(chosen), order, None, None)  # people are not asked here; the places are what is needed
     sign = np.array([1.0 if one.higher_is_better else -1.0 for one in scores.configurations])
     levels: dict[str, dict[str, Any]] = {}
     of_level: dict[str, Callable[[], tuple[list[int], list[MetricPair]]]] = {
@@ -56,6 +56,7 @@ def metric_correlations(version: CorpusVersion, *, resamples: int = RESAMPLES, s
     return {
         "corpus": version.corpus.slug,
         "corpus_version": version.label,
+        "systems_chosen": key,
         "resamples": resamples,
         "seed": seed,
         "method": METHOD,
@@ -63,24 +64,12 @@ def metric_correlations(version: CorpusVersion, *, resamples: int = RESAMPLES, s
             {
                 "metric": one.text,
                 "higher_is_better": one.higher_is_better,
-                "signature": one.signature(corpus=version.corpus.slug, corpus_version=version.label),
+                "signature": one.signature(corpus=version.corpus.slug, corpus_version=version.label, systems=key),
             }
             for one in scores.configurations
         ],
         "levels": levels,
     }
-
-
-def _without_gold_against_itself(scores: MetricScores) -> MetricScores:
-    """The best score there is for every gold answer would make all metrics with references look alike."""
-    turn, system = scores.turn.copy(), scores.system.copy()
-    dialogue = None if scores.dialogue is None else scores.dialogue.copy()
-    for row, metric in enumerate(scores.configurations):
-        for place, one in enumerate(scores.systems):
-            if compares_gold_with_itself(metric, one):
-                for values in (turn, system, *(() if dialogue is None else (dialogue,))):
-                    values[row, place] = np.nan
-    return replace(scores, turn=turn, system=system, dialogue=dialogue)
 
 
 def _of_turns(

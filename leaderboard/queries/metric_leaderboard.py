@@ -7,13 +7,13 @@ from typing import Any
 from annotations.models import CorpusVersion
 from leaderboard.queries.correlations import meta_evaluation
 from leaderboard.queries.cost import costs
-from leaderboard.queries.system_choice import ALL, chosen_systems
+from leaderboard.queries.system_choice import chosen_systems, resolve_choice
 
 
-def metric_leaderboard(version: CorpusVersion, aspect: str, systems: str = ALL) -> dict[str, Any]:
-    """``meta_evaluation`` with ``"cost": {metric: …}`` (see ``costs``) and ``"systems_chosen"``: all, agents, …"""
-    chosen = chosen_systems(version, systems)
-    document = meta_evaluation(version, aspect, systems=chosen)
-    document["systems_chosen"] = systems
+def metric_leaderboard(version: CorpusVersion, aspect: str, systems: str | None = None) -> dict[str, Any]:
+    """``meta_evaluation`` with ``"cost": {metric: …}`` (see ``costs``) and ``"systems_chosen"``: without-gold, …"""
+    key = resolve_choice(version, systems)
+    chosen = chosen_systems(version, key)
+    document = meta_evaluation(version, aspect, systems=chosen, systems_chosen=key)
     document["cost"] = costs(version, chosen, (row["metric"] for row in document["rows"]))
     return document

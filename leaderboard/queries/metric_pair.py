@@ -13,7 +13,7 @@ from annotations.models import CorpusVersion
 from leaderboard.queries.defaults import RESAMPLES, SEED
 from leaderboard.queries.metric_pair_items import Common, common_at, means_of, pair_sides
 from leaderboard.queries.metric_pair_tests import COEFFICIENTS, PERMUTATIONS, advised, item_tests, system_tests
-from leaderboard.queries.system_choice import ALL
+from leaderboard.queries.system_choice import resolve_choice
 from leaderboard.statistics.correlation_difference import difference_over_items, difference_over_systems
 from leaderboard.statistics.driving_items import DrivingItem, driving_items
 from leaderboard.statistics.human_ceiling import LEVELS, CeilingLevel
@@ -24,7 +24,9 @@ TOP = 8
 """Items shown on either side."""
 
 
-def metric_pair(version: CorpusVersion, aspect: str, first: str, second: str, systems: str = ALL) -> dict[str, Any]:
+def metric_pair(
+    version: CorpusVersion, aspect: str, first: str, second: str, systems: str | None = None
+) -> dict[str, Any]:
     """A document of two metrics by their configurations' texts; raises NotFound for one that is not computed here.
 
     ``levels``: by level ``{"n", "reason", "groups", "between", "advised", "method", "population", "coefficients":
@@ -34,13 +36,14 @@ def metric_pair(version: CorpusVersion, aspect: str, first: str, second: str, sy
     where the difference comes from; see ``driving_items``. It names the places only: texts are read when they are
     shown.
     """
-    human, scores = pair_sides(version, aspect, first, second, systems)
+    key = resolve_choice(version, systems)
+    human, scores = pair_sides(version, aspect, first, second, key)
     found = {level: common_at(human, scores, level) for level in LEVELS}
     return {
         "corpus": version.corpus.slug,
         "corpus_version": version.label,
         "aspect": aspect,
-        "systems_chosen": systems,
+        "systems_chosen": key,
         "metrics": [
             {"metric": one.text, "higher_is_better": one.higher_is_better, "signature": one.signature()}
             for one in scores.configurations

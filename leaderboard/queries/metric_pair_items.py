@@ -14,7 +14,7 @@ from leaderboard.queries.compared import MetricScores, chosen_metrics
 from leaderboard.queries.defaults import RESAMPLES, SEED
 from leaderboard.queries.human_scores import HumanSide, human_grid, human_side, metric_grid
 from leaderboard.queries.submitted import compared_scores
-from leaderboard.queries.system_choice import ALL, chosen_systems
+from leaderboard.queries.system_choice import chosen_systems
 from leaderboard.statistics.levels import correlate_items
 from leaderboard.statistics.placed_scores import FloatArray, IntArray, system_sums
 
@@ -55,7 +55,7 @@ class Common:
 
 
 def pair_at(
-    version: CorpusVersion, aspect: str, first: str, second: str, systems: str = ALL
+    version: CorpusVersion, aspect: str, first: str, second: str, systems: str | None = None
 ) -> dict[str, Common | Undefined]:
     """What is compared at each level; of the system level the items whose means are compared."""
     human, scores = pair_sides(version, aspect, first, second, systems)
@@ -71,7 +71,7 @@ def means_of(found: Common) -> tuple[FloatArray, FloatArray, FloatArray]:
 
 
 def pair_sides(
-    version: CorpusVersion, aspect: str, first: str, second: str, systems: str
+    version: CorpusVersion, aspect: str, first: str, second: str, systems: str | None
 ) -> tuple[HumanSide, MetricScores]:
     chosen = chosen_systems(version, systems)
     human = human_side(version, aspect, chosen)

@@ -9,7 +9,6 @@ import numpy as np
 
 from annotations.estimates import Estimate
 from annotations.models import CorpusVersion, System
-from annotations.queries import select_systems
 from leaderboard.queries.compared import MetricScores, chosen_metrics
 from leaderboard.queries.comparisons import (
     aligned,
@@ -22,6 +21,7 @@ from leaderboard.queries.comparisons import (
 from leaderboard.queries.defaults import SEED
 from leaderboard.queries.human_scores import HumanSide, human_side
 from leaderboard.queries.submitted import compared_scores
+from leaderboard.queries.system_choice import NAMED, chosen_systems, resolve_choice
 from leaderboard.statistics.all_pairs import PairTests, all_pairs_of_systems, correlation_of_means, means_of
 from leaderboard.statistics.clustered_differences import Population
 from leaderboard.statistics.clustered_pairs import clustered_pairs_of_items, clustered_pairs_of_systems
@@ -46,6 +46,7 @@ def pair_tests(
     *,
     permutations: int = 1000,
     seed: int = SEED,
+    systems_chosen: str = NAMED,
 ) -> dict[str, Any]:
     """``levels``: ``[{"level", "n", "coefficient", "first", "second", "difference", "tests": {test: p}, "advised"}]``.
 
@@ -53,7 +54,10 @@ def pair_tests(
     estimates whose value is p, or which say why there is none: perm-sys, perm-input, perm-both; for Pearson's r also
     jackknife-dialogues and jackknife-both, at system level williams. ``advised`` is the one that keeps its level.
     """
-    chosen = list(systems if systems is not None else select_systems(version))
+    if systems is None:
+        systems_chosen = resolve_choice(version)
+        systems = chosen_systems(version, systems_chosen)
+    chosen = list(systems)
     human = human_side(version, aspect, chosen)
     scores = upright(chosen_metrics(compared_scores(version, chosen, human.order), metrics))
     rows = []
@@ -64,6 +68,7 @@ def pair_tests(
         "corpus_version": version.label,
         "aspect": aspect,
         "systems": [system.name for system in chosen],
+        "systems_chosen": systems_chosen,
         "metrics": list(scores.texts),
         "permutations": permutations,
         "seed": seed,

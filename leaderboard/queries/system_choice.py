@@ -1,7 +1,11 @@
-"""Which systems a board is about: all, agents only, or those of a round or track that a challenge published.
+"""Which systems a board is about: all, those without the reference responses, or those of a round or track.
 
-A choice is a short text, since it stands in addresses and in the parameters of stored answers. Whoever knows of more
-choices than the corpus does (challenges) registers a source of them.
+A choice is a short text, since it stands in addresses, in signatures and in the parameters of stored answers. Apps that
+know of more choices than the corpus does (challenges) register a source of them.
+
+Metrics are compared on the systems of one choice, ``resolve_choice``. Its default leaves out systems whose responses
+are the references, for all metrics alike: a metric with references scores them with its maximum, which would then
+count as agreement with people.
 """
 
 from __future__ import annotations
@@ -12,8 +16,13 @@ from dataclasses import dataclass
 from annotations.models import CorpusVersion, System
 from annotations.prepared import Given, Prepared
 from annotations.queries import NotFound, select_systems
+from leaderboard.queries.gold import gold_systems
 
-ALL, AGENTS = "all", "agents"
+ALL, WITHOUT_GOLD, WITHOUT_PEOPLE = "all", "without-gold", "without-people"
+NAMED = "named"
+"""In signatures: systems that somebody named one by one."""
+_FORMER_NAMES = {"agents": WITHOUT_PEOPLE}
+"""They stand in addresses that people kept."""
 
 
 @dataclass(frozen=True)
@@ -42,23 +51,76 @@ _SHOWN_KINDS = Prepared(
 
 
 def system_choices(version: CorpusVersion) -> list[SystemChoice]:
-    """All first. A choice that would leave no system, or leave all, is not offered."""
-    kinds = dict(_SHOWN_KINDS.tuples(version=version.pk))
-    shown = tuple(kinds)
-    agents = tuple(pk for pk, kind in kinds.items() if kind in (System.Kind.AGENT, System.Kind.BASELINE))
-    found = [SystemChoice(AGENTS, "without people and gold answers", agents)]
-    for source in _sources:
-        found += source(version, shown)
-    everything = SystemChoice(ALL, "all systems", shown)
-    return [everything, *(one for one in found if 0 < len(one.systems) < len(shown))]
+    """All first. A choice that leaves no system, or the same systems as an earlier one, is not offered."""
+    return _distinct(_all_choices(version))
 
 
-def chosen_systems(version: CorpusVersion, key: str) -> list[System]:
+def resolve_choice(version: CorpusVersion, key: str | None = None) -> str:
+    """The choice of systems on which metrics are compared, as it stands in signatures and stored questions.
+
+    Args:
+        key: what was asked for; nothing: the default, ``without-gold`` where a shown system is gold, else ``all``.
+
+    Returns:
+        The key of one of ``system_choices``: a choice that leaves out nothing is called ``all``.
+
+    Raises:
+        NotFound: the corpus does not have such a choice.
+    """
+    found = _all_choices(version)
+    offered = _distinct(found)
+    wanted = _FORMER_NAMES.get(key, key) if key else WITHOUT_GOLD
+    if any(one.key == wanted for one in offered):
+        return wanted
+    systems = {one.key: one.systems for one in found}.get(wanted)
+    for one in offered:
+        if one.systems == systems:
+            return one.key
+    if not key:
+        return ALL
+    raise NotFound(
+        f"{version.corpus.slug} has no choice of systems {key!r}. Choices: {', '.join(one.key for one in offered)}"
+    )
+
+
+def left_out_of(version: CorpusVersion, key: str) -> list[str]:
+    """Names of the shown systems that a choice leaves out."""
+    chosen = {system.pk for system in chosen_systems(version, key)}
+    return [system.name for system in select_systems(version) if system.pk not in chosen]
+
+
+def chosen_systems(version: CorpusVersion, key: str | None = None) -> list[System]:
     """Raises NotFound for a choice that this corpus does not have."""
     if key == ALL:
         return select_systems(version)
-    for one in system_choices(version):
-        if one.key == key:
-            chosen = frozenset(one.systems)
-            return [system for system in select_systems(version) if system.pk in chosen]
-    raise NotFound(f"{version.corpus.slug} has no choice of systems {key!r}")
+    resolved = resolve_choice(version, key)
+    systems = next(frozenset(one.systems) for one in system_choices(version) if one.key == resolved)
+    return [system for system in select_systems(version) if system.pk in systems]
+
+
+def _all_choices(version: CorpusVersion) -> list[SystemChoice]:
+    kinds: dict[int, str] = dict(_SHOWN_KINDS.tuples(version=version.pk))
+    shown = tuple(kinds)
+    gold = gold_systems(version, kinds)
+    without_gold = tuple(pk for pk in shown if pk not in gold)
+    without_people = tuple(pk for pk in without_gold if kinds[pk] != System.Kind.HUMAN)
+    found = [
+        SystemChoice(ALL, "All systems", shown),
+        SystemChoice(WITHOUT_GOLD, "Without the reference responses", without_gold),
+        SystemChoice(WITHOUT_PEOPLE, "Without people and reference responses", without_people),
+    ]
+    for source in _sources:
+        found += source(version, shown)
+    return found
+
+
+def _distinct(choices: list[SystemChoice]) -> list[SystemChoice]:
+    everything = choices[0]
+    seen: set[tuple[int, ...]] = {everything.systems}
+    offered = [everything]
+    for one in choices[1:]:
+        is_new = one.key not in (WITHOUT_GOLD, WITHOUT_PEOPLE) or one.systems not in seen
+        if 0 < len(one.systems) < len(everything.systems) and is_new:
+            offered.append(one)
+            seen.add(one.systems)
+    return offered

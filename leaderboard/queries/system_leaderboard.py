@@ -14,7 +14,7 @@ from leaderboard.queries.gold import compares_gold_with_itself
 from leaderboard.queries.human_scores import human_side, placed_human
 from leaderboard.queries.standing import MEANS_CI, system_standing
 from leaderboard.queries.submitted import compared_scores
-from leaderboard.queries.system_choice import ALL, chosen_systems
+from leaderboard.queries.system_choice import ALL, chosen_systems, resolve_choice
 from leaderboard.queries.time_line import handed_in_at
 from leaderboard.statistics.placed_scores import FloatArray
 from leaderboard.statistics.rank_differences import rank_differences
@@ -34,13 +34,14 @@ def system_leaderboard(version: CorpusVersion, aspect: str, systems: str = ALL) 
     return document
 
 
-def misleading_metrics(version: CorpusVersion, aspect: str, systems: str = ALL) -> dict[str, Any]:
+def misleading_metrics(version: CorpusVersion, aspect: str, systems: str | None = None) -> dict[str, Any]:
     """Every metric's places of the systems beside people's; see ``RankDifferences``.
 
     ``metrics``: ``{"metric", "higher_is_better", "placed", "misled", "worst", "rows"}``; a row is ``[position,
     people's place, best, worst, the metric's place, best, worst, difference, beyond]`` of a system that both scored,
     without the gold answers where the metric would hold them against themselves.
     """
+    systems = resolve_choice(version, systems)
     chosen = chosen_systems(version, systems)
     human = human_side(version, aspect, chosen)
     items = human.at("system")

@@ -13,6 +13,7 @@ from annotations.queries import NotFound, select_systems, version_of
 from leaderboard.published.correlations import EvaluationSet, Level
 from leaderboard.queries.correlations import meta_evaluation
 from leaderboard.queries.paper_corpora import first_that_is_here, why_nothing
+from leaderboard.queries.system_choice import ALL
 from workers import queries as run_queries
 from workers.metrics.cmn_options import told_error
 from workers.metrics.configuration import Configuration, parse, still_there
@@ -49,7 +50,7 @@ class Place:
             if self.found and self.version is not None and not self.why_nothing(level):
                 rows = meta_evaluation(
                     self.version, self.version.main_aspect, [level], self.found, self.systems,
-                    rated=level, variants=False, resamples=resamples, seed=seed,
+                    rated=level, variants=False, systems_chosen=ALL, resamples=resamples, seed=seed,
                 )["rows"]  # fmt: skip
             self.rows[level] = {row["metric"]: row for row in rows}
         return self.rows[level]

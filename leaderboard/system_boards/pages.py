@@ -22,7 +22,7 @@ from leaderboard.analyses.pages import waiting_page
 from leaderboard.corpus_context import corpus_context
 from leaderboard.figures import Figure
 from leaderboard.figures.rank_differences import RankDifference
-from leaderboard.queries.system_choice import ALL, SystemChoice, system_choices
+from leaderboard.queries.system_choice import ALL, system_choices
 from leaderboard.system_boards.board import (
     ALL_METRICS,
     COMPARE_FORM,
@@ -48,6 +48,7 @@ from leaderboard.system_boards.plots import (
     time_line_figure,
 )
 from leaderboard.system_boards.separating import separating_table, separating_words
+from leaderboard.system_sets import system_note, systems_or_404
 
 KINDS = ("agent", "human", "gold", "baseline")
 KEPT = ("version", "aspect", "systems", "kind", "metric", "profile", "sort", "columns")
@@ -69,7 +70,7 @@ def systems(request: HttpRequest, slug: str) -> HttpResponse:
     version = version_or_404(request, slug)
     aspect = aspect_or_404(request, version)
     choices = system_choices(version)
-    chosen = _choice(request, choices)
+    chosen = systems_or_404(request, version, default=ALL)
     asked = {} if chosen == ALL else {"systems": chosen}
     found = look(version, "systems", aspect=aspect, **asked)
     context: dict[str, Any] = {**corpus_context(version, "systems", aspect), "analysis": found, "look": found}
@@ -77,7 +78,8 @@ def systems(request: HttpRequest, slug: str) -> HttpResponse:
         return waiting_page(request, context, found, page_name="Systems")
     document = found.answer
     kinds = sorted({*request.GET.getlist("kind")} & {*KINDS})
-    misleading = _misleading(request, version, aspect, asked)
+    # Metrics are compared without reference responses unless all systems are asked for by name.
+    misleading = _misleading(request, version, aspect, {"systems": chosen} if request.GET.get("systems") else {})
     effects = _effects(version, aspect)
 
     corrected = _corrected(effects)
@@ -120,6 +122,7 @@ def systems(request: HttpRequest, slug: str) -> HttpResponse:
         "written_from": (found.stored, misleading.look.stored, effects.stored if effects else "", str(scale)),
         "misleading": misleading,
         "choices": choices,
+        "metrics_note": system_note(version, misleading.look.parameters["systems"]),
         "chosen": chosen,
         "kinds": [(kind, kind in kinds) for kind in KINDS if kind in present],
         "compare_form": COMPARE_FORM,
@@ -194,13 +197,6 @@ def _more_query(request: HttpRequest) -> str:
     """The board's own wishes without those of its table, whose part this is not."""
     kept = [(name, value) for name in KEPT if name not in ("sort", "columns") for value in request.GET.getlist(name)]
     return urlencode([*kept, ("part", "more")])
-
-
-def _choice(request: HttpRequest, choices: list[SystemChoice]) -> str:
-    wish = request.GET.get("systems", ALL)
-    if wish not in [one.key for one in choices]:
-        raise Http404("this corpus has no such choice of systems")
-    return wish
 
 
 def _kept(request: HttpRequest, without: str) -> list[tuple[str, str]]:

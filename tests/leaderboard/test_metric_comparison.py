@@ -130,7 +130,7 @@ def test_a_metric_of_whole_systems_is_compared_at_system_level_alone(version: Co
 
 def test_a_choice_of_systems_changes_the_numbers_and_an_unknown_one_is_refused(version: CorpusVersion) -> None:
     version.systems.filter(name="echo").update(kind=System.Kind.HUMAN)
-    assert [one.key for one in system_choices(version)] == ["all", "agents"]
+    assert [one.key for one in system_choices(version)] == ["all", "without-people"]
     assert [one.name for one in chosen_systems(version, "agents")] == list(NAMES[1:])
     assert metric_pair(version, "overall", "length", "backwards", "agents")["levels"]["system"]["n"] == 4
     with pytest.raises(NotFound, match="no choice of systems"):

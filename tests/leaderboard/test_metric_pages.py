@@ -256,15 +256,20 @@ def test_without_ratings_there_is_no_comparison_and_the_reason(client: Client, r
 
 def test_gold_answers_are_not_compared_with_themselves(client: Client, rated: Rated) -> None:
     """Word-F1 of the gold answer is 1 by its making: it would be the most over-rated response wherever people differ.
-    A metric that looks at no reference has an opinion of it as of any other."""
+    It is left out for metrics without references, too: all are held against people on the same responses."""
     version = rated(FOUR_RESPONSES, metrics="word_f1,length")
     MetricRun.objects.filter(metric="word_f1", system__name="echo").update(turn_scores=[0.1, 0.3, 0.2])
     assert queries.disagreement(version, "overall", "word_f1")["n"] == 4
     version.systems.filter(name="dull").update(kind="gold")
     assert queries.disagreement(version, "overall", "word_f1")["n"] == 3
-    assert queries.disagreement(version, "overall", "length")["n"] == 4
-    assert "The gold answers are left out" in page(client, "/metrics/word_f1/")
-    assert "The gold answers are left out" not in page(client)
+    assert queries.disagreement(version, "overall", "length")["n"] == 3
+    assert queries.disagreement(version, "overall", "length", "all")["n"] == 4
+    compute_waiting()
+    for address in ("/metrics/word_f1/", "/metrics/length/"):
+        page(client, address)
+        compute_waiting()
+        assert "Left out for all metrics: dull" in page(client, address)
+        assert "Left out" not in page(client, f"{address}?systems=all")
 
 
 def test_a_metric_that_ran_on_withheld_systems_alone_has_not_run(client: Client, rated: Rated) -> None:

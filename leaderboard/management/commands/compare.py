@@ -5,9 +5,10 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 
 from annotations.console import MAX_DRAWS, ConsoleCommand, comma_list, figure, whole_number
-from annotations.queries import NotFound, resolve_aspect, select_systems, version_of
+from annotations.queries import NotFound, resolve_aspect, version_of
 from leaderboard.queries import CORRELATION_LEVELS, named_metrics
 from leaderboard.queries.pair_tests import COEFFICIENTS, pair_tests
+from leaderboard.system_options import add_system_choice, left_out_line, systems_of
 from workers.metrics.configuration import ConfigurationError
 
 TESTS = ("perm-sys", "perm-input", "perm-both", "jackknife-dialogues", "jackknife-both", "williams")
@@ -26,6 +27,7 @@ class Command(ConsoleCommand):
         chosen = parser.add_mutually_exclusive_group()
         chosen.add_argument("--systems", type=comma_list, metavar="a,b", help="only these systems")
         chosen.add_argument("--exclude", type=comma_list, metavar="x,y", help="all but these systems")
+        add_system_choice(parser)
         parser.add_argument("--seed", type=whole_number(0), default=0)
         parser.add_argument("--metrics", metavar="a,b", required=True, help="the two metrics")
         parser.add_argument("--level", choices=[*CORRELATION_LEVELS, "all"], default="all")
@@ -36,6 +38,7 @@ class Command(ConsoleCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         try:
             version = version_of(options["corpus"])
+            systems, choice = systems_of(version, options)
             metrics = named_metrics(version, options["metrics"])
             if len(metrics) != 2:
                 raise CommandError(f"--metrics: two metrics are compared, {len(metrics)} are named")
@@ -45,9 +48,10 @@ class Command(ConsoleCommand):
                 metrics,
                 CORRELATION_LEVELS if options["level"] == "all" else [options["level"]],
                 COEFFICIENTS if options["coefficient"] == "all" else [options["coefficient"]],
-                select_systems(version, options["systems"], options["exclude"]),
+                systems,
                 permutations=options["permutations"],
                 seed=options["seed"],
+                systems_chosen=choice,
             )
         except (NotFound, ConfigurationError) as refusal:
             raise CommandError(str(refusal)) from None
@@ -60,6 +64,8 @@ class Command(ConsoleCommand):
             f"{document['corpus']} {document['corpus_version']}, {document['aspect']}: {first} − {second}, "
             f"{len(document['systems'])} systems, {document['permutations']} permutations, seed {document['seed']}"
         )
+        if line := left_out_line(version, choice):
+            self.say(line)
         for line in dict.fromkeys(
             f"* {row['level']} level: {row['method']}; speaks of {row['population']}"
             for row in document["rows"]

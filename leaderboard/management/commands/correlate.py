@@ -5,7 +5,7 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 
 from annotations.console import ConsoleCommand, add_ratings_arguments, figure, figure_with_interval
-from annotations.queries import NotFound, resolve_aspect, select_systems, version_of
+from annotations.queries import NotFound, resolve_aspect, version_of
 from annotations.tables.csv_text import csv_line
 from leaderboard.estimate_cells import LEFT_OUT, is_partial, share_in_words
 from leaderboard.papers.correlation_variants import (
@@ -20,6 +20,7 @@ from leaderboard.papers.estimate_columns import estimate_columns, estimate_value
 from leaderboard.papers.latex import correlations_to_latex
 from leaderboard.queries import CORRELATION_LEVELS, meta_evaluation, named_metrics
 from leaderboard.statistics.redraws import METHODS, UNITS
+from leaderboard.system_options import add_system_choice, left_out_line, systems_of
 from workers.metrics.configuration import ConfigurationError
 
 COEFFICIENTS = ("pearson", "spearman", "kendall")
@@ -33,6 +34,7 @@ class Command(ConsoleCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         add_ratings_arguments(parser)
+        add_system_choice(parser)
         parser.add_argument("--level", choices=[*CORRELATION_LEVELS, "all"], default="all")
         parser.add_argument("--metrics", metavar="a,b", default="", help="default: all that are computed or submitted")
         parser.add_argument(
@@ -61,16 +63,18 @@ class Command(ConsoleCommand):
             raise CommandError("--redraw both draws dialogues and systems: --interval percentile is the one for it")
         try:
             version = version_of(options["corpus"])
+            systems, choice = systems_of(version, options)
             document = meta_evaluation(
                 version,
                 resolve_aspect(version, options["aspect"]),
                 CORRELATION_LEVELS if options["level"] == "all" else [options["level"]],
                 named_metrics(version, options["metrics"]) or None,
-                select_systems(version, options["systems"], options["exclude"]),
+                systems,
                 resamples=options["resamples"],
                 seed=options["seed"],
                 redraw=options["redraw"],
                 interval=options["interval"],
+                systems_chosen=choice,
             )
         except (NotFound, ConfigurationError) as refusal:
             raise CommandError(str(refusal)) from None
@@ -80,6 +84,8 @@ class Command(ConsoleCommand):
             f"{document['corpus']} {document['corpus_version']}, {document['aspect']}: {metrics} metrics, "
             f"{len(document['systems'])} systems, {options['resamples']} draws, seed {options['seed']}"
         )
+        if line := left_out_line(version, choice):
+            self.say(line)
         for line in _to_know(document):
             self.say(line)
         if not metrics:

@@ -1,0 +1,52 @@
+"""The systems on which commands compare metrics: the same default as pages have."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from django.core.management.base import CommandError, CommandParser
+
+from annotations.models import CorpusVersion, System
+from annotations.queries import select_systems
+from leaderboard.queries.system_choice import (
+    ALL,
+    NAMED,
+    WITHOUT_GOLD,
+    WITHOUT_PEOPLE,
+    chosen_systems,
+    left_out_of,
+    resolve_choice,
+)
+
+
+def add_system_choice(parser: CommandParser) -> None:
+    parser.add_argument(
+        "--choice",
+        metavar="C",
+        help=f"of systems: {ALL}, {WITHOUT_GOLD} (without systems whose responses are the references; the default "
+        f"where there are any), {WITHOUT_PEOPLE} (without these and people), or one that the leaderboard has; not "
+        "together with --systems",
+    )
+
+
+def systems_of(version: CorpusVersion, options: Mapping[str, Any]) -> tuple[list[System], str]:
+    """The systems that are compared, and what signatures call them. Raises NotFound."""
+    only, exclude, choice = options["systems"], options["exclude"], options["choice"]
+    if only:
+        if choice:
+            raise CommandError("--choice and --systems: give one of them")
+        return select_systems(version, only), NAMED
+    key = resolve_choice(version, choice)
+    kept = {system.pk for system in select_systems(version, exclude=exclude)}
+    systems = [system for system in chosen_systems(version, key) if system.pk in kept]
+    return systems, NAMED if exclude else key
+
+
+def left_out_line(version: CorpusVersion, key: str) -> str:
+    """ "" where no system is left out by a choice."""
+    if key in (ALL, NAMED):
+        return ""
+    names = ", ".join(left_out_of(version, key))
+    why = ", whose responses are the references" if key == WITHOUT_GOLD else ""
+    return f"Left out for all metrics ({key}): {names}{why}. --choice {ALL} includes all systems."
