@@ -212,6 +212,7 @@ def test_documents_name_only_settings_that_exist() -> None:
         "DIALEVAL_CHAT_KEY_",
         "DIALEVAL_SERVER",  # these two of the command ``dialeval``
         "DIALEVAL_TOKEN",
+        "DIALEVAL_LOAD_MINUTES",  # of a test
     }
     for document in documents():
         text = document.read_text(encoding="utf-8")

@@ -47,7 +47,7 @@ GRADE_SETS = {
     "grade-empatheticdialogues": "grade_empatheticdialogues",
 }
 CHOSEN_SYSTEMS = {
-    "all300_5systems": [],
+    "all300_5systems": ["--choice", "all"],
     "no_ground_truth_240_4systems": ["--exclude", "Original Ground Truth"],
     "machines_only_180_3systems": ["--systems", "KV-MemNN,Seq2Seq,Language Model"],
 }
