@@ -106,8 +106,8 @@ def _all_choices(version: CorpusVersion) -> list[SystemChoice]:
     without_people = tuple(pk for pk in without_gold if kinds[pk] != System.Kind.HUMAN)
     found = [
         SystemChoice(ALL, "All systems", shown),
-        SystemChoice(WITHOUT_GOLD, "Without the reference responses", without_gold),
-        SystemChoice(WITHOUT_PEOPLE, "Without people and reference responses", without_people),
+        SystemChoice(WITHOUT_GOLD, "Without references", without_gold),
+        SystemChoice(WITHOUT_PEOPLE, "Without people, references", without_people),
     ]
     for source in _sources:
         found += source(version, shown)

@@ -133,8 +133,8 @@ def test_a_few_equal_answers_do_not_make_a_system_gold(tmp_path: Path) -> None:
 def test_the_three_choices_have_plain_names_and_the_old_name_still_works(version: CorpusVersion) -> None:
     assert [(one.key, one.label, len(one.systems)) for one in system_choices(version)] == [
         ("all", "All systems", 5),
-        ("without-gold", "Without the reference responses", 4),
-        ("without-people", "Without people and reference responses", 3),
+        ("without-gold", "Without references", 4),
+        ("without-people", "Without people, references", 3),
     ]
     assert resolve_choice(version, "agents") == "without-people"
     with pytest.raises(NotFound, match="no choice of systems 'best'"):
