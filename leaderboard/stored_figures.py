@@ -2,28 +2,15 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
-from pathlib import Path
 from typing import Any
 
 from annotations.tables import Cell, Column, Row, Table
 from leaderboard.figures import Figure
 
-_HERE = Path(__file__).parent
-_DRAWING_CODE = [
-    _HERE.parent / "annotations" / "tables" / "table.py",
-    *sorted((_HERE / "figures").glob("*.py")),
-    _HERE / "metric_boards" / "scatter_plots.py",
-    _HERE / "metric_pairs" / "plots.py",
-    _HERE / "plots.py",
-    _HERE / "stored_figures.py",
-]
 DRAWN_DIGITS, ALL_DIGITS = 9, 17
 """Of a number; seventeen name every double."""
-DRAWN_BY = hashlib.sha256(b"".join(file.read_bytes() for file in _DRAWING_CODE)).hexdigest()[:16]
-"""A figure that older code drew is not shown by newer code: the drawing changes without any change of the data."""
 
 
 def document_of(figure: Figure) -> dict[str, Any]:

@@ -6,8 +6,8 @@ there is none yet, it shows ``pages.waiting_page``. Whoever withdraws something 
 hold it are not shown any more, not even as older ones.
 """
 
-from leaderboard.analyses.kinds import Kind, all_kinds, register
+from leaderboard.analyses.kinds import Kind, all_kinds, registered
 from leaderboard.analyses.look import Look, look, whole
 from leaderboard.analyses.rows import drop
 
-__all__ = ["Kind", "Look", "all_kinds", "drop", "look", "register", "whole"]
+__all__ = ["Kind", "Look", "all_kinds", "drop", "look", "registered", "whole"]

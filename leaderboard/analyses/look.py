@@ -17,7 +17,6 @@ from annotations.models import CorpusVersion
 from annotations.prepared import Given, Prepared
 from annotations.read_only import was_refused_lately
 from leaderboard.analyses import kept, rows
-from leaderboard.analyses.code import CODE
 from leaderboard.analyses.kinds import Kind, all_kinds
 from leaderboard.analyses.rows import Wanted
 from leaderboard.models import Analysis
@@ -175,7 +174,7 @@ def is_of(row: Analysis, wanted: Wanted) -> bool:
 
 
 def wanted_of(kind: Kind, version: CorpusVersion, parameters: dict[str, Any]) -> Wanted:
-    return Wanted(kind.stamp(version, **parameters), f"dialeval {settings.VERSION} {CODE} {kind.made_by}".strip())
+    return Wanted(kind.stamp(version, **parameters), f"dialeval {settings.VERSION} {kind.version}")
 
 
 def question_of(parameters: dict[str, Any]) -> str:

@@ -7,17 +7,15 @@ class ChallengesConfig(AppConfig):
 
     def ready(self) -> None:
         from annotations import site_identity
-        from leaderboard import analyses
         from leaderboard.challenges import signals, uploads  # noqa: F401  connects them
         from leaderboard.challenges.actions import judge_budget
-        from leaderboard.challenges.queries.board import board_kind
+        from leaderboard.challenges.queries import board  # noqa: F401  its kind of stored answer
         from leaderboard.challenges.queries.named_judges import rounds_naming
         from leaderboard.challenges.queries.submission_times import received_at
         from leaderboard.challenges.queries.system_choices import of_rounds_and_tracks
         from leaderboard.queries import system_choice, time_line
         from workers.judges import prompt_uses, purses
 
-        analyses.register(board_kind())
         purses.register(judge_budget.pays_for)
         prompt_uses.register(rounds_naming)
         system_choice.register(of_rounds_and_tracks)

@@ -10,14 +10,16 @@ from annotations.estimates import Estimate
 from annotations.models import CorpusVersion, Response
 from leaderboard import queries
 from leaderboard.analyses.computing import answer_of
+from leaderboard.analyses.kinds import registered
 from leaderboard.estimate_cells import coverage_words
 from leaderboard.figures import Figure, Level, Point, metric_vs_human_scatter, scores_by_human
 from leaderboard.plots import ceiling_of, estimate_of
-from leaderboard.queries.system_choice import chosen_systems, resolve_choice
+from leaderboard.queries.system_choice import chosen_systems, resolve_choice, with_choice
 from leaderboard.statistics.scores_by_human import scores_by_human as group_by_human
 from leaderboard.stored_figures import document_of, long_points
 
 
+@registered("scatter", version=1, for_files="points", resolved=with_choice)
 def scatter_documents(version: CorpusVersion, aspect: str, metric: str, systems: str | None = None) -> dict[str, Any]:
     """``{"figures": […], "points": […]}`` as stored: the figures as they are drawn, and for files every point of those
     that have too many for a page."""

@@ -7,15 +7,24 @@ from typing import Any, cast
 from annotations.estimates import Undefined
 from annotations.models import CorpusVersion
 from annotations.rating_queries import turn_order
+from leaderboard.analyses.kinds import PAIRS_KEPT_UP, registered
 from leaderboard.figures import Figure
 from leaderboard.figures.figure import Level
 from leaderboard.figures.two_metrics import TwoScores, two_metrics_scatter
 from leaderboard.plots import estimate_of
 from leaderboard.queries.metric_pair_items import Common, means_of, pair_at
-from leaderboard.queries.system_choice import chosen_systems, resolve_choice
+from leaderboard.queries.system_choice import chosen_systems, resolve_choice, with_choice
 from leaderboard.stored_figures import document_of, packed
 
 
+@registered(
+    "metric-pair-scatter",
+    version=1,
+    kept_up=PAIRS_KEPT_UP,
+    for_files="points",
+    of_pairs=True,
+    resolved=with_choice,
+)
 def pair_scatter_documents(
     version: CorpusVersion, aspect: str, first: str, second: str, systems: str | None = None
 ) -> dict[str, Any]:

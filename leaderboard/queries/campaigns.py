@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from datetime import timedelta
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from annotations.campaigns.models import Campaign
 from annotations.campaigns.queries.ratings import CampaignItems, campaign_agreement, campaign_matrix, ratings_stamp
 from annotations.campaigns.rater_statistics.disagreement import widest_disagreements
 from annotations.models import CorpusVersion
+from leaderboard.analyses.kinds import registered
 from leaderboard.queries.defaults import RESAMPLES, SEED
 
 WIDEST_SHOWN = 20
@@ -37,6 +39,13 @@ def campaign_agreement_answer(
     }
 
 
+def agreement_stamp(_version: CorpusVersion, campaign: int, **_parameters: Any) -> str:
+    """A campaign's ratings change while its corpus version does not. Raises ``Campaign.DoesNotExist``."""
+    found = Campaign.objects.get(pk=campaign)
+    return f"{ratings_stamp(found)}.{found.changes}"
+
+
+@registered("campaign-agreement", version=1, stamp=agreement_stamp, kept_up=timedelta(hours=1))
 def stored_agreement(
     _version: CorpusVersion, campaign: int, aspect: str, system: str, excluded: bool
 ) -> dict[str, Any]:
@@ -44,12 +53,6 @@ def stored_agreement(
     Raises ``Campaign.DoesNotExist``."""
     found = Campaign.objects.select_related("version__corpus").get(pk=campaign)
     return campaign_agreement_answer(found, aspect, [system] if system else None, excluded)
-
-
-def agreement_stamp(_version: CorpusVersion, campaign: int, **_parameters: Any) -> str:
-    """A campaign's ratings change while its corpus version does not. Raises ``Campaign.DoesNotExist``."""
-    found = Campaign.objects.get(pk=campaign)
-    return f"{ratings_stamp(found)}.{found.changes}"
 
 
 def _distribution(matrix: RatingMatrix) -> list[dict[str, Any]]:

@@ -8,6 +8,7 @@ from typing import Any, Literal
 import numpy as np
 
 from annotations.models import CorpusVersion, System
+from leaderboard.analyses.kinds import registered
 from leaderboard.queries.compared import MetricScores, chosen_metrics
 from leaderboard.queries.defaults import SEED
 from leaderboard.queries.human_scores import (
@@ -19,7 +20,7 @@ from leaderboard.queries.human_scores import (
     placed_metrics,
 )
 from leaderboard.queries.submitted import compared_scores
-from leaderboard.queries.system_choice import chosen_systems, resolve_choice
+from leaderboard.queries.system_choice import chosen_systems, resolve_choice, with_choice
 from leaderboard.statistics.all_pairs import PairTests, all_pairs_of_items, all_pairs_of_systems
 from leaderboard.statistics.clustered_differences import Population
 from leaderboard.statistics.clustered_pairs import clustered_pairs_of_items, clustered_pairs_of_systems
@@ -49,6 +50,7 @@ TOO_FEW = (
 )
 
 
+@registered("comparisons", version=1, resolved=with_choice)
 def comparisons(
     version: CorpusVersion, aspect: str, level: CeilingLevel, systems: str | None = None, test: Test | None = None
 ) -> dict[str, Any]:

@@ -11,10 +11,11 @@ import numpy as np
 from annotations.estimates import Undefined
 from annotations.models import CorpusVersion, Dialogue, Response
 from annotations.queries import shown_systems
+from leaderboard.analyses.kinds import registered
 from leaderboard.queries.compared import MetricScores, chosen_metrics
 from leaderboard.queries.finished_runs import metric_scores
 from leaderboard.queries.human_scores import HumanSide, human_grid, human_side, metric_grid
-from leaderboard.queries.system_choice import chosen_systems, resolve_choice
+from leaderboard.queries.system_choice import chosen_systems, resolve_choice, with_choice
 from leaderboard.statistics.over_under import Gap, OverUnder, widest_gaps
 from leaderboard.statistics.placed_scores import FloatArray
 
@@ -22,6 +23,7 @@ WIDEST_GAPS = 10
 """Responses shown on either side."""
 
 
+@registered("disagreement", version=1, resolved=with_choice)
 def disagreement(version: CorpusVersion, aspect: str, text: str, systems: str | None = None) -> dict[str, Any]:
     """The most over- and under-rated responses as JSON: of single responses where both judge these, else of a system's
     dialogues, else of systems. Names the places only: texts are read when they are shown."""

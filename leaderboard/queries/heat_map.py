@@ -10,11 +10,12 @@ import numpy as np
 from annotations.correlation import COEFFICIENTS, cluster_resamples
 from annotations.models import CorpusVersion
 from annotations.rating_queries import turn_order
+from leaderboard.analyses.kinds import registered
 from leaderboard.queries.compared import MetricScores
 from leaderboard.queries.defaults import RESAMPLES, SEED
 from leaderboard.queries.human_scores import HumanSide, metric_grid
 from leaderboard.queries.submitted import compared_scores
-from leaderboard.queries.system_choice import chosen_systems, resolve_choice
+from leaderboard.queries.system_choice import chosen_systems, resolve_choice, with_choice
 from leaderboard.statistics.metric_by_metric import (
     MetricPair,
     correlate_metrics,
@@ -29,6 +30,7 @@ METHOD = (
 )
 
 
+@registered("metric-correlations", version=1, resolved=with_choice)
 def metric_correlations(
     version: CorpusVersion, systems: str | None = None, *, resamples: int = RESAMPLES, seed: int = SEED
 ) -> dict[str, Any]:

@@ -9,6 +9,7 @@ import numpy as np
 
 from annotations.estimates import Estimate, Undefined
 from annotations.models import CorpusVersion, Response
+from leaderboard.analyses.kinds import registered
 from leaderboard.queries.defaults import RESAMPLES, SEED
 from leaderboard.queries.judge_items import JudgedItems, injections_of, judged_items
 from leaderboard.statistics.placed_scores import FloatArray
@@ -22,6 +23,7 @@ from workers.metrics.configuration import parse
 NO_TURNS = "the judge scores whole dialogues, which have no place in one another"
 
 
+@registered("judge-hygiene", version=1)
 def judge_hygiene(
     version: CorpusVersion, aspect: str, text: str, *, resamples: int = RESAMPLES, seed: int = SEED
 ) -> dict[str, Any]:

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from annotations.models import CorpusVersion, Response, System
 from annotations.queries import select_systems
 from annotations.rating_queries import RatedItems
+from leaderboard.analyses.kinds import registered
 from leaderboard.queries.human_scores import HumanSide, human_grid, human_side
 from leaderboard.queries.metric_runs import finished_runs_of
 from leaderboard.statistics.placed_scores import FloatArray, IntArray
@@ -203,6 +204,7 @@ def _people(
 # --- the stored document -------------------------------------------------------------------------------------------
 
 
+@registered("judged", version=1)
 def judged(version: CorpusVersion, aspect: str, text: str) -> dict[str, Any]:
     """Every row of the judge ``text``, as JSON in columns, in the order of dialogues, turns and systems."""
     configuration = parse(text)

@@ -10,10 +10,11 @@ import numpy as np
 
 from annotations.estimates import Undefined
 from annotations.models import CorpusVersion
+from leaderboard.analyses.kinds import PAIRS_KEPT_UP, registered
 from leaderboard.queries.defaults import RESAMPLES, SEED
 from leaderboard.queries.metric_pair_items import Common, common_at, means_of, pair_sides
 from leaderboard.queries.metric_pair_tests import COEFFICIENTS, PERMUTATIONS, advised, item_tests, system_tests
-from leaderboard.queries.system_choice import resolve_choice
+from leaderboard.queries.system_choice import resolve_choice, with_choice
 from leaderboard.statistics.correlation_difference import difference_over_items, difference_over_systems
 from leaderboard.statistics.driving_items import DrivingItem, driving_items
 from leaderboard.statistics.human_ceiling import LEVELS, CeilingLevel
@@ -24,6 +25,7 @@ TOP = 8
 """Items shown on either side."""
 
 
+@registered("metric-pair", version=1, kept_up=PAIRS_KEPT_UP, of_pairs=True, resolved=with_choice)
 def metric_pair(
     version: CorpusVersion, aspect: str, first: str, second: str, systems: str | None = None
 ) -> dict[str, Any]:

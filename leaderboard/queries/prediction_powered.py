@@ -9,6 +9,7 @@ import numpy as np
 
 from annotations.models import CorpusVersion
 from annotations.queries import select_systems
+from leaderboard.analyses.kinds import registered
 from leaderboard.queries.compared import MetricScores, chosen_metrics
 from leaderboard.queries.defaults import SEED
 from leaderboard.queries.human_scores import HumanSide, human_side, metric_grid
@@ -33,6 +34,7 @@ METHOD = (
 )
 
 
+@registered("prediction-powered", version=1)
 def prediction_powered(
     version: CorpusVersion, aspect: str, metric: str, *, draws: int = DRAWS, seed: int = SEED
 ) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from annotations.models import CorpusVersion
 from annotations.queries import select_systems
 from annotations.rating_queries import RatedItems
 from leaderboard.analyses.computing import answer_of
+from leaderboard.analyses.kinds import registered
 from leaderboard.queries.defaults import RESAMPLES, SEED
 from leaderboard.queries.human_scores import human_side, placed_human
 from leaderboard.statistics.crossed_ratings import CrossedRatings
@@ -28,6 +29,7 @@ MOST_STEPS = 11
 """Scores of more different values than this are not shown one by one."""
 
 
+@registered("rater-effects", version=1)
 def rater_effects(
     version: CorpusVersion, aspect: str, level: Literal["turn", "dialogue", ""] = "", *, seed: int = SEED
 ) -> dict[str, Any]:

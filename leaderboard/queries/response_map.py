@@ -10,6 +10,7 @@ import numpy as np
 
 from annotations.models import CorpusVersion, Response, System, Turn
 from annotations.queries import select_systems
+from leaderboard.analyses.kinds import registered
 from leaderboard.queries.defaults import SEED
 from leaderboard.statistics.embedding_map import cosines_to_references, plane_map
 
@@ -19,6 +20,7 @@ LETTERS = 240
 """Of a text under the pointer."""
 
 
+@registered("response-map", version=1)
 def response_map(version: CorpusVersion, *, seed: int = SEED) -> dict[str, Any]:
     """Where every system's responses, and the references, lie on two maps, as JSON; at most 2,000 texts.
 

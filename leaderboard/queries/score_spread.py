@@ -11,6 +11,7 @@ import numpy as np
 
 from annotations.models import CorpusVersion, Turn
 from annotations.queries import select_systems
+from leaderboard.analyses.kinds import registered
 from leaderboard.queries.compared import Finest, MetricScores, chosen_metrics
 from leaderboard.queries.finished_runs import metric_scores
 from leaderboard.queries.metric_runs import finished_runs_of
@@ -18,6 +19,7 @@ from leaderboard.statistics.placed_scores import FloatArray
 from leaderboard.statistics.spread import histogram, summary_of
 
 
+@registered("score-spread", version=1)
 def score_spread(version: CorpusVersion, text: str) -> dict[str, Any]:
     """The scores of one configuration over all systems that are shown, as JSON: of its turns, or of dialogues
     or systems where it scores nothing finer; what has no score, with the reasons; how often it remarks what."""

@@ -9,6 +9,7 @@ import numpy as np
 
 from annotations.models import CorpusVersion
 from annotations.rating_queries import RatedItems
+from leaderboard.analyses.kinds import registered
 from leaderboard.queries.human_scores import human_side, placed_human
 from leaderboard.queries.system_choice import ALL, chosen_systems
 from leaderboard.statistics.placed_scores import FloatArray, system_sums
@@ -20,6 +21,7 @@ METHOD = (
 )
 
 
+@registered("separating", version=1)
 def separating(version: CorpusVersion, aspect: str, systems: str = ALL) -> dict[str, Any]:
     """Neighbours by mean human score, best first: ``pairs``: ``[{"better", "worse", "difference", "dialogues",
     "ratings", "dialogues_needed", "ratings_needed", "reason"}]``.

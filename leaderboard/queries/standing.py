@@ -10,6 +10,7 @@ import numpy as np
 from annotations.models import CorpusVersion, System
 from annotations.queries import select_systems
 from annotations.rating_queries import agreement_of, has_dialogue_ratings, has_turn_ratings
+from leaderboard.analyses.kinds import registered
 from leaderboard.queries.agreement_pairs import with_pairs_apart
 from leaderboard.queries.compared import ComparedMetric
 from leaderboard.queries.defaults import RESAMPLES, SEED
@@ -94,6 +95,7 @@ def _why_no_system_score(systems: Sequence[System]) -> dict[tuple[int, str, str]
     return {(system, text, version): reason for system, text, version, reason in undefined}
 
 
+@registered("agreement", version=1, for_files="all_pairs")
 def agreement(version: CorpusVersion, aspect: str, level: CeilingLevel) -> dict[str, Any]:
     measured = "dialogue" if level == "dialogue" else "turn"
     return with_pairs_apart(agreement_of(version, aspect, measured, resamples=RESAMPLES, seed=SEED))

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from annotations.models import CorpusVersion, System
 from annotations.prepared import Given, Prepared
@@ -96,6 +97,11 @@ def chosen_systems(version: CorpusVersion, key: str | None = None) -> list[Syste
     resolved = resolve_choice(version, key)
     systems = next(frozenset(one.systems) for one in system_choices(version) if one.key == resolved)
     return [system for system in select_systems(version) if system.pk in systems]
+
+
+def with_choice(version: CorpusVersion, parameters: dict[str, Any]) -> dict[str, Any]:
+    """The parameters of a stored answer that compares metrics: they always name the choice of systems."""
+    return parameters | {"systems": resolve_choice(version, parameters.get("systems"))}
 
 
 def _all_choices(version: CorpusVersion) -> list[SystemChoice]:

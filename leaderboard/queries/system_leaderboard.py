@@ -8,13 +8,14 @@ import numpy as np
 
 from annotations.estimates import Estimate
 from annotations.models import CorpusVersion
+from leaderboard.analyses.kinds import registered
 from leaderboard.queries.correlations import metric_means
 from leaderboard.queries.defaults import RESAMPLES, SEED
 from leaderboard.queries.gold import compares_gold_with_itself
 from leaderboard.queries.human_scores import human_side, placed_human
 from leaderboard.queries.standing import MEANS_CI, system_standing
 from leaderboard.queries.submitted import compared_scores
-from leaderboard.queries.system_choice import ALL, chosen_systems, resolve_choice
+from leaderboard.queries.system_choice import ALL, chosen_systems, resolve_choice, with_choice
 from leaderboard.queries.time_line import handed_in_at
 from leaderboard.statistics.placed_scores import FloatArray
 from leaderboard.statistics.rank_differences import rank_differences
@@ -23,6 +24,7 @@ from leaderboard.statistics.system_ranking import rank_systems
 PLACES = ("place", "best", "worst")
 
 
+@registered("systems", version=1)
 def system_leaderboard(version: CorpusVersion, aspect: str, systems: str = ALL) -> dict[str, Any]:
     """``system_standing`` of a choice of systems, with ``"systems_chosen"``: all, agents, …, and ``"handed_in"``: by
     position, when a system came that was handed in."""
@@ -34,6 +36,7 @@ def system_leaderboard(version: CorpusVersion, aspect: str, systems: str = ALL) 
     return document
 
 
+@registered("misleading-metrics", version=1, resolved=with_choice)
 def misleading_metrics(version: CorpusVersion, aspect: str, systems: str | None = None) -> dict[str, Any]:
     """Every metric's places of the systems beside people's; see ``RankDifferences``.
 

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from annotations.models import CorpusVersion, Response, System
 from annotations.queries import select_systems
+from leaderboard.analyses.kinds import PAIRS_KEPT_UP, registered
 from leaderboard.queries.compared import ComparedMetric, MetricScores
 from leaderboard.queries.defaults import SEED
 from leaderboard.queries.gold import SAYS_NOTHING, compares_gold_with_itself
@@ -22,6 +23,7 @@ DIGITS = 6
 """Significant digits of single metric scores in the document; means and tests are made of all digits."""
 
 
+@registered("system-pair", version=1, kept_up=PAIRS_KEPT_UP, of_pairs=True)
 def system_pair(version: CorpusVersion, aspect: str, first: str, second: str, level: str = "") -> dict[str, Any]:
     """Two systems by name, side by side.
 

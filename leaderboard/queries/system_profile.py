@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from annotations.models import CorpusVersion
+from leaderboard.analyses.kinds import registered
 from leaderboard.queries.defaults import RESAMPLES, SEED
 from leaderboard.queries.human_scores import human_side, placed_human
 from leaderboard.queries.standing import MEANS_CI
@@ -12,6 +13,7 @@ from leaderboard.queries.system_choice import ALL, chosen_systems
 from leaderboard.statistics.system_ranking import rank_systems
 
 
+@registered("system-profile", version=1)
 def system_profile(version: CorpusVersion, systems: str = ALL) -> dict[str, Any]:
     """``aspects``: ``{"aspect", "level": turn | dialogue, "scale": [lowest, highest] | null, "systems": [estimate]}``,
     in the order of the file, without those that nobody rated; estimates in the order of ``systems``."""

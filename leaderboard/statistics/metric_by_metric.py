@@ -8,7 +8,6 @@ from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.cluster import hierarchy
 
 from annotations.correlation import cluster_resamples, with_interval
 from annotations.correlation.kendall import kendall_estimate
@@ -94,6 +93,8 @@ def similar_order(metrics: int, correlation: Mapping[tuple[int, int], float | No
     """An order in which metrics that say the same stand together: the leaves of average linkage on 1 − r, turned so
     that neighbours are as near as they can be (Bar-Joseph, Gifford & Jaakkola 2001). ``correlation``: by (first,
     second), first < second; what is undefined counts as unrelated."""
+    from scipy.cluster import hierarchy  # takes a while to load, and only this needs it
+
     if metrics < 3:
         return list(range(metrics))
     distances = [1.0 - (correlation.get(pair) or 0.0) for pair in combinations(range(metrics), 2)]

@@ -15,7 +15,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.optimize import minimize
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 from scipy.special import stdtrit
@@ -132,6 +131,8 @@ def _parts(ratings: CrossedRatings) -> str:
 
 def _relative_deviations(equations: NormalEquations, ratings: CrossedRatings) -> FloatArray:
     """Standard deviations of item, dialogue and rater effects as multiples of the error's, by REML."""
+    from scipy.optimize import minimize  # takes a while to load, and only this needs it
+
     free = np.array([_items_repeat(ratings), len(np.unique(ratings.dialogue)) > 1, True])
 
     def relative(given: FloatArray) -> FloatArray:

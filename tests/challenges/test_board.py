@@ -3,26 +3,19 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
 from django.contrib.auth.models import AnonymousUser
 from django.utils import timezone
 
-from annotations.correlation import jackknife
-from leaderboard.analyses import code
 from leaderboard.analyses import rows as analysis_rows
 from leaderboard.analyses.computing import compute_waiting
 from leaderboard.analyses.kept import forget
-from leaderboard.challenges.board import standing
 from leaderboard.challenges.board.split import split_dialogues
 from leaderboard.challenges.models import Round
-from leaderboard.challenges.queries import board_entries
 from leaderboard.challenges.queries.board import round_board
 from leaderboard.models import Analysis
-from leaderboard.statistics import system_ranking
 from tests.campaigns.sets import made_user
 from tests.challenges.boards import around, baseline_of, board_round, finished_run, scored_with, team_of_one
 from workers import runs
@@ -339,11 +332,6 @@ def test_a_board_that_older_code_computed_is_not_shown() -> None:
     Analysis.objects.update(answer={"resamples": 1000, "seed": 0, "entries": []}, made_by="dialeval 0.1.0 0123456789ab")
     forget()
     assert round_board(round, NOBODY)["entries"][0]["scores"][0]["ci"] is not None
-
-
-@pytest.mark.parametrize("module", [standing, board_entries, system_ranking, jackknife])
-def test_what_makes_a_boards_intervals_is_part_of_what_names_the_code(module: ModuleType) -> None:
-    assert Path(module.__file__ or "") in code._OF_STATISTICS
 
 
 def test_every_number_says_how_it_was_made() -> None:

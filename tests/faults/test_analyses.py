@@ -22,17 +22,17 @@ import os
 import time
 from pathlib import Path
 
-from leaderboard.analyses import Kind, register
+from leaderboard.analyses import registered
 from workers.metrics.base import Metric
 
 
+@registered("slow", version=1)
 def compute(version):
     while not Path(os.environ["GATES"], str(version.revision)).exists():
         time.sleep(0.05)
     return {"revision": version.revision}
 
 
-register(Kind("slow", compute))
 slow = Metric(
     name="carries_a_kind", version="1", summary="Carries a slow statistic.", citation="for tests", build=lambda _: None
 )

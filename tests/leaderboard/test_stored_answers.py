@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from annotations.actions import data_changed
 from annotations.models import CorpusVersion, System
-from leaderboard.analyses import Kind, drop, kinds, look, register, rows, upkeep, whole
+from leaderboard.analyses import Kind, drop, kinds, look, registered, rows, upkeep, whole
 from leaderboard.analyses.computing import answer_of, compute, compute_waiting
 from leaderboard.models import Analysis
 from tests.leaderboard.conftest import FOUR_RESPONSES, Rated
@@ -44,7 +44,7 @@ def version(rated: Rated) -> CorpusVersion:
 @pytest.fixture
 def question() -> Iterator[Question]:
     asked = Question()
-    register(Kind("test", asked))
+    registered("test", version=1)(asked)
     yield asked
     kinds._known.pop("test")
 
@@ -120,7 +120,7 @@ def test_another_question_kind_or_version_is_another_answer(version: CorpusVersi
 
 
 def test_what_only_files_need_is_read_with_the_whole_answer_alone(version: CorpusVersion, question: Question) -> None:
-    register(Kind("test", question, for_files="points"))
+    kinds._known["test"] = Kind("test", 1, question, for_files="points")
     look(version, "test", points=[1, 2], aspect="overall")
     assert compute(row().pk)
     found = look(version, "test", points=[1, 2], aspect="overall")
@@ -222,10 +222,25 @@ def test_what_failed_keeps_the_older_answer(version: CorpusVersion, question: Qu
 @pytest.mark.parametrize("number", [float("nan"), float("inf"), {1, 2}])
 def test_an_answer_that_is_no_json_fails(version: CorpusVersion, question: Question, number: object) -> None:
     """SQLite would store NaN, which no browser reads; PostgreSQL would not."""
-    kinds._known["test"] = Kind("test", lambda version: {"mean": number})
+    kinds._known["test"] = Kind("test", 1, lambda version: {"mean": number})
     look(version, "test")
     compute(row().pk)
     assert (row().state, "JSON" in row().error) == ("failed", True)
+
+
+def test_an_answer_of_a_lower_version_is_not_shown_and_is_made_anew(version: CorpusVersion, question: Question) -> None:
+    look(version, "test")
+    compute(row().pk)
+    kinds._known["test"] = Kind("test", 2, question)
+    found = look(version, "test")
+    assert (found.state, found.answer) == ("waiting", None)
+    compute(row().pk)
+    assert look(version, "test").answer == {"times": 2}
+
+
+def test_two_functions_do_not_register_the_same_kind(question: Question) -> None:
+    with pytest.raises(ValueError, match="two functions compute the kind 'test'"):
+        registered("test", version=2)(Question())
 
 
 def test_a_worker_that_knows_no_such_kind_says_so(version: CorpusVersion, question: Question) -> None:
@@ -285,10 +300,10 @@ def test_rows_about_what_was_deleted_are_forgotten(version: CorpusVersion) -> No
     def stamp(_version: CorpusVersion, **_: Any) -> str:
         raise CorpusVersion.DoesNotExist
 
-    register(Kind("test", Question()))
+    registered("test", version=1)(Question())
     look(version, "test")
     compute(row().pk)
-    kinds._known["test"] = Kind("test", Question(), stamp)
+    kinds._known["test"] = Kind("test", 1, Question(), stamp)
     upkeep.renew()
     kinds._known.pop("test")
     assert not Analysis.objects.exists()
@@ -381,7 +396,7 @@ def test_a_corpus_takes_its_stored_answers_with_it(version: CorpusVersion, quest
 @pytest.fixture
 def pairs() -> Iterator[Question]:
     asked = Question()
-    register(Kind("test", asked, of_pairs=True))
+    registered("test", version=1, of_pairs=True)(asked)
     yield asked
     kinds._known.pop("test")
 

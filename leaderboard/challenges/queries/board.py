@@ -9,7 +9,8 @@ from django.utils import timezone
 
 from annotations.models import CorpusVersion
 from annotations.roles import is_organiser
-from leaderboard.analyses import Kind, look
+from leaderboard.analyses import look
+from leaderboard.analyses.kinds import registered
 from leaderboard.challenges.access import team_of
 from leaderboard.challenges.board.split import PARTS, PartName
 from leaderboard.challenges.models import Round
@@ -54,20 +55,17 @@ def round_board(round: Round, viewer: Any, part: PartName = "public", now: datet
     return _for_viewer({**facts, "veiled": False, **found.answer, **seen}, round, viewer, now)
 
 
-def board_kind() -> Kind:
-    """The statistic as it is stored: of the submissions of its round and of the runs of its corpus version."""
-    return Kind(BOARD, _computed, _stamp)
-
-
-def _computed(_version: CorpusVersion, round: int, part: PartName) -> dict[str, Any]:
-    found = Round.objects.select_related("version__corpus", "challenge").get(pk=round)
-    return board_answer(found, part)
-
-
 def _stamp(version: CorpusVersion, round: int, **_parameters: Any) -> str:
     """Raises ``Round.DoesNotExist``."""
     revision = Round.objects.values_list("revision", flat=True).get(pk=round)
     return f"{revision}.{version.revision}"
+
+
+@registered(BOARD, version=1, stamp=_stamp)
+def _computed(_version: CorpusVersion, round: int, part: PartName) -> dict[str, Any]:
+    """Of the submissions of its round and of the runs of its corpus version."""
+    found = Round.objects.select_related("version__corpus", "challenge").get(pk=round)
+    return board_answer(found, part)
 
 
 def sees_private_board(round: Round, viewer: Any, now: datetime | None = None) -> bool:
