@@ -134,6 +134,12 @@ SETTINGS: tuple[Setting, ...] = (
         "Where metrics with a model are computed: `auto` (CUDA, else MPS, else CPU), or a device as PyTorch names it.",
     ),
     Setting(
+        "DIALEVAL_PRECISION",
+        "auto",
+        "What metrics' models compute in: `auto` (bfloat16 where the device is made for it; it is faster and changes "
+        "scores in the third digit), or `float32`. It stands in signatures as `dtype`.",
+    ),
+    Setting(
         "DIALEVAL_THREADS",
         "0",
         "PyTorch's threads in each worker process. 0: half of the cores, shared among the worker's processes.",
@@ -221,6 +227,13 @@ def count(name: str, environ: Mapping[str, str] = os.environ) -> int:
     if value < 0:
         raise ImproperlyConfigured(f"{name} must be at least 0, not {value}")
     return value
+
+
+def one_of(name: str, words: tuple[str, str], environ: Mapping[str, str] = os.environ) -> str:
+    given = text(name, environ)
+    if given not in words:
+        raise ImproperlyConfigured(f"{name} must be {' or '.join(words)}, not {given!r}")
+    return given
 
 
 TRUE, FALSE = ("true", "yes", "on", "1"), ("false", "no", "off", "0")

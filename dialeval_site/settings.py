@@ -207,6 +207,7 @@ MAX_ATTEMPTS = environment.whole("DIALEVAL_MAX_ATTEMPTS")
 TASK_SECONDS = environment.seconds("DIALEVAL_TASK_SECONDS")
 
 DEVICE = environment.text("DIALEVAL_DEVICE")
+PRECISION = environment.one_of("DIALEVAL_PRECISION", ("auto", "float32"))
 THREADS = environment.count("DIALEVAL_THREADS")
 FEATURE_CACHE_BYTES = environment.count("DIALEVAL_FEATURE_CACHE_MB") * 1_000_000
 

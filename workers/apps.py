@@ -13,6 +13,7 @@ class WorkersConfig(AppConfig):
         resources.use(
             resources.Resources(
                 device=settings.DEVICE,
+                precision=settings.PRECISION,
                 threads=settings.THREADS,
                 feature_folder=settings.HOME / "features" if settings.FEATURE_CACHE_BYTES else None,
                 feature_bytes=settings.FEATURE_CACHE_BYTES,

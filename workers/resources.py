@@ -31,6 +31,8 @@ class ModelsElsewhere(Protocol):
 class Resources:
     device: str = AUTO
     """``auto``, or a device as PyTorch names it: ``cpu``, ``cuda:1``, ``mps``."""
+    precision: str = AUTO
+    """What models compute in: ``auto`` (bfloat16 where the device is made for it), or ``float32``."""
     threads: int = 0
     """PyTorch's threads in this process; 0: half of the cores, shared among ``processes``. The web wants the others;
     threads that wait for a busy core make everything several times slower."""

@@ -29,7 +29,7 @@ def _drawn(document: Mapping[str, Any]) -> Iterator[list[str]]:
         for row in table["rows"]:
             for one in (one for group in row["ours"] for one in group["scored"]):
                 if drawn := one.get("monte_carlo"):
-                    share = f"{drawn['share']:.1%}".replace("%", " %") if "share" in drawn else NOTHING
+                    share = f"{drawn['share']:.1%}".replace("%", " %") if drawn["share"] else drawn["reason"]
                     figures = [f"{drawn['error']:.3f}", f"{drawn['spread']:.3f}", share]
                     yield [one["configuration"], table["corpus"], *figures]
 

@@ -282,7 +282,7 @@ def _csv_ours(line: Line, names: list[str], alpha: float) -> dict[str, Any]:
         **{key: line.ours.get(key, "") for key in ("n", "coverage", "signature")},
         **_csv_figures({name: line.ours[name] for name in names}, alpha),
         "monte_carlo_error": drawn.get("error", ""),
-        "monte_carlo_share": drawn.get("share", ""),
+        "monte_carlo_share": drawn.get("share") or "",
     }
 
 

@@ -125,9 +125,16 @@ def other_options(configuration: Configuration) -> str:
     return ",".join(f"{name}={value}" for name, value in chosen if name != "trained")
 
 
-def monte_carlo(place: Place, configuration: Configuration) -> dict[str, float] | None:
+NO_SHARE = "the drawing's errors are as large as the scores' spread"
+
+
+def monte_carlo(place: Place, configuration: Configuration) -> dict[str, Any] | None:
     """Of scores that are drawn: the mean of their standard errors, the scores' own spread, and the share of their
-    variance that is drawing. None where no score is drawn."""
+    variance that is drawing. None where no score is drawn.
+
+    The share is the mean squared error over the scores' variance. Both are estimates, and responses share draws: where
+    the first is the larger one, it is no share, and ``share`` is null with the ``reason``.
+    """
     runs = MetricRun.objects.filter(
         system__in=place.systems, configuration=configuration.text, metric_version=configuration.metric.version,
         state=MetricRun.State.DONE,
@@ -143,7 +150,7 @@ def monte_carlo(place: Place, configuration: Configuration) -> dict[str, float] 
     variance = math.fsum((score - mean) ** 2 for score in scores) / (len(scores) - 1)
     drawn = math.fsum(error * error for error in errors) / len(errors)
     spread = math.sqrt(variance)
-    share = {"share": drawn / variance} if variance > 0 else {}
+    share: dict[str, Any] = {"share": drawn / variance} if variance > drawn else {"share": None, "reason": NO_SHARE}
     return {"error": math.fsum(errors) / len(errors), "spread": spread, **share}
 
 

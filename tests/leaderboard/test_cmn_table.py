@@ -15,6 +15,7 @@ from annotations.models import CorpusVersion
 from leaderboard.published import cmn as paper
 from tests.leaderboard.conftest import Rated
 from tests.leaderboard.trained import AS_PEOPLE, ENDS_SWAPPED, PLACES, TWO_SWAPPED, model_in, scored
+from workers.models import MetricRun
 
 pytestmark = pytest.mark.django_db
 FORMS = ("cmn[trained=talk]", "cmn[form=released,trained=talk]")
@@ -78,6 +79,17 @@ def test_the_drawing_s_error_is_held_against_the_scores_spread(table) -> None:
     }
     assert "monte_carlo" not in not_told
     assert "10.0 %" in table("table")
+
+
+@pytest.mark.usefixtures("version")
+def test_errors_as_large_as_the_spread_are_no_share_of_it(table) -> None:
+    """An error of 1.6 squared is 2.56, of scores whose variance is 2.5: 102 % is no share."""
+    for run in MetricRun.objects.exclude(remarks={}):
+        run.remarks = {place: remark.replace("0.500", "1.600") for place, remark in run.remarks.items()}
+        run.save()
+    drawn = row(table(), paper.FULL)["ours"][0]["scored"][0]["monte_carlo"]
+    assert (drawn["share"], drawn["reason"]) == (None, "the drawing's errors are as large as the scores' spread")
+    assert drawn["reason"] in table("table")
 
 
 @pytest.mark.usefixtures("version")

@@ -17,7 +17,10 @@ WIDE = 0.6
 
 
 def word_tokenizer(
-    specials: tuple[str, ...] = SPECIALS, mask: bool = True, pair: str = "[CLS] $A [SEP] $B:1 [SEP]:1"
+    specials: tuple[str, ...] = SPECIALS,
+    mask: bool = True,
+    pair: str = "[CLS] $A [SEP] $B:1 [SEP]:1",
+    single: str = "",
 ) -> Any:
     """Whole words, as BERT's tokenizer frames them; what it does not know is [UNK]."""
     from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
@@ -29,7 +32,7 @@ def word_tokenizer(
     rust.normalizer = normalizers.BertNormalizer()
     rust.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
     rust.post_processor = processors.TemplateProcessing(
-        single=f"{begin} $A {end}",
+        single=single or f"{begin} $A {end}",
         pair=pair,
         special_tokens=[(begin, vocabulary[begin]), (end, vocabulary[end])],
     )
@@ -72,6 +75,21 @@ def save_bert(
     config = transformers.BertConfig(**_bert_size(positions), num_labels=outputs)
     getattr(transformers, class_name)(config).save_pretrained(folder)
     (tokenizer or word_tokenizer()).save_pretrained(folder)
+    return folder
+
+
+def save_xlnet(folder: Path) -> Path:
+    """Its class token stands at the end, and it has no limit of its own."""
+    import transformers
+
+    _seeded()
+    config = transformers.XLNetConfig(
+        vocab_size=len(SPECIALS) + len(WORDS), d_model=16, n_layer=2, n_head=2, d_inner=32, initializer_range=WIDE
+    )
+    transformers.XLNetModel(config).save_pretrained(folder)
+    tokenizer = word_tokenizer(single="$A [SEP] [CLS]:2", pair="$A [SEP] $B:1 [SEP]:1 [CLS]:2")
+    tokenizer.model_max_length = 512
+    tokenizer.save_pretrained(folder)
     return folder
 
 

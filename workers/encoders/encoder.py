@@ -152,29 +152,33 @@ class TextEncoder:
     def sentence_vectors(
         self, texts: Sequence[str], pooling: Pooling = "mean", layer: int = LAST_LAYER, progress: Progress | None = None
     ) -> Vectors:
-        """Unit vectors: the mean of the tokens' states (padding left out), or the first token's. Always remembered."""
+        """Unit vectors: the mean of the tokens' states (padding left out), or the class token's. Always remembered.
+
+        Raises ``ModelError`` for ``cls`` of a model without a class token.
+        """
         longest = self.sentence_tokens if pooling == "mean" else self.max_tokens
         return self._vectors(
             _Distinct(texts, progress),
-            _kind(pooling, self._layer(layer), longest),
+            _kind(pooling if pooling == "mean" else self._class_kind(pooling), self._layer(layer), longest),
             self._layer(layer),
-            _unit_mean if pooling == "mean" else _unit_first,
+            _unit_mean if pooling == "mean" else (_unit_first if self._tokens.class_place == 0 else _unit_last),
             lambda wanted: self._tokens.inputs(wanted, longest),
         )
 
     def pair_states(
         self, pairs: Sequence[tuple[str, str]], layer: int = LAST_LAYER, progress: Progress | None = None
     ) -> Vectors:
-        """The first token's state of two texts encoded together with segment ids. Always remembered.
+        """The class token's state of two texts encoded together with segment ids. Always remembered.
 
         Where a pair is too long, the beginning of its first text is cut: what stands next to the response counts most.
+        Raises ``ModelError`` for a model without a class token.
         """
         pair_of = {f"{len(first)}:{first}{second}": (first, second) for first, second in pairs}
         return self._vectors(
             _Distinct([f"{len(first)}:{first}{second}" for first, second in pairs], progress),
-            f"pair/{self._layer(layer)}/{self.max_tokens}",
+            f"{self._class_kind('pair')}/{self._layer(layer)}/{self.max_tokens}",
             self._layer(layer),
-            _first,
+            _first if self._tokens.class_place == 0 else _last,
             lambda wanted: self._tokens.pair_inputs([pair_of[key] for key in wanted], self.max_tokens),
         )
 
@@ -214,6 +218,12 @@ class TextEncoder:
     def words_of(self, text: str) -> list[str]:
         """The word pieces of a text, without special tokens."""
         return self._tokens.words(text)
+
+    def _class_kind(self, kind: str) -> str:
+        """A part of the name that the class token's states are remembered under."""
+        if self._tokens.class_place is None:
+            raise ModelError(f"the model {self.files.name} has no class token, which stands for a whole text")
+        return kind if self._tokens.class_place == 0 else f"{kind}-last"
 
     def _layer(self, layer: int) -> int:
         number = layer + self.layers + 1 if layer < 0 else layer
@@ -294,7 +304,7 @@ class _Distinct:
         self._progress(self._done)
 
 
-def _kind(pooling: Pooling, layer: int, longest: int) -> str:
+def _kind(pooling: str, layer: int, longest: int) -> str:
     """Of a sentence's vector: a part of the name that it is remembered under."""
     return f"{pooling}/{layer}/{longest}"
 
@@ -307,10 +317,22 @@ def _first(states: torch.Tensor, _: torch.Tensor) -> torch.Tensor:
     return states[:, 0]
 
 
+def _last(states: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
+    import torch
+
+    return states[torch.arange(len(states), device=states.device), mask.sum(dim=1) - 1]
+
+
 def _unit_first(states: torch.Tensor, _: torch.Tensor) -> torch.Tensor:
     import torch
 
     return torch.nn.functional.normalize(states[:, 0], dim=1)
+
+
+def _unit_last(states: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
+    import torch
+
+    return torch.nn.functional.normalize(_last(states, mask), dim=1)
 
 
 def _unit_mean(states: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:

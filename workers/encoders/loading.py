@@ -65,7 +65,8 @@ def check_has_rows(model: Any, tokens: Tokens, files: ModelFiles) -> None:
 def most_tokens(config: Any, tokens: Tokens, otherwise: int | None = None) -> int:
     """The most tokens a model takes, special ones included; ``otherwise``, or what its tokenizer says, where the model
     has no limit of its own."""
-    positions = int(getattr(config, "max_position_embeddings", None) or otherwise or tokens.longest)
+    own = int(getattr(config, "max_position_embeddings", None) or 0)  # XLNet's is −1: none
+    positions = own if own > 0 else otherwise or tokens.longest
     if config.model_type in _COUNTS_POSITIONS_FROM_PADDING:
         positions -= int(config.pad_token_id or 0) + 1
     return min(positions, tokens.longest)
@@ -73,7 +74,13 @@ def most_tokens(config: Any, tokens: Tokens, otherwise: int | None = None) -> in
 
 def has_segments(config: Any) -> bool:
     """Whether a model tells the two texts of a pair apart by segment ids."""
-    return int(getattr(config, "type_vocab_size", 0) or 0) > 1
+    return int(getattr(config, "type_vocab_size", 0) or 0) > 1 or config.model_type == "xlnet"
+
+
+def check_class_token_is_first(tokens: Tokens, files: ModelFiles) -> None:
+    """What is trained here reads a text's state at its first token. Raises ``ModelError``."""
+    if tokens.class_place != 0:
+        raise ModelError(f"the model {files.name} cannot be trained on: its texts do not begin with a class token")
 
 
 def padded(inputs: Sequence[Input], padding_id: int) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:

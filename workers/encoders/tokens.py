@@ -74,6 +74,7 @@ class Tokens:
         self._rust.no_padding()
         self._one = _frame(self._rust.encode("a", add_special_tokens=True), 1)
         self._two = _frame(self._rust.encode("a", "a", add_special_tokens=True), 2)
+        self.class_place = _class_place(self._one, tokenizer.cls_token_id)
 
     def ids(self, texts: Sequence[str]) -> list[list[int]]:
         """Word pieces without special tokens."""
@@ -135,6 +136,14 @@ def check_knows_words(tokenizer: Any, files: ModelFiles) -> None:
     which every word is unknown."""
     if len(tokenizer) - len(set(tokenizer.all_special_ids)) <= 1:  # T5's has a word that stands for a space
         raise ModelError(f"the model {files.name} has no tokenizer in {files.folder}: tokenizer.json is missing")
+
+
+def _class_place(frame: _Frame, class_id: int | None) -> int | None:
+    """Where the token stands whose state is the text's: 0, as BERT's [CLS] and RoBERTa's <s>; −1, as XLNet's <cls>;
+    None where there is none."""
+    if frame.specials[-1] and frame.specials[-1][-1] == class_id:
+        return -1
+    return 0 if frame.specials[0] else None
 
 
 def _frame(example: Any, texts: int) -> _Frame:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from workers import resources
 from workers.encoders.devices import device_for, device_name, use_threads
 from workers.encoders.first_token import KINDS, first_state
 from workers.encoders.fused_layer import fused_layers
@@ -45,7 +46,7 @@ class Transformer:
         self._name = files.name
         self.device = device_for(device)
         use_threads()
-        self.dtype = _dtype_on(self.device)
+        self.dtype = dtype_on(self.device)
         self.device_label = f"{device_name(self.device)}, {self.dtype_name}"
         with loading(files, self.device_label):
             self._model = _loaded(files).to(device=self.device, dtype=self.dtype).eval()
@@ -190,9 +191,11 @@ def _loaded(files: ModelFiles) -> Any:
     return model
 
 
-def _dtype_on(device: torch.device) -> torch.dtype:
+def dtype_on(device: torch.device) -> torch.dtype:
     """bfloat16 on CUDA, which halves the memory and more than halves the time; float32 elsewhere, as on a CPU it is
-    the faster one too, unless that has matrix units for bfloat16."""
+    the faster one too, unless that has matrix units for bfloat16; and where the site asks for it."""
     import torch
 
+    if resources.at_hand().precision == "float32":
+        return torch.float32
     return torch.bfloat16 if device.type == "cuda" and torch.cuda.is_bf16_supported() else torch.float32

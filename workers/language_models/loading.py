@@ -8,6 +8,7 @@ import os
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from workers import resources
 from workers.encoders.devices import is_out_of_memory
 from workers.encoders.linear import use_onednn
 from workers.encoders.tokens import check_knows_words
@@ -21,9 +22,12 @@ log = logging.getLogger(__name__)
 
 
 def best_dtype(device: torch.device) -> torch.dtype:
-    """bfloat16 on an accelerator and on a CPU with AMX; float32 elsewhere, where bfloat16 is ten times slower."""
+    """bfloat16 on an accelerator and on a CPU with AMX; float32 elsewhere, where bfloat16 is ten times slower, and
+    where the site asks for it."""
     import torch
 
+    if resources.at_hand().precision == "float32":
+        return torch.float32
     if device.type == "cuda":
         return torch.bfloat16 if torch.cuda.is_bf16_supported() else torch.float32
     if device.type == "cpu":

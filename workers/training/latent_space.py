@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from workers import resources
 from workers.encoders.batches import batches_by_length
 from workers.encoders.devices import device_for, use_threads
-from workers.encoders.loading import check_has_rows, loading, most_tokens, padded
+from workers.encoders.loading import check_class_token_is_first, check_has_rows, loading, most_tokens, padded
 from workers.encoders.tokens import Input, Tokens
 from workers.model_files import ModelError, model_files
 from workers.training.latent import Diagonal, LatentModel, LatentSizes
@@ -141,6 +141,7 @@ def new_latent_space(encoder: str, sizes: LatentSizes, max_tokens: int, seed: in
     ``ModelError``."""
     files = model_files(encoder)
     tokens = Tokens(files)
+    check_class_token_is_first(tokens, files)
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         with loading(files, "cpu"):

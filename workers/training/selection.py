@@ -26,7 +26,14 @@ from workers import resources
 from workers.encoders.batches import batches_by_length
 from workers.encoders.devices import device_for, use_threads
 from workers.encoders.first_token import KINDS, first_state
-from workers.encoders.loading import check_has_rows, has_segments, loading, most_tokens, padded
+from workers.encoders.loading import (
+    check_class_token_is_first,
+    check_has_rows,
+    has_segments,
+    loading,
+    most_tokens,
+    padded,
+)
 from workers.encoders.tokens import Input, Tokens
 from workers.model_files import ModelError, model_files
 from workers.training.own_checkpoint import ENCODER_CONFIG, new_encoder, open_checkpoint
@@ -220,6 +227,7 @@ def new_selection(encoder: str, shape: SelectionShape, seed: int) -> Selection:
     """From a pretrained encoder: a packaged model, a folder or a hub id. ``seed`` draws W. Raises ``ModelError``."""
     files = model_files(encoder)
     tokens = Tokens(files)
+    check_class_token_is_first(tokens, files)
     with loading(files, "cpu"):
         loaded = pretrained_encoder(files)
     check_has_rows(loaded, tokens, files)

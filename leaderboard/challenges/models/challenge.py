@@ -17,7 +17,7 @@ from workers.judges.models import Purse
 BOARD = "board"
 """The kind of statistic that a round's boards are."""
 CALLS_PER_UTTERANCE, INPUT_TOKENS_PER_DIALOGUE, OUTPUT_TOKENS_PER_DIALOGUE = 2, 10_000, 1_000
-"""Limits of the CPD challenge's prompt engineering track (ComperDial, appendix A.2)."""
+"""Limits of the CPD challenge's prompt engineering track (ComperDial, appendix A.6)."""
 
 
 def random_seed() -> int:

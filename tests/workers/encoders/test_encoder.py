@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.workers.checkpoints import save_bert, save_roberta, save_t5, word_tokenizer
+from tests.workers.checkpoints import save_bert, save_roberta, save_t5, save_xlnet, word_tokenizer
 from tests.workers.encoders.conftest import Counted, forgetful, plain_states
 from workers import resources
 from workers.encoders import encoder as module
@@ -79,6 +79,44 @@ def test_roberta_has_its_own_frame_and_fewer_positions(tmp_path: Path) -> None:
     long = encoder.token_states(["hello " * 100])
     assert long.ids[0].size == 46
     assert long.cut == {0}
+
+
+def test_xlnet_s_class_token_is_its_last(tmp_path: Path) -> None:
+    """Beside a longer text, so that its own end is not the batch's."""
+    folder = save_xlnet(tmp_path / "xlnet")
+    encoder = TextEncoder(model_files(str(folder)), "cpu")
+    texts = ["hello there", "what do you like ? dogs , cats , yes"]
+    for text, vector in zip(texts, encoder.sentence_vectors(texts, "cls").values, strict=True):
+        _, states = plain_states(folder, text)
+        np.testing.assert_allclose(vector, states[-1] / np.linalg.norm(states[-1]), atol=1e-5)
+    pairs = [("hello", "there"), ("what do you like ?", "dogs , cats , yes")]
+    for pair, state in zip(pairs, encoder.pair_states(pairs).values, strict=True):
+        np.testing.assert_allclose(state, plain_states(folder, *pair)[1][-1], atol=1e-5)
+
+
+def test_a_model_without_a_class_token_gives_no_state_of_a_text(tmp_path: Path) -> None:
+    """Its first word's state would come out in silence."""
+    bare = word_tokenizer(single="$A [SEP]", pair="$A [SEP] $B:1 [SEP]:1")
+    encoder = TextEncoder(model_files(str(save_bert(tmp_path / "bare", "BertModel", tokenizer=bare))), "cpu")
+    with pytest.raises(ModelError, match="no class token"):
+        encoder.sentence_vectors(["hello"], "cls")
+    with pytest.raises(ModelError, match="no class token"):
+        encoder.pair_states([("hello", "there")])
+    assert encoder.sentence_vectors(["hello"], "mean").values.shape == (1, 16)
+
+
+def test_a_site_may_ask_for_float32_on_every_device(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No GPU here: what torch says of one is set, what we make of it is ours."""
+    import torch
+
+    from workers.encoders.transformer import dtype_on
+    from workers.language_models.loading import best_dtype
+
+    monkeypatch.setattr(torch.cuda, "is_bf16_supported", lambda: True)
+    gpu = torch.device("cuda")
+    assert dtype_on(gpu) == best_dtype(gpu) == torch.bfloat16
+    resources.use(resources.Resources(precision="float32"))
+    assert dtype_on(gpu) == best_dtype(gpu) == torch.float32
 
 
 def test_each_distinct_text_goes_through_once(encoder: TextEncoder) -> None:
