@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from annotations.correlation.bootstrap import cluster_resamples, percentile_interval, with_interval
+from annotations.correlation.bootstrap import cluster_resamples, percentile_interval, percentile_p, with_interval
 from annotations.correlation.jackknife import jackknife_interval, left_out_weights, with_jackknife_interval
 from annotations.correlation.kendall import KendallSide, kendall_between, kendall_estimate, kendall_side
 from annotations.correlation.pearson import PearsonSide, of_unit_size, pearson_between, pearson_estimate, pearson_side
@@ -36,6 +36,7 @@ __all__ = [
     "jackknife_interval",
     "left_out_weights",
     "percentile_interval",
+    "percentile_p",
     "with_interval",
     "with_jackknife_interval",
 ]
@@ -44,7 +45,7 @@ __all__ = [
 def correlation_estimates(
     human: ArrayLike, metric: ArrayLike, cluster: ArrayLike, weights: ArrayLike | Redraws | None = None
 ) -> dict[str, Estimate]:
-    """r, ρ and τ-b of n pairs, with p, and with a 95 % interval where ``weights`` are given.
+    """r, ρ and τ-b of n pairs, with p, and with a 95 % interval where ``weights`` are given, from which p is then.
 
     ``human``, ``metric``: (n,) finite scores. ``cluster``: (n,) the dialogue number of each pair, 0 ≤ cluster <
     clusters. ``weights``: ``Redraws`` over the clusters, or (resamples, clusters) from ``cluster_resamples`` for the

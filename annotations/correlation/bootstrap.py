@@ -46,8 +46,23 @@ def percentile_interval(replicates: NDArray[np.float64], level: float = 0.95) ->
     return float(low), float(high)
 
 
+def percentile_p(replicates: NDArray[np.float64]) -> float:
+    """Two-sided p of the hypothesis that the statistic is 0: twice the share of the replicates beyond 0, interpolated
+    as ``percentile_interval`` does, so that it is below .05 exactly where the 95 % interval leaves 0 out. In
+    [1 / (n + 1), 1].
+
+    ``replicates``: (resamples,), those that are NaN do not count. Efron & Tibshirani (1993), chapter 15.4.
+    """
+    ordered = np.sort(replicates[~np.isnan(replicates)])
+    share = np.linspace(0.0, 1.0, len(ordered))
+    at_most_zero = np.interp(0.0, ordered, share)
+    at_least_zero = np.interp(0.0, -ordered[::-1], share)
+    return float(np.clip(2.0 * min(at_most_zero, at_least_zero), 1.0 / (len(ordered) + 1), 1.0))
+
+
 def with_interval(point: Estimate, replicates: NDArray[np.float64] | None, clusters_used: int) -> Estimate:
-    """The point estimate with its bootstrap interval, or with the reason why it has none.
+    """The point estimate with its bootstrap interval, or with the reason why it has none. Its p, where it has one, is
+    the interval's own then.
 
     ``clusters_used``: how many clusters hold data. With one, every resample is the same and would claim certainty; with
     fewer than ten they may be so by chance.
@@ -61,4 +76,4 @@ def with_interval(point: Estimate, replicates: NDArray[np.float64] | None, clust
         return Estimate(value=point.value, p=point.p, reason=interval.reason)
     if alike_by_chance(replicates[~np.isnan(replicates)], clusters_used):
         return Estimate(value=point.value, p=point.p, reason=ALIKE_IN_EVERY_DRAW)
-    return Estimate(value=point.value, p=point.p, ci=interval)
+    return Estimate(point.value, interval, None if point.p is None else percentile_p(replicates))

@@ -10,10 +10,11 @@ clusters, the interval stands around the mean of the pseudo-values, which takes 
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from scipy.special import stdtrit
+from scipy.special import stdtr, stdtrit
 
 from annotations.correlation.alike import ALIKE_BY_CHANCE, alike_by_chance
 from annotations.correlation.scores import FloatArray, IntArray
@@ -60,6 +61,36 @@ def jackknife_interval(
     it is 1 or −1, for coefficients where all are alike, and for anything else where they are with fewer than ten
     clusters: two dialogues that happen to agree are no certainty.
     """
+    found = _student(point, left_out, scale, corrected, degrees)
+    return found if isinstance(found, Undefined) else found.interval(scale, level)
+
+
+@dataclass(frozen=True, slots=True)
+class _Student:
+    """The statistic on its scale as Student's t sees it."""
+
+    centre: float
+    error: float
+    degrees: int
+
+    def interval(self, scale: Scale, level: float) -> tuple[float, float]:
+        reach = float(stdtrit(self.degrees, 0.5 + level / 2)) * self.error
+        low, high = self.centre - reach, self.centre + reach
+        if scale == "fisher":
+            return float(np.tanh(low)), float(np.tanh(high))
+        if scale == "plain":
+            return low, high
+        return (max(low, -1.0) if scale == "bounded" else low), min(high, 1.0)
+
+    @property
+    def p(self) -> float:
+        """Two-sided, of the hypothesis that it is 0: below .05 exactly where the 95 % interval leaves 0 out."""
+        return 2.0 * float(stdtr(self.degrees, -abs(self.centre) / self.error))
+
+
+def _student(
+    point: float, left_out: FloatArray, scale: Scale, corrected: bool, degrees: int | None
+) -> _Student | Undefined:
     groups = len(left_out)
     if groups < 2:
         return Undefined(ONE_CLUSTER)
@@ -75,13 +106,7 @@ def jackknife_interval(
         return Undefined(ALIKE_BY_CHANCE)
     spread = float(np.sqrt((groups - 1) / groups * np.square(left_out - left_out.mean()).sum()))
     centre = groups * point - (groups - 1) * float(left_out.mean()) if corrected else point
-    reach = float(stdtrit(max(groups - 1 if degrees is None else degrees, 1), 0.5 + level / 2)) * spread
-    low, high = centre - reach, centre + reach
-    if scale == "fisher":
-        return float(np.tanh(low)), float(np.tanh(high))
-    if scale == "plain":
-        return low, high
-    return (max(low, -1.0) if scale == "bounded" else low), min(high, 1.0)
+    return _Student(centre, spread, max(groups - 1 if degrees is None else degrees, 1))
 
 
 def jackknife_intervals(
@@ -114,10 +139,14 @@ def with_jackknife_interval(
     level: float = 0.95,
     degrees: int | None = None,
 ) -> Estimate:
-    """The point estimate with its interval, or with the reason why it has none; an undefined one stays as it is."""
+    """The point estimate with its interval, or with the reason why it has none; an undefined one stays as it is.
+
+    A correlation's p is the interval's own then: p and interval cannot contradict each other.
+    """
     if point.value is None:
         return point
-    found = jackknife_interval(point.value, left_out, scale, corrected, level, degrees)
+    found = _student(point.value, left_out, scale, corrected, degrees)
     if isinstance(found, Undefined):
         return Estimate(value=point.value, p=point.p, reason=found.reason)
-    return Estimate(value=point.value, p=point.p, ci=found)
+    own_p = scale == "fisher" and point.p is not None
+    return Estimate(point.value, found.interval(scale, level), found.p if own_p else point.p)

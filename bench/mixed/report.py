@@ -55,7 +55,7 @@ def document(
         "delays": {what: _spread(values) for what, values in sorted(delays.items())},
         "most_waiting": dict(watch.most_waiting),
         "memory_mb": {
-            part: {when: getattr(memory, when) for when in ("begin", "peak", "end", "growth")}
+            part: {when: getattr(memory, when) for when in ("begin", "sixths", "peak", "end", "growth")}
             for part, memory in watch.memory.items()
         },
         "cores_used": {part: spent / seconds for part, spent in watch.processor.items()},

@@ -32,12 +32,16 @@ class Memory:
         return max(self.begin, *self.under_load) if self.under_load else self.begin
 
     @property
+    def sixths(self) -> list[float]:
+        """The median of each sixth of the load, because what a request or a statistic takes comes and goes."""
+        sixth = len(self.under_load) / 6
+        parts = [self.under_load[round(number * sixth) : round((number + 1) * sixth)] for number in range(6)]
+        return [median(part) for part in parts if part]
+
+    @property
     def growth(self) -> float:
-        """From the second sixth of the load, when what is kept in memory is there, to the last: of
-        medians, because what a request or a statistic takes comes and goes."""
-        sixth = max(1, len(self.under_load) // 6)
-        settled = self.under_load[sixth : 2 * sixth] or self.under_load
-        return median(self.under_load[-sixth:]) - median(settled) if settled else 0.0
+        """From the second sixth of the load, when what is kept in memory is there, to the last."""
+        return self.sixths[-1] - self.sixths[min(1, len(self.sixths) - 1)] if self.sixths else 0.0
 
 
 def memory_of(roots: list[int]) -> float:

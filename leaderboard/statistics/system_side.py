@@ -6,7 +6,7 @@ from functools import cached_property
 
 import numpy as np
 
-from annotations.correlation import COEFFICIENTS, Redraws, correlation_estimates, percentile_interval
+from annotations.correlation import COEFFICIENTS, Redraws, correlation_estimates, percentile_interval, percentile_p
 from annotations.estimates import Estimate, Undefined
 from leaderboard.statistics.placed_scores import FloatArray, IntArray, SystemSums
 from leaderboard.statistics.redraws import FEWEST_SYSTEMS, TOO_FEW, Recipe, both_resamples, of_clusters
@@ -155,15 +155,18 @@ def _pearson_of_rows(human: FloatArray, metric: FloatArray) -> FloatArray:
 
 
 def _between_percentiles(point: Estimate, of_means: FloatArray, of_scores: FloatArray | None) -> Estimate:
-    """The central 95 % of the draws; of two models from the lower of the low ends to the higher of the high ones."""
+    """The central 95 % of the draws; of two models from the lower of the low ends to the higher of the high ones, and
+    the higher p."""
     found = percentile_interval(of_means)
     if isinstance(found, Undefined):
         return _without(point, found.reason)
     low, high = found
+    p = percentile_p(of_means)
     other = percentile_interval(of_scores) if of_scores is not None else found
-    if not isinstance(other, Undefined):
+    if of_scores is not None and not isinstance(other, Undefined):
         low, high = min(low, other[0]), max(high, other[1])
-    return Estimate(point.value, p=point.p, ci=(low, high))
+        p = max(p, percentile_p(of_scores))
+    return Estimate(point.value, (low, high), p)
 
 
 def _without(point: Estimate, reason: str) -> Estimate:

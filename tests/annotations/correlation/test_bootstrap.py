@@ -1,7 +1,9 @@
 import numpy as np
 import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
 
-from annotations.correlation.bootstrap import cluster_resamples, percentile_interval, with_interval
+from annotations.correlation.bootstrap import cluster_resamples, percentile_interval, percentile_p, with_interval
 from annotations.estimates import Estimate, Undefined
 
 
@@ -54,8 +56,23 @@ def test_one_dialogue_gives_no_interval_instead_of_a_certain_one():
 @pytest.mark.parametrize(("dialogues", "interval"), [(9, None), (10, (1.0, 1.0))])
 def test_fewer_than_ten_dialogues_that_agree_to_the_digit_give_no_interval(dialogues, interval):
     estimate = with_interval(Estimate(1.0, p=0.1), np.full(100, 1.0), dialogues)
-    assert (estimate.value, estimate.p, estimate.ci) == (1.0, 0.1, interval)
+    assert (estimate.value, estimate.ci) == (1.0, interval)
     assert ("the same in every draw" in estimate.reason) == (interval is None)
+
+
+def test_p_is_twice_the_share_of_the_draws_beyond_nothing():
+    """Of −1, 0, 1, 2, 3 the second is 0, a quarter of the way up: p = 2 · 1/4. Without a draw beyond 0: 1 / (5 + 1)."""
+    assert percentile_p(np.array([3.0, 0.0, -1.0, 2.0, 1.0, np.nan])) == pytest.approx(0.5)
+    assert percentile_p(np.arange(1.0, 6.0)) == percentile_p(-np.arange(1.0, 6.0)) == pytest.approx(1 / 6)
+    assert percentile_p(np.zeros(5)) == 1.0
+
+
+@given(st.lists(st.floats(-1, 1), min_size=100, max_size=120), st.floats(-1, 1))
+def test_p_and_interval_never_contradict_each_other(draws, shift):
+    estimate = with_interval(Estimate(0.1, p=0.5), np.array(draws) + shift, clusters_used=20)
+    assume(estimate.ci is not None)  # none where the draw does not hold the estimate
+    low, high = estimate.ci
+    assert (estimate.p < 0.05) == (low > 0.0 or high < 0.0)
 
 
 def test_an_undefined_estimate_gets_no_interval():

@@ -38,6 +38,18 @@ def test_correlations_without_each_cluster_are_scipy_s_on_fisher_s_scale(name):
     reach = stats.t.ppf(0.975, 7) * np.sqrt(7 / 8 * np.square(z - z.mean()).sum())
     centre = np.arctanh(found.value)
     assert found.ci == pytest.approx((np.tanh(centre - reach), np.tanh(centre + reach)))
+    t = centre / np.sqrt(7 / 8 * np.square(z - z.mean()).sum())
+    assert found.p == pytest.approx(2 * stats.t.sf(abs(t), 7))
+
+
+@pytest.mark.parametrize("name", ["pearson", "spearman", "kendall"])
+@pytest.mark.parametrize("seed", range(8))
+def test_p_and_interval_of_a_cell_never_contradict_each_other(name, seed):
+    """Dialogues that differ as a whole: counted as independent responses they read as significant far too often."""
+    random = np.random.default_rng(seed)
+    human, metric = (np.repeat(random.normal(size=8), 10) + 0.3 * random.normal(size=80) for _ in range(2))
+    found = correlation_estimates(human, metric, np.repeat(np.arange(8), 10), Redraws.jackknife(8))[name]
+    assert (found.p < 0.05) == (found.ci[0] > 0.0 or found.ci[1] < 0.0)
 
 
 def test_a_cluster_without_data_counts_for_nothing():
