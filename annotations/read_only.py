@@ -1,4 +1,4 @@
-"""A database that takes no writes just now: a standby, a read-only transaction or file, a full disk.
+"""A database that takes no writes just now: a standby, a read-only transaction or file, a full disk; or that is away.
 
 Pages show what is stored. What they only note by the way (``optional_write``) is left out; a form
 is answered by 503 (``dialeval_site.error_pages``).
@@ -12,7 +12,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from django.db import DatabaseError, OperationalError, connection, transaction
+from django.db import DatabaseError, InterfaceError, OperationalError, connection, transaction
 
 log = logging.getLogger(__name__)
 
@@ -34,6 +34,15 @@ def refuses_writes(problem: BaseException | None) -> bool:
     if is_refusal:
         _refused_at = time.monotonic()
     return is_refusal
+
+
+def is_away(problem: BaseException | None) -> bool:
+    """Whether this error says that PostgreSQL cannot be reached: it is shut down, starts, or ended the connection."""
+    cause = getattr(problem, "__cause__", None)
+    if not isinstance(problem, (OperationalError, InterfaceError)) or connection.vendor != "postgresql":
+        return False
+    sqlstate = getattr(cause, "sqlstate", None) or ""  # none where there was no server to give one
+    return not sqlstate or sqlstate.startswith(("08", "57P"))
 
 
 def is_busy(problem: BaseException) -> bool:

@@ -8,7 +8,7 @@ from django.http import HttpRequest, HttpResponse
 from django.template import loader
 from django.views.decorators.csrf import requires_csrf_token
 
-from annotations.read_only import refuses_writes
+from annotations.read_only import is_away, refuses_writes
 from dialeval_site import log_context
 
 RETRY_SECONDS = 60
@@ -16,9 +16,10 @@ RETRY_SECONDS = 60
 
 @requires_csrf_token
 def server_error(_request: HttpRequest) -> HttpResponse:
-    """With the number by which the fault is found in the log. 503 where the database takes no writes."""
-    if refuses_writes(sys.exc_info()[1]):  # Django calls this while it handles the exception
-        page = loader.get_template("503_read_only.html").render()
+    """With the number by which the fault is found in the log. 503 where the database takes no writes, or is away."""
+    problem = sys.exc_info()[1]  # Django calls this while it handles the exception
+    if (away := is_away(problem)) or refuses_writes(problem):
+        page = loader.get_template("503_database.html").render({"is_away": away})
         return HttpResponse(page, status=503, headers={"Retry-After": str(RETRY_SECONDS)})
     page = loader.get_template("500.html").render({"request_id": log_context.request_id()})
     return HttpResponse(page, status=500)

@@ -46,6 +46,7 @@ _OF_ONE_WRITER = (
     "rating_crowd_http",
     "read_only",
     "clock",
+    "full_database",
 )
 FAULTS_ON_SQLITE = (*WITHOUT_SERVICES, *(f"tests/faults/test_{name}.py" for name in _OF_ONE_WRITER))
 """Of the faults those run on SQLite in which its one writer or the folder broker has a say; all but two run on the
