@@ -24,14 +24,6 @@ def _interval(ends: list[float] | None) -> tuple[float, float] | None:
     return (ends[0], ends[1]) if ends else None
 
 
-def ceiling_cell(values: dict[str, Any], name: str) -> Cell:
-    value = values[name]
-    if isinstance(value, dict):
-        return Cell(reason=value["reason"])
-    estimate = {"value": value, "ci": values.get("ci", {}).get(name)}
-    return cell_of({**estimate, "ci_reason": values.get("ci_reason", {}).get(name)})
-
-
 LEFT_OUT = "What a metric has no score for is left out of its own correlations, pair by pair, and never filled in."
 
 

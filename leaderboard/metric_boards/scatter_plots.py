@@ -47,7 +47,7 @@ def scatter_figures(
             level=level,
             metric=metric,
             correlation=estimate_of(row["pearson"]),
-            human_ceiling=ceiling_of(document, level),
+            ceiling=ceiling_of(document, level),
             higher_is_better=row["higher_is_better"],
             aspect=aspect,
             signature=row["signature"],

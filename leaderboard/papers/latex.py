@@ -9,6 +9,10 @@ from leaderboard.estimate_cells import coverage_words, is_partial
 
 COEFFICIENTS = (("pearson", "$r$"), ("spearman", escaped("ρ")), ("kendall", escaped("τ")))
 LATEX_SYMBOLS = dict(COEFFICIENTS)
+PEOPLE = (
+    ("correlation_ceiling", r"Ceiling ($\sqrt{\mathrm{reliability}}$)"),
+    ("leave_one_out_agreement", "Leave-one-out agreement"),
+)
 
 
 def correlations_to_latex(document: dict[str, Any]) -> str:
@@ -40,7 +44,10 @@ def correlations_to_latex(document: dict[str, Any]) -> str:
         marks = ("$^*$" if metric in submitted else "") + (r"$^\ddagger$" if metric in partial else "")
         lines += _with_intervals([escaped(metric) + marks, *cells], intervals)
     lines.append(r"\midrule")
-    lines += _with_intervals(["Human ceiling", *_ceiling_cells(document, levels)], _ceiling_intervals(document, levels))
+    for key, label in PEOPLE:
+        if key in document:
+            values, intervals = _of_people(document[key], levels)
+            lines += _with_intervals([label, *values], intervals)
     lines += [r"\bottomrule", r"\end{tabular}", _note(document)]
     if submitted:
         lines.append(comment("asterisk: computed elsewhere, its scores were handed in"))
@@ -95,13 +102,12 @@ def _cell(row: dict[str, Any] | None, name: str, best: float | None) -> str:
     return text
 
 
-def _ceiling_cells(document: dict[str, Any], levels: list[str]) -> list[str]:
-    values = [document["human_ceiling"].get(level, {}).get(name) for level in levels for name, _ in COEFFICIENTS]
-    return [_number(value) if isinstance(value, float) else "--" for value in values]
-
-
-def _ceiling_intervals(document: dict[str, Any], levels: list[str]) -> list[list[float] | None]:
-    return [document["human_ceiling"][level].get("ci", {}).get(name) for level in levels for name, _ in COEFFICIENTS]
+def _of_people(by_level: dict[str, Any], levels: list[str]) -> tuple[list[str], list[list[float] | None]]:
+    """(values, intervals) of each level and coefficient."""
+    found = [(by_level.get(level, {}), name) for level in levels for name, _ in COEFFICIENTS]
+    values = [of_level.get(name) for of_level, name in found]
+    numbers = [_number(value) if isinstance(value, float) else "--" for value in values]
+    return numbers, [of_level.get("ci", {}).get(name) for of_level, name in found]
 
 
 def _note(document: dict[str, Any]) -> str:

@@ -24,12 +24,18 @@ from leaderboard.system_options import add_system_choice, left_out_line, systems
 from workers.metrics.configuration import ConfigurationError
 
 COEFFICIENTS = ("pearson", "spearman", "kendall")
+PEOPLE = {
+    "correlation_ceiling": "ceiling (√reliability)",
+    "leave_one_out_agreement": "leave-one-out agreement",
+    "reliability": "reliability (Spearman–Brown)",
+}
 
 
 class Command(ConsoleCommand):
     help = (
         "How far each computed metric agrees with people: Pearson's r, Spearman's rho, Kendall's tau-b at turn, "
-        "dialogue and system level, with intervals over dialogues, beside the human ceiling."
+        "dialogue and system level, with intervals over dialogues, beside the highest that a perfect "
+        "metric could reach."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -94,11 +100,12 @@ class Command(ConsoleCommand):
     def _print(self, document: dict[str, Any], form: str, *, with_variants: bool) -> None:
         if not self.print_as(form, document, _csv, correlations_to_latex):
             header = ["metric", "level", "n", "coverage", *COEFFICIENTS]
-            rows = [*_rows(document), *_ceiling_rows(document)]
-            undefined = _undefined(document) + _undefined_ceilings(document, "human_ceiling")
+            people = dict(list(PEOPLE.items())[: None if with_variants else 2])
+            rows = [*_rows(document), *_people_rows(document, people)]
+            undefined = _undefined(document) + _undefined_of_people(document, people)
             if with_variants:
-                rows += [*variant_rows(document), *_ceiling_rows(document, "split_half")]
-                undefined += undefined_variants(document) + _undefined_ceilings(document, "split_half")
+                rows += variant_rows(document)
+                undefined += undefined_variants(document)
             self.print_table(header, rows, undefined)
             if with_variants:
                 accuracies = accuracy_rows(document)
@@ -115,9 +122,10 @@ def _undefined(document: dict[str, Any]) -> list[tuple[str, str]]:
     ]
 
 
-def _undefined_ceilings(document: dict[str, Any], key: str) -> list[tuple[str, str]]:
+def _undefined_of_people(document: dict[str, Any], people: dict[str, str]) -> list[tuple[str, str]]:
     return [
-        (f"{key.replace('_', ' ')} ({level})", values[name]["reason"])
+        (f"{label} ({level})", values[name]["reason"])
+        for key, label in people.items()
         for level, values in document[key].items()
         for name in COEFFICIENTS
         if isinstance(values[name], dict)
@@ -157,14 +165,15 @@ def _coverage(row: dict[str, Any]) -> str:
     return share_in_words(row["coverage"]) if is_partial(row) else ""
 
 
-def _ceiling_rows(document: dict[str, Any], key: str = "human_ceiling") -> list[list[str]]:
+def _people_rows(document: dict[str, Any], people: dict[str, str]) -> list[list[str]]:
     return [
-        [key.replace("_", " "), level, "", "", *(_ceiling_figure(values, name) for name in COEFFICIENTS)]
+        [label, level, "", "", *(_people_figure(values, name) for name in COEFFICIENTS)]
+        for key, label in people.items()
         for level, values in document[key].items()
     ]
 
 
-def _ceiling_figure(values: dict[str, Any], name: str) -> str:
+def _people_figure(values: dict[str, Any], name: str) -> str:
     if isinstance(values[name], dict):
         return figure(None)
     return figure_with_interval({"value": values[name], "ci": values.get("ci", {}).get(name)})
