@@ -52,6 +52,9 @@ class CorrelationRow(Schema):
     spearman: Figure = Field(description="Spearman's rho.")
     kendall: Figure = Field(description="Kendall's tau-b.")
     note: str | None = Field(None, description="A remark on the numbers.")
+    generalises_to: str | None = Field(
+        None, description="At system level what the intervals speak of: these systems or new ones."
+    )
     worth: str | None = Field(None, description="What is known of the judge that made the scores, where it is one.")
     submitted: dict[str, Any] | None = Field(
         None, description="Of a metric that somebody handed in: by whom, and where."

@@ -181,7 +181,9 @@ def _metric_row(
         variant = wish.variant_at(level)
         for name, _ in COEFFICIENTS:
             estimate = chosen_estimate(row, name, variant)
-            cells[f"{level}-{name}"] = cell_of(estimate, note=_note(row, variant, name))
+            cells[f"{level}-{name}"] = cell_of(
+                estimate, note=_note(row, variant, name), generalises_to=row.get("generalises_to", "")
+            )
         for key, _, _ in ACCURACIES.get(level, ()):
             if key in row:
                 cells[f"{level}-{key}"] = _accuracy_cell(row[key])

@@ -45,7 +45,8 @@ def headline(document: Mapping[str, Any], wish: BoardWish, letters: Letters | No
     if best is None:
         return "", _why_nothing(document, wish)
     value = chosen_estimate(best, wish.coefficient, wish.shown_variant)
-    how_far = f"{SYMBOLS[wish.coefficient]} = {written(value['value'], 2)}{_interval(value)}"
+    scope = f" for {best['generalises_to']}" if value.get("ci") and best.get("generalises_to") else ""
+    how_far = f"{SYMBOLS[wish.coefficient]} = {written(value['value'], 2)}{_interval(value)}{scope}"
     variant = "" if wish.shown_variant == GLOBAL else f", {VARIANTS[wish.shown_variant]}"
     turned = "" if best["higher_is_better"] else "; lower is better, so a negative value is good"
     first = f"{best['metric']} correlates best with human ratings at {wish.level} level: {how_far}{variant}{turned}."

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from annotations.estimates import Estimate
@@ -24,6 +24,7 @@ def forest_figure(document: Mapping[str, Any], wish: BoardWish, letters: Letters
     variant = "" if wish.shown_variant == GLOBAL else f", {VARIANTS[wish.shown_variant]}"
     turned = any(not row["higher_is_better"] for row in rows)
     lines, of_lines = _lines(document, wish)
+    scopes = list(dict.fromkeys(row["generalises_to"] for row in rows if "generalises_to" in row))
     return forest(
         [_forest_row(row, wish, letters) for row in rows],
         figure_id=f"forest-{wish.level}",
@@ -32,10 +33,30 @@ def forest_figure(document: Mapping[str, Any], wish: BoardWish, letters: Letters
         ceilings=lines,
         letters=SHARED_LETTER,
         remark=" ".join(
-            part for part in (of_lines, "Where lower is better, the sign is turned round." if turned else "") if part
+            part
+            for part in (
+                f"Intervals speak of {scopes[0]}." if len(scopes) == 1 else "",
+                _heavy_tails(rows, wish),
+                of_lines,
+                "Where lower is better, the sign is turned round." if turned else "",
+            )
+            if part
         ),
         signature=f"{document['corpus']} {document['corpus_version']}, systems:{document.get('systems_chosen', 'all')}",
     )
+
+
+def _heavy_tails(rows: Sequence[Mapping[str, Any]], wish: BoardWish) -> str:
+    marked = [row for row in rows if chosen_estimate(row, wish.coefficient, wish.shown_variant).get("ci_remark")]
+    if not marked:
+        return ""
+    names = ", ".join(label_of(row) for row in marked[:NAMED])
+    more = f" and {len(marked) - NAMED} more" if len(marked) > NAMED else ""
+    return f"Heavy tails, so the interval of r may be too narrow: {names}{more}; that of Spearman's ρ holds."
+
+
+NAMED = 6
+"""More names than this stand in the table, not in the caption."""
 
 
 def _forest_row(row: Mapping[str, Any], wish: BoardWish, letters: Letters | None) -> ForestRow:

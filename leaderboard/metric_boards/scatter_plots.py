@@ -77,7 +77,18 @@ def _by_human(points: list[Point], level: Level, row: dict[str, Any], metric: st
 
 def _remark(row: dict[str, Any]) -> str:
     """What the plot must not hide: what is not on it, and what the judge is worth."""
-    return " ".join(f"{part}." for part in (coverage_words(row), row.get("worth", "")) if part)
+    scope = row.get("generalises_to")
+    parts = (
+        f"The interval speaks of {scope}" if scope and row["pearson"].get("ci") else "",
+        _sentence(row["pearson"].get("ci_remark", "")),
+        coverage_words(row),
+        row.get("worth", ""),
+    )
+    return " ".join(f"{part}." for part in parts if part)
+
+
+def _sentence(words: str) -> str:
+    return words[:1].upper() + words[1:]
 
 
 def _human_means(standing: dict[str, Any]) -> dict[str, Estimate]:

@@ -62,7 +62,9 @@ def _level_columns(level: str) -> list[Column]:
             symbol,
             "estimate",
             group=group,
-            help=f"{COEFFICIENT_NAMES[name]} with people at {level} level, 95 % interval over dialogues.",
+            help=f"{COEFFICIENT_NAMES[name]} with people at {level} level, 95 % interval over dialogues. {OF_SYSTEMS}"
+            if level == "system"
+            else f"{COEFFICIENT_NAMES[name]} with people at {level} level, 95 % interval over dialogues.",
             detail=name != "pearson",
         )
         for name, symbol in COEFFICIENTS
@@ -79,6 +81,7 @@ def _level_columns(level: str) -> list[Column]:
     return [*coefficients, ceiling, pairs, coverage_column(level)]
 
 
+OF_SYSTEMS = "It holds for these systems in new dialogues, and says nothing of other systems."
 _HIDDEN = ("-kendall", "-n", "-coverage", "aspect")
 
 
@@ -94,7 +97,9 @@ def _agreement_row(version: CorpusVersion, document: dict[str, Any], by_level: d
     cells = {"corpus": Cell(version.corpus.name, href=link), "aspect": Cell(document["aspect"])}
     for level, row in by_level.items():
         for name, _ in COEFFICIENTS:
-            cells[f"{level}-{name}"] = cell_of(row[name], note=coverage_note(row))
+            cells[f"{level}-{name}"] = cell_of(
+                row[name], note=coverage_note(row), generalises_to=row.get("generalises_to", "")
+            )
         cells[f"{level}-ceiling"] = estimate_cell(ceiling_of(document, level))
         cells[f"{level}-n"] = Cell(row["n"])
         cells[f"{level}-coverage"] = coverage_cell(row)

@@ -29,7 +29,7 @@ def correlations_to_latex(document: dict[str, Any]) -> str:
         r"% needs \usepackage{booktabs}",
         r"\begin{tabular}{l" + "rrr" * len(levels) + "}",
         r"\toprule",
-        row_of(["", *(rf"\multicolumn{{3}}{{c}}{{{escaped(level)}}}" for level in levels)]),
+        row_of(["", *(rf"\multicolumn{{3}}{{c}}{{{_level_heading(document, level)}}}" for level in levels)]),
         row_of(["Metric", *(label for _ in levels for _, label in COEFFICIENTS)]),
         r"\midrule",
     ]
@@ -59,8 +59,20 @@ def correlations_to_latex(document: dict[str, Any]) -> str:
         if is_partial(row)
     ]
     lines += [comment(f"{metric}: {words}") for metric, words in worth.items()]
+    lines += [
+        comment(f"{row['metric']}, {row['level']} level: {row['pearson']['ci_remark']}")
+        for row in document["rows"]
+        if "ci_remark" in row["pearson"]
+    ]
     lines += [comment(row["signature"]) for row in document["rows"]]
     return "\n".join(lines)
+
+
+def _level_heading(document: dict[str, Any], level: str) -> str:
+    """With what the intervals speak of, where all rows of the level speak of the same."""
+    scopes = {row.get("generalises_to", "") for row in document["rows"] if row["level"] == level}
+    scope = scopes.pop() if len(scopes) == 1 else ""
+    return escaped(f"{level} ({scope})" if scope else level)
 
 
 def _with_intervals(cells: list[str], intervals: list[list[float] | None]) -> list[str]:

@@ -136,6 +136,11 @@ def rows_of_level(
             document["attenuation_corrected"] = corrected(
                 correlation, reliability, recipe.of_the_limit(level, correlation.n)
             )
+        for estimate in (document["pearson"], document.get("attenuation_corrected", {}).get("pearson", {})):
+            if correlation.pearson_remark and estimate.get("ci"):
+                estimate["ci_remark"] = correlation.pearson_remark
+        if scope := recipe.generalises_to(level, correlation.n):
+            document["generalises_to"] = scope
         documents.append(document)
     return documents
 

@@ -281,3 +281,71 @@ def test_intervals_of_other_systems_are_named_in_the_signature(correlate) -> Non
 def test_a_jackknife_over_both_is_refused(correlate) -> None:
     with pytest.raises(CommandError, match="--interval percentile is the one for it"):
         correlate("--redraw", "both", "--interval", "jackknife")
+
+
+# --- what an interval speaks of, and where it may not hold -----------------------------------------------------------
+
+
+SYSTEMS = ("ada", "bob", "cem", "dee", "eve")
+
+
+def five_systems(tmp_path: Path) -> None:
+    """Six dialogues, one turn each; systems answer at greater length the better they are, dee once at
+    enormous length."""
+    places = [(f"d{number}", 0, system) for number in range(6) for system in SYSTEMS]
+    scores, texts = {}, {}
+    for name, turn, system in places:
+        number, rank = int(name[1:]), SYSTEMS.index(system)
+        scores[name, turn, system] = {"ann": float(1 + (rank + number) % 5), "bob": float(1 + rank)}
+        texts[name, turn, system] = "x " * (1000 if (number, system) == (2, "dee") else 3 + 2 * rank + number % 3)
+    records = rated_corpus([dialogue(f"d{number}") for number in range(6)], texts, scores)
+    stored(records, tmp_path)
+    call_command("score", "--corpus", "small", "--metrics", "response_length", "--inline")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "scope"),
+    [
+        ((), "these 5 systems, new dialogues"),
+        (("--redraw", "systems"), "new systems, these dialogues"),
+        (("--redraw", "both"), "new systems and dialogues"),
+    ],
+)
+def test_a_row_of_systems_says_what_its_intervals_speak_of(tmp_path: Path, capsys, arguments, scope: str) -> None:
+    five_systems(tmp_path)
+    capsys.readouterr()
+    call_command("correlate", "--corpus", "small", "--resamples", "100", *arguments)
+    table = capsys.readouterr().out
+    (of_systems,) = [line for line in table.splitlines() if line.startswith("response_length") and " system " in line]
+    (of_turns,) = [line for line in table.splitlines() if line.startswith("response_length") and " turn " in line]
+    assert of_systems.rstrip().endswith(scope)
+    assert "systems" not in of_turns
+    call_command("correlate", "--corpus", "small", "--resamples", "100", "--format", "json", *arguments)
+    rows = json.loads(capsys.readouterr().out)["rows"]
+    assert {row["level"]: row.get("generalises_to") for row in rows}["system"] == scope
+    call_command("correlate", "--corpus", "small", "--resamples", "100", "--format", "latex", *arguments)
+    assert f"system ({scope})" in capsys.readouterr().out
+
+
+def test_of_other_systems_the_interval_of_few_is_said_to_say_nothing(tmp_path: Path, capsys) -> None:
+    five_systems(tmp_path)
+    capsys.readouterr()
+    call_command("correlate", "--corpus", "small", "--resamples", "100")
+    assert "it says nothing of other systems than these 5" in capsys.readouterr().out
+
+
+def test_one_enormous_score_is_remarked_beside_pearson_s_interval_in_table_json_and_csv(tmp_path: Path, capsys) -> None:
+    five_systems(tmp_path)
+    capsys.readouterr()
+    call_command("correlate", "--corpus", "small", "--level", "turn", "--resamples", "100")
+    table = capsys.readouterr().out
+    assert "] *" in table
+    assert "* response_length (turn): the metric scores have heavy tails (excess kurtosis 2" in table
+    call_command("correlate", "--corpus", "small", "--level", "turn", "--resamples", "100", "--format", "json")
+    (found,) = json.loads(capsys.readouterr().out)["rows"]
+    assert "Spearman's ρ holds" in found["pearson"]["ci_remark"]
+    assert "ci_remark" not in found["spearman"]
+    assert found["attenuation_corrected"]["pearson"]["ci_remark"] == found["pearson"]["ci_remark"]
+    call_command("correlate", "--corpus", "small", "--level", "turn", "--resamples", "100", "--format", "csv")
+    (line,) = csv.DictReader(io.StringIO(capsys.readouterr().out))
+    assert line["pearson_remark"] == found["pearson"]["ci_remark"]

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import csv
 from typing import Any
 
 import pytest
 
+from annotations.tables.to_csv import table_to_csv
+from annotations.tables.to_html import table_to_html
+from annotations.tables.to_json import table_to_json
+from annotations.tables.to_latex import table_to_latex
+from annotations.tables.to_markdown import table_to_markdown
 from leaderboard.metric_boards.board import metric_board, shown_columns
 from leaderboard.metric_boards.filters import BoardWish, UnknownWish, kept, method_of, wish_of
 from leaderboard.metric_boards.headline import headline, tied_with_best
@@ -28,8 +34,7 @@ def row(metric: str, level: str, r: float | None, higher: bool = True, **more: A
         "n": 9,
         "coverage": 1.0,
         "higher_is_better": higher,
-        **numbers,
-        **more,
+        **(numbers | more),
     }
 
 
@@ -333,3 +338,42 @@ def test_without_a_level_it_is_the_first_that_has_a_value() -> None:
     board = document(row("bleu_4", "turn", None), row("bleu_4", "system", 0.4))
     assert wish_of({}, "all", board).level == "system"
     assert wish_of({}, "all", document()).level == "turn"
+
+
+# --- what an interval speaks of --------------------------------------------------------------------------------------
+
+
+FIVE = "these 5 systems, new dialogues"
+
+
+def test_the_cell_of_systems_says_what_its_interval_speaks_of_on_the_page_and_in_every_file() -> None:
+    board = document(row("bleu_4", "system", 0.97, generalises_to=FIVE), row("bleu_4", "turn", 0.3))
+    table = metric_board(board, None, BoardWish(level="system"))
+    found = table.rows[0]
+    assert found.cell("system-pearson").generalises_to == FIVE
+    assert found.cell("turn-pearson").generalises_to == ""
+    assert f'<span class="scope">{FIVE}</span>' in table_to_html(table)
+    assert f"({FIVE})" in table_to_markdown(table)
+    assert FIVE in table_to_latex(table)
+    assert FIVE in table_to_json(table)
+    header, first, *_ = list(csv.reader(table_to_csv(table).splitlines()))
+    assert first[header.index("system-pearson_generalises_to")] == FIVE
+    assert f"r = 0.97 [0.87, 1.07] for {FIVE}." in headline(board, BoardWish(level="system"), None)[0]
+    assert f"Intervals speak of {FIVE}." in forest_figure(board, BoardWish(level="system"), None).caption
+
+
+def test_a_cell_without_an_interval_speaks_of_nothing() -> None:
+    nothing = {"value": 1.0, "ci": None, "ci_reason": "two systems"}
+    board = document(row("bleu_4", "system", 0.9, generalises_to=FIVE, pearson=nothing))
+    assert metric_board(board, None).rows[0].cell("system-pearson").generalises_to == ""
+    assert FIVE not in headline(board, BoardWish(level="system"), None)[0]
+
+
+def test_the_interval_of_a_heavy_tailed_metric_is_remarked_in_its_cell_and_beneath_the_figure() -> None:
+    heavy = estimate(0.3, 0.2, 0.4) | {"ci_remark": "the metric scores have heavy tails (excess kurtosis 12.0)"}
+    board = document(row("ppl", "turn", None, pearson=heavy), row("bleu_4", "turn", 0.2))
+    first, second, *_ = metric_board(board, None).rows
+    assert "heavy tails (excess kurtosis 12.0)" in first.cell("turn-pearson").note
+    assert "heavy tails" not in first.cell("turn-spearman").note + second.cell("turn-pearson").note
+    assert "interval of r may be too narrow: ppl; that of" in forest_figure(board, BoardWish(), None).caption
+    assert "heavy" not in forest_figure(board, BoardWish(coefficient="spearman"), None).caption

@@ -99,17 +99,29 @@ class Command(ConsoleCommand):
 
     def _print(self, document: dict[str, Any], form: str, *, with_variants: bool) -> None:
         if not self.print_as(form, document, _csv, correlations_to_latex):
-            header = ["metric", "level", "n", "coverage", *COEFFICIENTS]
+            header = ["metric", "level", "n", "coverage", *COEFFICIENTS, "generalises to"]
             people = dict(list(PEOPLE.items())[: None if with_variants else 2])
             rows = [*_rows(document), *_people_rows(document, people)]
             undefined = _undefined(document) + _undefined_of_people(document, people)
             if with_variants:
                 rows += variant_rows(document)
                 undefined += undefined_variants(document)
-            self.print_table(header, rows, undefined)
+            self.print_table(header, [[*row, *[""] * (len(header) - len(row))] for row in rows], undefined)
+            self._print_remarks(document)
             if with_variants:
                 accuracies = accuracy_rows(document)
                 self.print_table(["metric", "level", "accuracy", "value"], accuracies, undefined_accuracies(document))
+
+    def _print_remarks(self, document: dict[str, Any]) -> None:
+        """What the table's marks and its last column mean."""
+        of_remark: dict[str, list[str]] = {}
+        for row in document["rows"]:
+            if remark := row["pearson"].get("ci_remark"):
+                of_remark.setdefault(remark, []).append(f"{_marked(row)} ({row['level']})")
+        for remark, rows in of_remark.items():
+            self.stdout.write(f"* {', '.join(rows)}: {remark}")
+        if any("generalises_to" in row for row in document["rows"]):
+            self.stdout.write(f"System level: {document['interval']['system']}.")
 
 
 def _undefined(document: dict[str, Any]) -> list[tuple[str, str]]:
@@ -139,7 +151,8 @@ def _rows(document: dict[str, Any]) -> list[list[str]]:
             row["level"],
             str(row["n"]),
             _coverage(row),
-            *(figure_with_interval(row[name]) for name in COEFFICIENTS),
+            *(figure_with_interval(row[name]) + (" *" if "ci_remark" in row[name] else "") for name in COEFFICIENTS),
+            row.get("generalises_to", ""),
         ]
         for row in document["rows"]
     ]
@@ -181,12 +194,13 @@ def _people_figure(values: dict[str, Any], name: str) -> str:
 
 def _csv(document: dict[str, Any]) -> str:
     heading = ["metric", "level", "n", "coverage", *estimate_columns(COEFFICIENTS), "signature"]
-    heading += ["submitted_by", *CSV_COLUMNS]
+    heading += ["submitted_by", *CSV_COLUMNS, "generalises_to", "pearson_remark"]
     lines = [csv_line(heading, "\n")]
     for row in document["rows"]:
         cells: list[Any] = [row["metric"], row["level"], row["n"], row["coverage"]]
         for name in COEFFICIENTS:
             cells += estimate_values(name, row[name]).values()
         submitted_by = row.get("submitted", {}).get("by", "")
-        lines.append(csv_line([*cells, row["signature"], submitted_by, *csv_values(row)], "\n"))
+        to_know = [row.get("generalises_to", ""), row["pearson"].get("ci_remark", "")]
+        lines.append(csv_line([*cells, row["signature"], submitted_by, *csv_values(row), *to_know], "\n"))
     return "".join(lines)
