@@ -296,4 +296,9 @@ def metric_means(human: HumanSide, scores: MetricScores) -> list[Estimate]:
         ]
     first = scores.select([0])
     placed = placed_metrics(human, first) if finest == "turn" else placed_dialogue_scores(human, first)
-    return [rank.mean for rank in rank_systems(placed, len(human.systems), RESAMPLES, SEED)]
+    return [
+        rank.mean
+        for rank in rank_systems(
+            placed, len(human.systems), RESAMPLES, SEED, bounds=scores.configurations[0].value_range
+        )
+    ]

@@ -214,6 +214,9 @@ STATISTICS: dict[str, Callable[[Shape], Any]] = {
         rank_systems(shape.placed(shape.human), shape.systems, DRAWS, method=method)
         for method in ("jackknife", "percentile")
     ],
+    "means of systems on their scale": lambda shape: rank_systems(
+        shape.placed(np.clip(shape.human, 1, 5)), shape.systems, bounds=(1.0, 5.0)
+    ),
     "two systems": compared,
     "accuracies": lambda shape: [
         pairwise_accuracy_over_dialogues(
