@@ -52,6 +52,9 @@ class CorrelationRow(Schema):
     spearman: Figure = Field(description="Spearman's rho.")
     kendall: Figure = Field(description="Kendall's tau-b.")
     note: str | None = Field(None, description="A remark on the numbers.")
+    generalises_to: str | None = Field(
+        None, description="At system level what the intervals speak of: these systems or new ones."
+    )
     worth: str | None = Field(None, description="What is known of the judge that made the scores, where it is one.")
     submitted: dict[str, Any] | None = Field(
         None, description="Of a metric that somebody handed in: by whom, and where."
@@ -64,8 +67,21 @@ class Correlations(Computed):
         description="The choice of systems, for all metrics alike; by default without-gold where a system's responses "
         "are the references, else all."
     )
+    correlation_ceiling: dict[str, dict[str, Any]] = Field(
+        default_factory=dict,
+        description="By level and coefficient: the highest correlation that a perfect metric could "
+        "reach, √reliability; intervals: `ci`.",
+    )
+    reliability: dict[str, dict[str, Any]] = Field(
+        default_factory=dict,
+        description="By level and coefficient: of the mean rating, split halves stepped up by Spearman and Brown.",
+    )
+    leave_one_out_agreement: dict[str, dict[str, Any]] = Field(
+        default_factory=dict,
+        description="By level and coefficient: how far one rater agrees with the mean of the others; intervals: `ci`.",
+    )
     human_ceiling: dict[str, dict[str, Any]] = Field(
-        description="By level and coefficient: how far one person agrees with the mean of the others; intervals: `ci`."
+        description="The old name of `leave_one_out_agreement`, which is no ceiling. It goes with 0.3.0."
     )
     rows: list[CorrelationRow] = Field(description="A row for each metric and level.")
 
@@ -107,7 +123,11 @@ def get_correlations(
     return {
         **answer,
         "rows": [row for row in answer["rows"] if row["level"] in levels],
-        "human_ceiling": {level: values for level, values in answer["human_ceiling"].items() if level in levels},
+        **{
+            key: {level: values for level, values in answer[key].items() if level in levels}
+            for key in ("correlation_ceiling", "reliability", "leave_one_out_agreement", "human_ceiling")
+            if key in answer
+        },
         "computed_at": found.computed_at,
         "stale": found.state != "present",
     }

@@ -11,25 +11,18 @@ COEFFICIENTS = (("pearson", "r"), ("spearman", "ρ"), ("kendall", "τ"))
 COEFFICIENT_NAMES = {"pearson": "Pearson's r", "spearman": "Spearman's ρ", "kendall": "Kendall's τ-b"}
 
 
-def cell_of(estimate: dict[str, Any], note: str = "") -> Cell:
+def cell_of(estimate: dict[str, Any], note: str = "", generalises_to: str = "") -> Cell:
     """The cell of an estimate in its JSON form."""
     if estimate["value"] is None:
         return Cell(reason=estimate["reason"])
-    if estimate.get("ci_reason"):
-        note = "; ".join(part for part in (note, f"no interval: {estimate['ci_reason']}") if part)
-    return Cell(estimate["value"], ci=_interval(estimate.get("ci")), p=estimate.get("p"), note=note)
+    no_interval = f"no interval: {estimate['ci_reason']}" if estimate.get("ci_reason") else ""
+    note = "; ".join(part for part in (note, no_interval, estimate.get("ci_remark", "")) if part)
+    ci = _interval(estimate.get("ci"))
+    return Cell(estimate["value"], ci=ci, p=estimate.get("p"), note=note, generalises_to=generalises_to if ci else "")
 
 
 def _interval(ends: list[float] | None) -> tuple[float, float] | None:
     return (ends[0], ends[1]) if ends else None
-
-
-def ceiling_cell(values: dict[str, Any], name: str) -> Cell:
-    value = values[name]
-    if isinstance(value, dict):
-        return Cell(reason=value["reason"])
-    estimate = {"value": value, "ci": values.get("ci", {}).get(name)}
-    return cell_of({**estimate, "ci_reason": values.get("ci_reason", {}).get(name)})
 
 
 LEFT_OUT = "What a metric has no score for is left out of its own correlations, pair by pair, and never filled in."

@@ -16,12 +16,35 @@ def estimate_of(document: dict[str, Any]) -> Estimate:
     return Estimate(document["value"], (ci[0], ci[1]) if ci else None, document.get("p"), document.get("ci_reason", ""))
 
 
-def ceiling_of(document: dict[str, Any], level: str, name: str = "pearson") -> Estimate:
-    value = document["human_ceiling"][level][name]
-    return Estimate.undefined(value["reason"]) if isinstance(value, dict) else Estimate(value)
+def levels_of(document: Mapping[str, Any]) -> list[str]:
+    return list(leave_one_out_of(document))
 
 
-def split_half_ceiling(document: Mapping[str, Any], level: str, coefficient: str) -> float | None:
-    """Where raters are anonymous it is the only ceiling: halves of an item's ratings need no names."""
-    found = document.get("split_half", {}).get(level, {}).get(coefficient)
-    return found.get("value") if isinstance(found, dict) else found
+def leave_one_out_of(document: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """By level. An answer stored before 0.2.0 has it under its old name."""
+    found: dict[str, dict[str, Any]] = document.get("leave_one_out_agreement") or document["human_ceiling"]
+    return found
+
+
+def people_estimate(by_level: Mapping[str, Mapping[str, Any]] | None, level: str, coefficient: str) -> Estimate:
+    """A ceiling, a reliability or people's agreement back from its JSON form: bare values, intervals beside them.
+
+    Args:
+        by_level: ``document["correlation_ceiling"]`` or one of its kind; None where the answer was stored without it.
+    """
+    if by_level is None:
+        return Estimate.undefined("not computed yet")
+    if level not in by_level:
+        return Estimate.undefined(f"nobody rated at the {level} level")
+    values = by_level[level]
+    value = values[coefficient]
+    if isinstance(value, dict):
+        return Estimate.undefined(value["reason"])
+    ci = values.get("ci", {}).get(coefficient)
+    reason = values.get("ci_reason", {}).get(coefficient, "")
+    return Estimate(value, (ci[0], ci[1]) if ci else None, reason=reason)
+
+
+def ceiling_of(document: Mapping[str, Any], level: str, coefficient: str = "pearson") -> Estimate:
+    """The highest correlation with the mean human score that a perfect metric could reach."""
+    return people_estimate(document.get("correlation_ceiling"), level, coefficient)

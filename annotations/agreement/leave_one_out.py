@@ -1,7 +1,7 @@
 """How well one rater agrees with the others: each rater's scores against the mean of the other raters' scores.
 
-This is the ceiling that a metric meets when it is correlated with mean human scores: a metric that reaches it agrees
-with the raters as well as one of them does.
+A metric that reaches it agrees with the raters as well as one of them does. It may go beyond: the highest that it can
+reach is the root of the mean rating's reliability (``leaderboard.statistics.human_ceiling``).
 """
 
 from __future__ import annotations

@@ -34,3 +34,4 @@ class Figure(Schema):
     p: float | None = Field(None, description="Its p-value, where it has one.")
     reason: str | None = Field(None, description="Why the value is null.")
     ci_reason: str | None = Field(None, description="Why there is a value without an interval.")
+    ci_remark: str | None = Field(None, description="Why the interval may not hold its 95 %.")

@@ -83,8 +83,8 @@ def choose_columns(table: Table, wish: str | Iterable[str]) -> Table:
 def mark_best(table: Table, exclude: Iterable[str] = ()) -> Table:
     """Mark the best defined cell of every column that has a direction; ties are all best.
 
-    ``exclude`` names rows (by id) that do not compete, such as the human ceiling. A column where fewer than two rows
-    compete has no best.
+    ``exclude`` names rows (by id) that do not compete, such as the ceiling of a perfect metric. A
+    column where fewer than two rows compete has no best.
     """
     excluded = frozenset(exclude)
     best = {column.key: _best_value(table.rows, column, excluded) for column in table.columns}

@@ -46,7 +46,8 @@ class Cell:
     ``ci`` is (low, high) in the value's units; of a rank it is the range of ranks. ``p`` is in 0..1. ``letters``
     are of a compact letter display: rows that share one are not significantly different. ``note`` is a remark that goes
     with the value. ``bars`` are shares from 0 to 1 that are drawn in the place of the value, which says them in words
-    to who cannot see them and in downloads. A number that is not finite is no number: the cell becomes undefined and
+    to who cannot see them and in downloads. ``generalises_to`` says in a few words what the interval
+    speaks of, beside it. A number that is not finite is no number: the cell becomes undefined and
     says so.
     """
 
@@ -59,6 +60,7 @@ class Cell:
     note: str = ""
     letters: str = ""
     bars: tuple[float, ...] = ()
+    generalises_to: str = ""
 
     def __post_init__(self) -> None:
         if isinstance(self.value, float) and not math.isfinite(self.value):

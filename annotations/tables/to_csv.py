@@ -11,8 +11,8 @@ from annotations.tables.table import Cell, Column, Row, Table
 def table_to_csv(table: Table) -> str:
     """One header line of keys, one line a row.
 
-    A column ``k`` is followed by ``k_low``, ``k_high``, ``k_p``, ``k_reason`` where any row has one of them; ``badges``
-    and ``signature`` come last where the table has any.
+    A column ``k`` is followed by ``k_low``, ``k_high``, ``k_generalises_to``, ``k_p``, ``k_reason`` where any
+    row has one of them; ``badges`` and ``signature`` come last where the table has any.
     """
     fields = [field for column in table.columns for field in _fields_of(column, table)]
     if any(row.badges for row in table.rows):
@@ -37,6 +37,8 @@ def _fields_of(column: Column, table: Table) -> list[Field]:
     if any(cell.ci is not None for cell in cells):
         fields.append(field("_low", lambda cell: cell.ci[0] if cell.ci else None))
         fields.append(field("_high", lambda cell: cell.ci[1] if cell.ci else None))
+    if any(cell.generalises_to for cell in cells):
+        fields.append(field("_generalises_to", lambda cell: cell.generalises_to or None))
     if any(cell.p is not None for cell in cells):
         fields.append(field("_p", lambda cell: cell.p))
     if any(cell.reason and not cell.is_defined for cell in cells):

@@ -246,7 +246,8 @@ def _content(cell: Cell, drawn: _Drawn) -> str:
         words = f'<b>{words}</b><span class="sr"> best</span>'
     if cell.letters:
         words += f' <span class="letters"><span class="sr">group </span>{cell.letters}</span>'
-    return words + _interval(cell, drawn) + _remark(cell, drawn)
+    scope = f'<span class="scope">{escape(cell.generalises_to)}</span>' if cell.generalises_to else ""
+    return words + _interval(cell, drawn) + _remark(cell, drawn) + scope
 
 
 def _value(column: Column, value: str | float | int) -> str:

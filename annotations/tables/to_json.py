@@ -12,7 +12,8 @@ def table_document(table: Table) -> dict[str, Any]:
     """``{"id", "caption", "signature", "updated", "notes", "columns": [...], "rows": [{"id", "badges", "cells",
     "signature"?}]}``.
 
-    A defined cell is ``{"value", "ci"?, "p"?, "note"?, "letters"?}``, an undefined one ``{"value": null, "reason"}``.
+    A defined cell is ``{"value", "ci"?, "p"?, "note"?, "generalises_to"?, "letters"?}``,
+    an undefined one ``{"value": null, "reason"}``.
     """
     return {
         "id": table.id,
@@ -56,6 +57,8 @@ def _cell_document(cell: Cell) -> dict[str, Any]:
         document["p"] = cell.p
     if cell.note:
         document["note"] = cell.note
+    if cell.generalises_to:
+        document["generalises_to"] = cell.generalises_to
     if cell.letters:
         document["letters"] = cell.letters
     return document

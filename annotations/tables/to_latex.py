@@ -81,7 +81,8 @@ def _interval(cell: Cell, column: Column) -> str:
     if cell.ci is None or column.kind == "rank":
         return ""
     low, high = (_number(end, column.decimals) for end in cell.ci)
-    return rf"{{\scriptsize [{low}, {high}]}}"
+    scope = f" {escaped(cell.generalises_to)}" if cell.generalises_to else ""
+    return rf"{{\scriptsize [{low}, {high}]{scope}}}"
 
 
 def _number(value: float, decimals: int) -> str:

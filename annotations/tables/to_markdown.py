@@ -60,7 +60,10 @@ def _interval(cell: Cell, column: Column) -> str:
     if cell.ci is None:
         return ""
     low, high = (written(end, 0 if column.kind == "rank" else column.decimals) for end in cell.ci)
-    return f" ({low} to {high})" if column.kind == "rank" else f" \\[{low}, {high}\\]"
+    if column.kind == "rank":
+        return f" ({low} to {high})"
+    scope = f" ({_escaped(cell.generalises_to)})" if cell.generalises_to else ""
+    return f" \\[{low}, {high}\\]{scope}"
 
 
 def _escaped(text: str) -> str:

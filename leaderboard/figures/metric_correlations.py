@@ -1,4 +1,4 @@
-"""Every metric's correlation with people, beside the human ceiling."""
+"""Every metric's correlation with people, beside the highest that a perfect metric could reach."""
 
 from __future__ import annotations
 
@@ -15,20 +15,19 @@ def metric_correlations(
     figure_id: str,
     level: Level,
     correlation_name: CorrelationName = "Pearson r",
-    human_ceiling: Estimate | None = None,
+    ceiling: Estimate | None = None,
     signature: str = "",
 ) -> Figure:
-    """Every metric's correlation with people as dot and whisker, best on top, the human ceiling as a labelled line."""
-    ceiling, remark = None, ""
-    if human_ceiling is not None:
-        ceiling = human_ceiling.value
-        remark = f"No human ceiling: {human_ceiling.reason}." if ceiling is None else "The ceiling leaves a rater out."
+    """Every metric's correlation with people as dot and whisker, best on top, the ceiling as a labelled line."""
+    value, remark = (None, "") if ceiling is None else (ceiling.value, "")
+    if ceiling is not None and value is None:
+        remark = f"No ceiling of a perfect metric: {ceiling.reason}."
     return forest(
         [ForestRow(metric, estimate) for metric, estimate in correlations],
         figure_id=figure_id,
         title=f"{correlation_name} with human scores, {level} level",
         across=f"{correlation_name}, {level} level",
-        ceilings=() if ceiling is None else [("human ceiling", ceiling)],
+        ceilings=() if value is None else [("ceiling (√reliability)", value)],
         remark=remark,
         signature=signature,
     )

@@ -29,7 +29,7 @@ def metric_vs_human_scatter(
     metric: str,
     correlation: Estimate,
     correlation_name: CorrelationName = "Pearson r",
-    human_ceiling: Estimate | None = None,
+    ceiling: Estimate | None = None,
     higher_is_better: bool = True,
     aspect: str = "overall",
     signature: str = "",
@@ -40,8 +40,8 @@ def metric_vs_human_scatter(
 
     The solid line is the least-squares fit of the metric on the human score over *all* points, also those not drawn;
     the band around it redraws dialogues where points know theirs (see ``regression_band``).
-    The dashed line is the human ceiling: where the fit of a metric of this spread would lie if it agreed with the
-    mean human score as well as one person does (slope = r_ceiling · s_metric / s_human, through the means). It stands
+    The dashed line is the ceiling: where the fit of a metric of this spread would lie if it correlated with the mean
+    human score as well as a perfect metric can (slope = r_ceiling · s_metric / s_human, through the means). It stands
     for Pearson's r only and is left out, with the reason in the caption, for a ceiling that is undefined.
 
     ``remark``: what the caption also says, a sentence or more.
@@ -59,10 +59,10 @@ def metric_vs_human_scatter(
     labelled = level == "system" and systems <= SYSTEMS_NAMED and names_fit(points)
     traces = system_traces(drawn, offsets, level, labelled=labelled)
     fit = fit_slope(points)
-    ceiling_slope, ceiling_words = ceiling_slope_and_words(points, human_ceiling, correlation_name, higher_is_better)
+    ceiling_slope, ceiling_words = ceiling_slope_and_words(points, ceiling, correlation_name, higher_is_better)
     lines = [
         Line("fit", "solid", fit) if fit is not None else None,
-        Line("human ceiling", "dash", ceiling_slope) if ceiling_slope is not None else None,
+        Line("ceiling", "dash", ceiling_slope) if ceiling_slope is not None else None,
     ]
     band, band_words = band_trace_and_words(points, seed) if fit is not None else (None, "")
     traces += [band] if band is not None else []

@@ -1,4 +1,4 @@
-"""The lines of a scatter: the least-squares fit and the human ceiling."""
+"""The lines of a scatter: the least-squares fit and the ceiling of a perfect metric."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from annotations.estimates import Estimate
-from annotations.tables.numerals import written
+from annotations.tables.numerals import written, written_interval
 from leaderboard.figures.drawing import GREY
 from leaderboard.figures.figure import CorrelationName, Point
 from leaderboard.statistics.regression_band import regression_band
@@ -40,8 +40,9 @@ def ceiling_slope_and_words(
     if ceiling is None:
         return None, ""
     if ceiling.value is None:
-        return None, f"No human ceiling: {ceiling.reason}."
-    words = f"Human ceiling (leave-one-out): {name} = {written(ceiling.value, 2)}"
+        return None, f"No ceiling of a perfect metric: {ceiling.reason}."
+    interval = f", 95 % interval {written_interval(ceiling.ci, 2)}" if ceiling.ci else ""
+    words = f"Ceiling of a perfect metric (√reliability): {name} = {written(ceiling.value, 2)}{interval}"
     if name != "Pearson r" or len(points) < 2:
         return None, f"{words}."
     human_spread = stdev(point.human for point in points)

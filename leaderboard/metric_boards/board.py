@@ -9,12 +9,12 @@ from typing import Any
 from urllib.parse import urlencode
 
 from annotations.tables import Cell, Column, Row, Table
+from annotations.tables.table import estimate_cell
 from leaderboard.board_words import board_signature, who_handed_in
 from leaderboard.estimate_cells import (
     COEFFICIENT_NAMES,
     COEFFICIENTS,
     LEFT_OUT,
-    ceiling_cell,
     cell_of,
     coverage_badges,
     coverage_cell,
@@ -24,9 +24,10 @@ from leaderboard.estimate_cells import (
 )
 from leaderboard.metric_boards.filters import GLOBAL, VARIANT_HELP, VARIANTS, BoardWish
 from leaderboard.metric_boards.letters import Letters
+from leaderboard.plots import leave_one_out_of, levels_of, people_estimate
 from workers.metric_list import kind_of, page_of
 
-CEILING, SPLIT_HALF = "human-ceiling", "human-ceiling-split-half"
+CEILING, RELIABILITY, LEAVE_ONE_OUT = "correlation_ceiling", "reliability", "leave_one_out_agreement"
 COMPARE_FORM = "compare"
 TIED = "tied with the best"
 PLAIN = BoardWish()
@@ -69,16 +70,17 @@ def metric_board(
     no_letters: str = "",
     tied: Collection[str] = (),
 ) -> Table:
-    """One row a metric: coefficients × levels with intervals, accuracies, coverage, cost; the human ceilings as rows
-    that do not compete. ``letters`` are of the wish's level and coefficient; ``no_letters`` says why there are none.
-    ``tied``: metrics that are not significantly different from the best one."""
-    levels = list(document["human_ceiling"])
+    """One row a metric: coefficients × levels with intervals, accuracies, coverage, cost; ceiling,
+    reliability and people's agreement as rows that do not compete. ``letters`` are of the wish's level
+    and coefficient; ``no_letters`` says why there are none. ``tied``: metrics that are not significantly
+    different from the best one."""
+    levels = levels_of(document)
     columns = _columns(document, levels, wish)
     by_metric: dict[str, dict[str, dict[str, Any]]] = {}
     for row in document["rows"]:
         by_metric.setdefault(row["metric"], {})[row["level"]] = row
     rows = [_metric_row(document, metric, by_level, wish, letters, tied) for metric, by_level in by_metric.items()]
-    rows = [*_strongest_marked(rows, columns, by_metric), *_ceiling_rows(document, wish)]
+    rows = [*_strongest_marked(rows, columns, by_metric), *_people_rows(document, wish)]
     sort = wish.column if wish != PLAIN else f"{levels[0]}-pearson"
     return Table(
         id="metric-leaderboard",
@@ -179,7 +181,9 @@ def _metric_row(
         variant = wish.variant_at(level)
         for name, _ in COEFFICIENTS:
             estimate = chosen_estimate(row, name, variant)
-            cells[f"{level}-{name}"] = cell_of(estimate, note=_note(row, variant, name))
+            cells[f"{level}-{name}"] = cell_of(
+                estimate, note=_note(row, variant, name), generalises_to=row.get("generalises_to", "")
+            )
         for key, _, _ in ACCURACIES.get(level, ()):
             if key in row:
                 cells[f"{level}-{key}"] = _accuracy_cell(row[key])
@@ -226,52 +230,51 @@ def _cost_cells(cost: Mapping[str, Any] | None) -> dict[str, Cell]:
     return cells | {"device": Cell(cost["device"] or None, reason="not recorded")}
 
 
-def _ceiling_rows(document: dict[str, Any], wish: BoardWish) -> list[Row]:
-    """People among themselves, as one rater (leave-one-out) and as halves of the raters (split-half)."""
-    rows = [_ceiling_row(document, wish, CEILING, "human ceiling", LEAVE_ONE_OUT, document["human_ceiling"])]
-    if split := document.get("split_half"):
-        rows.append(_ceiling_row(document, wish, SPLIT_HALF, "human ceiling, split-half", HALVES, split))
-    return rows
+PEOPLE = (
+    (
+        CEILING,
+        "ceiling: √reliability",
+        "the highest correlation that a perfect metric could reach with the mean of these ratings (Spearman 1904)",
+    ),
+    (
+        RELIABILITY,
+        "reliability of the mean rating",
+        "split halves of the raters of each response, stepped up to all raters (Spearman–Brown)",
+    ),
+    (LEAVE_ONE_OUT, "leave-one-out agreement", "one rater against the mean of the others, averaged over raters"),
+)
 
 
-LEAVE_ONE_OUT = "one rater against the others, leave-one-out"
-HALVES = "one half of the raters of each response against the other, stepped up to all raters (Spearman–Brown)"
+def _people_rows(document: dict[str, Any], wish: BoardWish) -> list[Row]:
+    """What bounds every metric, and how far people agree: rows that do not compete."""
+    by_key = {**document, LEAVE_ONE_OUT: leave_one_out_of(document)}
+    return [_people_row(document, wish, key, name, note, by_key[key]) for key, name, note in PEOPLE if key in by_key]
 
 
-def _ceiling_row(
-    document: dict[str, Any], wish: BoardWish, id: str, name: str, note: str, by_level: Mapping[str, Any]
+def _people_row(
+    document: dict[str, Any], wish: BoardWish, key: str, name: str, note: str, by_level: Mapping[str, Any]
 ) -> Row:
     cells = {"metric": Cell(name, note=note)}
-    for level in document["human_ceiling"]:
-        values = by_level.get(level, {})
+    for level in levels_of(document):
         variant = wish.variant_at(level)
         for coefficient, _ in COEFFICIENTS:
-            if variant != GLOBAL:
-                cells[f"{level}-{coefficient}"] = Cell(reason=_NO_CEILING[variant])
-            elif coefficient in values:
-                cells[f"{level}-{coefficient}"] = _people_cell(values, coefficient)
-        for key, _, _ in ACCURACIES.get(level, ()):
-            cells[f"{level}-{key}"] = Cell(reason="the human ceiling is of correlations")
-        cells[f"{level}-n"] = Cell(reason="a mean over raters")
+            cells[f"{level}-{coefficient}"] = (
+                estimate_cell(people_estimate(by_level, level, coefficient))
+                if variant == GLOBAL
+                else Cell(reason=_OF_ALL_PAIRS.get(variant, "it is over all pairs, and does not compare with averages"))
+            )
+        for accuracy, _, _ in ACCURACIES.get(level, ()):
+            cells[f"{level}-{accuracy}"] = Cell(reason="it is of correlations")
+        cells[f"{level}-n"] = Cell(reason="it is of raters, not of pairs of scores")
         cells[f"{level}-coverage"] = Cell(reason="people's own scores")
-    for key in ("about", "device", *(key for key, _, _, _ in COSTS)):
-        cells[key] = Cell(reason="it is no metric")
-    return Row(id, cells, badges=("people",))
+    for column in ("about", "device", *(key for key, _, _, _ in COSTS)):
+        cells[column] = Cell(reason="it is no metric")
+    return Row(key.replace("_", "-"), cells, badges=("people",))
 
 
-_NO_CEILING = {
-    "per_dialogue": "the human ceiling is over all pairs, and does not compare with averages",
-    "per_system": "the human ceiling is over all pairs, and does not compare with averages",
-    "attenuation_corrected": "corrected for the human scores' own unreliability, people would reach 1",
+_OF_ALL_PAIRS = {
+    "attenuation_corrected": "corrected for the human scores' own unreliability, a perfect metric would reach 1",
 }
-
-
-def _people_cell(values: Mapping[str, Any], coefficient: str) -> Cell:
-    """Both forms of a ceiling: a plain value with its interval apart, or an estimate."""
-    value = values[coefficient]
-    if isinstance(value, dict) and value.get("value") is not None:
-        return cell_of(value)
-    return ceiling_cell(dict(values), coefficient)
 
 
 def _sentence(words: str) -> str:
@@ -322,7 +325,9 @@ def _metric_notes(
     )
     notes = [
         f"{how}. Undefined values say why. {LEFT_OUT}",
-        "Human ceiling: each rater's scores against the mean of the others', averaged over raters. "
+        "Ceiling: the highest correlation that a perfect metric could reach with the mean of these "
+        "ratings, the root of their reliability; of ρ it is an approximation. One rater against the others "
+        "is no ceiling: a metric may be less noisy than one person. "
         "Bold: the strongest agreement of the column; it is not said to differ from the next.",
     ]
     if letters is not None:

@@ -18,6 +18,7 @@ from leaderboard.metric_boards.filters import (
     needs_present,
     origins_present,
 )
+from leaderboard.plots import levels_of
 from leaderboard.queries.system_choice import SystemChoice
 
 
@@ -39,7 +40,7 @@ def filter_form(
     """(what numbers are shown, which metrics)."""
     numbers = [
         _select("aspect", "Aspect", [(one, one) for one in aspects], aspect),
-        _select("level", "Level", [(level, level) for level in document["human_ceiling"]], wish.level),
+        _select("level", "Level", [(level, level) for level in levels_of(document)], wish.level),
         _select("coefficient", "Coefficient", list(COEFFICIENT_NAMES.items()), wish.coefficient),
         _select("variant", "Computed", list(VARIANTS.items()), wish.variant),
         _select("systems", "Systems", [(one.key, _counted(one)) for one in systems], wish.systems),

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from leaderboard.estimate_cells import COEFFICIENT_NAMES
+from leaderboard.plots import levels_of
 from leaderboard.queries.system_choice import ALL
 from workers.metrics.configuration import ConfigurationError, parse
 from workers.metrics.registry import all_metrics
@@ -139,7 +140,7 @@ def first_level(document: Mapping[str, Any] | None, coefficient: str = "pearson"
     if document is None:
         return "turn"
     defined = {row["level"] for row in document["rows"] if row[coefficient]["value"] is not None}
-    return next((level for level in document["human_ceiling"] if level in defined), "turn")
+    return next((level for level in levels_of(document) if level in defined), "turn")
 
 
 def _one_of(asked: Mapping[str, str], name: str, default: str, known: Any) -> str:

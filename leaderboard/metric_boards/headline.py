@@ -10,7 +10,7 @@ from leaderboard.estimate_cells import COEFFICIENTS
 from leaderboard.metric_boards.board import chosen_estimate
 from leaderboard.metric_boards.filters import GLOBAL, VARIANTS, BoardWish
 from leaderboard.metric_boards.letters import Letters
-from leaderboard.plots import split_half_ceiling
+from leaderboard.plots import ceiling_of, leave_one_out_of, people_estimate
 
 SYMBOLS = dict(COEFFICIENTS)
 
@@ -45,7 +45,8 @@ def headline(document: Mapping[str, Any], wish: BoardWish, letters: Letters | No
     if best is None:
         return "", _why_nothing(document, wish)
     value = chosen_estimate(best, wish.coefficient, wish.shown_variant)
-    how_far = f"{SYMBOLS[wish.coefficient]} = {written(value['value'], 2)}{_interval(value)}"
+    scope = f" for {best['generalises_to']}" if value.get("ci") and best.get("generalises_to") else ""
+    how_far = f"{SYMBOLS[wish.coefficient]} = {written(value['value'], 2)}{_interval(value)}{scope}"
     variant = "" if wish.shown_variant == GLOBAL else f", {VARIANTS[wish.shown_variant]}"
     turned = "" if best["higher_is_better"] else "; lower is better, so a negative value is good"
     first = f"{best['metric']} correlates best with human ratings at {wish.level} level: {how_far}{variant}{turned}."
@@ -94,14 +95,17 @@ def _named(metrics: Sequence[str]) -> str:
 def _people(document: Mapping[str, Any], wish: BoardWish) -> str:
     if wish.shown_variant != GLOBAL:
         return ""
-    value = document["human_ceiling"][wish.level][wish.coefficient]
-    if isinstance(value, dict):
-        halves = split_half_ceiling(document, wish.level, wish.coefficient)
-        if halves is not None:
-            how_far = f"{SYMBOLS[wish.coefficient]} = {written(halves, 2)}"
-            return f"Halves of the ratings agree at {how_far}, the human ceiling that is known here."
-        return f"How far people agree among themselves is not known: {value['reason']}."
-    return f"One person agrees with the others at {SYMBOLS[wish.coefficient]} = {written(value, 2)}, the human ceiling."
+    ceiling = ceiling_of(document, wish.level, wish.coefficient)
+    one_rater = people_estimate(leave_one_out_of(document), wish.level, wish.coefficient)
+    symbol = SYMBOLS[wish.coefficient]
+    if ceiling.value is None:
+        said = f"The highest {symbol} that a perfect metric could reach is not known: {ceiling.reason}."
+    else:
+        interval = _interval({"ci": ceiling.ci})
+        said = f"A perfect metric could reach {symbol} = {written(ceiling.value, 2)}{interval}."
+    if one_rater.value is not None:
+        said += f" A single rater correlates at {symbol} = {written(one_rater.value, 2)} with the other raters."
+    return said
 
 
 def _why_nothing(document: Mapping[str, Any], wish: BoardWish) -> str:

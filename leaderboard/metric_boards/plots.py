@@ -2,39 +2,61 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from annotations.estimates import Estimate
+from annotations.tables.numerals import written_interval
 from leaderboard.estimate_cells import COEFFICIENT_NAMES, coverage_badges
 from leaderboard.figures import Figure
 from leaderboard.figures.forest import ForestRow, forest
 from leaderboard.metric_boards.board import chosen_estimate
 from leaderboard.metric_boards.filters import GLOBAL, VARIANTS, BoardWish
 from leaderboard.metric_boards.letters import SHARED_LETTER, Letters
-from leaderboard.plots import ceiling_of, estimate_of, split_half_ceiling
+from leaderboard.plots import ceiling_of, estimate_of, leave_one_out_of, people_estimate
 
 
 def forest_figure(document: Mapping[str, Any], wish: BoardWish, letters: Letters | None) -> Figure:
-    """Every metric's chosen coefficient at the chosen level, the human ceilings as lines. A distance is turned round,
-    and says so: the farther to the right, the better a metric follows people."""
+    """Every metric's chosen coefficient at the chosen level, the ceiling and one rater's agreement as
+    lines. A distance is turned round, and says so: the farther to the right, the better a metric follows people."""
     rows = [row for row in document["rows"] if row["level"] == wish.level]
     name = COEFFICIENT_NAMES[wish.coefficient]
     variant = "" if wish.shown_variant == GLOBAL else f", {VARIANTS[wish.shown_variant]}"
     turned = any(not row["higher_is_better"] for row in rows)
-    ceilings, no_ceiling = _ceilings(document, wish)
+    lines, of_lines = _lines(document, wish)
+    scopes = list(dict.fromkeys(row["generalises_to"] for row in rows if "generalises_to" in row))
     return forest(
         [_forest_row(row, wish, letters) for row in rows],
         figure_id=f"forest-{wish.level}",
         title=f"{name} with human scores of {document['aspect']}, {wish.level} level{variant}",
         across=f"{name}, {wish.level} level",
-        ceilings=ceilings,
+        ceilings=lines,
         letters=SHARED_LETTER,
         remark=" ".join(
-            part for part in (no_ceiling, "Where lower is better, the sign is turned round." if turned else "") if part
+            part
+            for part in (
+                f"Intervals speak of {scopes[0]}." if len(scopes) == 1 else "",
+                _heavy_tails(rows, wish),
+                of_lines,
+                "Where lower is better, the sign is turned round." if turned else "",
+            )
+            if part
         ),
         signature=f"{document['corpus']} {document['corpus_version']}, systems:{document.get('systems_chosen', 'all')}",
     )
+
+
+def _heavy_tails(rows: Sequence[Mapping[str, Any]], wish: BoardWish) -> str:
+    marked = [row for row in rows if chosen_estimate(row, wish.coefficient, wish.shown_variant).get("ci_remark")]
+    if not marked:
+        return ""
+    names = ", ".join(label_of(row) for row in marked[:NAMED])
+    more = f" and {len(marked) - NAMED} more" if len(marked) > NAMED else ""
+    return f"Heavy tails, so the interval of r may be too narrow: {names}{more}; that of Spearman's ρ holds."
+
+
+NAMED = 6
+"""More names than this stand in the table, not in the caption."""
 
 
 def _forest_row(row: Mapping[str, Any], wish: BoardWish, letters: Letters | None) -> ForestRow:
@@ -54,16 +76,18 @@ def _turned(estimate: Estimate) -> Estimate:
     return Estimate(-estimate.value, ci, estimate.p, estimate.reason)
 
 
-def _ceilings(document: Mapping[str, Any], wish: BoardWish) -> tuple[list[tuple[str, float]], str]:
-    """Lines with their labels; or why there is none."""
+def _lines(document: Mapping[str, Any], wish: BoardWish) -> tuple[list[tuple[str, float]], str]:
+    """Upright lines with their labels, and what the caption says of them, or why there are none."""
     if wish.shown_variant != GLOBAL:
         return [], ""
-    found = ceiling_of(dict(document), wish.level, wish.coefficient)
-    halves = split_half_ceiling(document, wish.level, wish.coefficient)
-    of_halves = [] if halves is None else [("split-half ceiling", halves)]
-    if found.value is None:
-        return of_halves, f"No ceiling of one rater against the others: {found.reason}."
-    return [("human ceiling", found.value), *of_halves], "The human ceiling is one rater against the others."
+    ceiling = ceiling_of(document, wish.level, wish.coefficient)
+    one_rater = people_estimate(leave_one_out_of(document), wish.level, wish.coefficient)
+    named = (("ceiling (√reliability)", ceiling.value), ("one rater (leave-one-out)", one_rater.value))
+    lines = [(label, value) for label, value in named if value is not None]
+    if ceiling.value is None:
+        return lines, f"No ceiling of a perfect metric: {ceiling.reason}."
+    interval = f", 95 % interval {written_interval(ceiling.ci, 2)}" if ceiling.ci else ""
+    return lines, f"The ceiling is the highest correlation that a perfect metric could reach{interval}."
 
 
 def label_of(row: Mapping[str, Any]) -> str:

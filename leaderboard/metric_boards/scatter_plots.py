@@ -49,7 +49,7 @@ def scatter_figures(
             level=level,
             metric=metric,
             correlation=estimate_of(row["pearson"]),
-            human_ceiling=ceiling_of(document, level),
+            ceiling=ceiling_of(document, level),
             higher_is_better=row["higher_is_better"],
             aspect=aspect,
             signature=row["signature"],
@@ -79,7 +79,18 @@ def _by_human(points: list[Point], level: Level, row: dict[str, Any], metric: st
 
 def _remark(row: dict[str, Any]) -> str:
     """What the plot must not hide: what is not on it, and what the judge is worth."""
-    return " ".join(f"{part}." for part in (coverage_words(row), row.get("worth", "")) if part)
+    scope = row.get("generalises_to")
+    parts = (
+        f"The interval speaks of {scope}" if scope and row["pearson"].get("ci") else "",
+        _sentence(row["pearson"].get("ci_remark", "")),
+        coverage_words(row),
+        row.get("worth", ""),
+    )
+    return " ".join(f"{part}." for part in parts if part)
+
+
+def _sentence(words: str) -> str:
+    return words[:1].upper() + words[1:]
 
 
 def _human_means(standing: dict[str, Any]) -> dict[str, Estimate]:

@@ -171,11 +171,12 @@ def signature(document: Mapping[str, Any]) -> str:
 
 def _row(level: str, found: Mapping[str, Any], name: str, symbol: str) -> Row:
     numbers = found["coefficients"][name]
+    scope = f"these {found['n']:,} systems, new dialogues" if level == "system" else ""
     cells = {
         "level": Cell(level),
         "coefficient": Cell(f"{COEFFICIENT_NAMES[name]}, {symbol}"),
         "n": Cell(found["n"]),
-        **{key: cell_of(numbers[key]) for key in ("first", "second", "difference")},
+        **{key: cell_of(numbers[key], generalises_to=scope) for key in ("first", "second", "difference")},
     }
     nothing = {"value": None, "reason": numbers["difference"].get("reason") or "not tested"}
     for key in TEST_NAMES:

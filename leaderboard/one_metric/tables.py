@@ -10,10 +10,10 @@ from django.urls import reverse
 
 from annotations.models import CorpusVersion
 from annotations.tables import Cell, Column, Row, Table
+from annotations.tables.table import estimate_cell
 from leaderboard.estimate_cells import (
     COEFFICIENT_NAMES,
     COEFFICIENTS,
-    ceiling_cell,
     cell_of,
     coverage_badges,
     coverage_cell,
@@ -21,6 +21,7 @@ from leaderboard.estimate_cells import (
     coverage_note,
     of_all_levels,
 )
+from leaderboard.plots import ceiling_of
 from leaderboard.queries import Judged, MadeWith
 from workers.metrics.base import Option
 from workers.metrics.configuration import Configuration, written_value
@@ -31,7 +32,7 @@ OnCorpus = tuple[CorpusVersion, dict[str, Any]]
 
 
 def agreement_table(configuration: Configuration, answers: Sequence[OnCorpus]) -> Table:
-    """One row a corpus: at each level the coefficients with their intervals, the human ceiling beside them."""
+    """One row a corpus: at each level the coefficients with their intervals, the ceiling of r beside them."""
     found = [
         (version, document, {row["level"]: row for row in document["rows"] if row["metric"] == configuration.text})
         for version, document in answers
@@ -61,7 +62,9 @@ def _level_columns(level: str) -> list[Column]:
             symbol,
             "estimate",
             group=group,
-            help=f"{COEFFICIENT_NAMES[name]} with people at {level} level, 95 % interval over dialogues.",
+            help=f"{COEFFICIENT_NAMES[name]} with people at {level} level, 95 % interval over dialogues. {OF_SYSTEMS}"
+            if level == "system"
+            else f"{COEFFICIENT_NAMES[name]} with people at {level} level, 95 % interval over dialogues.",
             detail=name != "pearson",
         )
         for name, symbol in COEFFICIENTS
@@ -71,12 +74,14 @@ def _level_columns(level: str) -> list[Column]:
         "ceiling",
         "number",
         group=group,
-        help="The human ceiling: Pearson's r of one rater with the others, leave-one-out.",
+        help="The highest Pearson's r that a perfect metric could reach with the mean of these ratings: the root of "
+        "their reliability (split halves, Spearman–Brown).",
     )
     pairs = Column(f"{level}-n", "n", "number", 0, "Pairs of scores.", group, detail=True)
     return [*coefficients, ceiling, pairs, coverage_column(level)]
 
 
+OF_SYSTEMS = "It holds for these systems in new dialogues, and says nothing of other systems."
 _HIDDEN = ("-kendall", "-n", "-coverage", "aspect")
 
 
@@ -92,8 +97,10 @@ def _agreement_row(version: CorpusVersion, document: dict[str, Any], by_level: d
     cells = {"corpus": Cell(version.corpus.name, href=link), "aspect": Cell(document["aspect"])}
     for level, row in by_level.items():
         for name, _ in COEFFICIENTS:
-            cells[f"{level}-{name}"] = cell_of(row[name], note=coverage_note(row))
-        cells[f"{level}-ceiling"] = ceiling_cell(document["human_ceiling"][level], "pearson")
+            cells[f"{level}-{name}"] = cell_of(
+                row[name], note=coverage_note(row), generalises_to=row.get("generalises_to", "")
+            )
+        cells[f"{level}-ceiling"] = estimate_cell(ceiling_of(document, level))
         cells[f"{level}-n"] = Cell(row["n"])
         cells[f"{level}-coverage"] = coverage_cell(row)
     badges = (*(("simulated",) if version.simulated else ()), *coverage_badges(by_level.values()))

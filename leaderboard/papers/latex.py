@@ -9,6 +9,10 @@ from leaderboard.estimate_cells import coverage_words, is_partial
 
 COEFFICIENTS = (("pearson", "$r$"), ("spearman", escaped("ρ")), ("kendall", escaped("τ")))
 LATEX_SYMBOLS = dict(COEFFICIENTS)
+PEOPLE = (
+    ("correlation_ceiling", r"Ceiling ($\sqrt{\mathrm{reliability}}$)"),
+    ("leave_one_out_agreement", "Leave-one-out agreement"),
+)
 
 
 def correlations_to_latex(document: dict[str, Any]) -> str:
@@ -25,7 +29,7 @@ def correlations_to_latex(document: dict[str, Any]) -> str:
         r"% needs \usepackage{booktabs}",
         r"\begin{tabular}{l" + "rrr" * len(levels) + "}",
         r"\toprule",
-        row_of(["", *(rf"\multicolumn{{3}}{{c}}{{{escaped(level)}}}" for level in levels)]),
+        row_of(["", *(rf"\multicolumn{{3}}{{c}}{{{_level_heading(document, level)}}}" for level in levels)]),
         row_of(["Metric", *(label for _ in levels for _, label in COEFFICIENTS)]),
         r"\midrule",
     ]
@@ -40,7 +44,10 @@ def correlations_to_latex(document: dict[str, Any]) -> str:
         marks = ("$^*$" if metric in submitted else "") + (r"$^\ddagger$" if metric in partial else "")
         lines += _with_intervals([escaped(metric) + marks, *cells], intervals)
     lines.append(r"\midrule")
-    lines += _with_intervals(["Human ceiling", *_ceiling_cells(document, levels)], _ceiling_intervals(document, levels))
+    for key, label in PEOPLE:
+        if key in document:
+            values, intervals = _of_people(document[key], levels)
+            lines += _with_intervals([label, *values], intervals)
     lines += [r"\bottomrule", r"\end{tabular}", _note(document)]
     if submitted:
         lines.append(comment("asterisk: computed elsewhere, its scores were handed in"))
@@ -52,8 +59,20 @@ def correlations_to_latex(document: dict[str, Any]) -> str:
         if is_partial(row)
     ]
     lines += [comment(f"{metric}: {words}") for metric, words in worth.items()]
+    lines += [
+        comment(f"{row['metric']}, {row['level']} level: {row['pearson']['ci_remark']}")
+        for row in document["rows"]
+        if "ci_remark" in row["pearson"]
+    ]
     lines += [comment(row["signature"]) for row in document["rows"]]
     return "\n".join(lines)
+
+
+def _level_heading(document: dict[str, Any], level: str) -> str:
+    """With what the intervals speak of, where all rows of the level speak of the same."""
+    scopes = {row.get("generalises_to", "") for row in document["rows"] if row["level"] == level}
+    scope = scopes.pop() if len(scopes) == 1 else ""
+    return escaped(f"{level} ({scope})" if scope else level)
 
 
 def _with_intervals(cells: list[str], intervals: list[list[float] | None]) -> list[str]:
@@ -95,13 +114,12 @@ def _cell(row: dict[str, Any] | None, name: str, best: float | None) -> str:
     return text
 
 
-def _ceiling_cells(document: dict[str, Any], levels: list[str]) -> list[str]:
-    values = [document["human_ceiling"].get(level, {}).get(name) for level in levels for name, _ in COEFFICIENTS]
-    return [_number(value) if isinstance(value, float) else "--" for value in values]
-
-
-def _ceiling_intervals(document: dict[str, Any], levels: list[str]) -> list[list[float] | None]:
-    return [document["human_ceiling"][level].get("ci", {}).get(name) for level in levels for name, _ in COEFFICIENTS]
+def _of_people(by_level: dict[str, Any], levels: list[str]) -> tuple[list[str], list[list[float] | None]]:
+    """(values, intervals) of each level and coefficient."""
+    found = [(by_level.get(level, {}), name) for level in levels for name, _ in COEFFICIENTS]
+    values = [of_level.get(name) for of_level, name in found]
+    numbers = [_number(value) if isinstance(value, float) else "--" for value in values]
+    return numbers, [of_level.get("ci", {}).get(name) for of_level, name in found]
 
 
 def _note(document: dict[str, Any]) -> str:

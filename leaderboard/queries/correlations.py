@@ -1,13 +1,14 @@
-"""How far metrics agree with people, with the human ceiling beside."""
+"""How far metrics agree with people, with the ceiling of such a correlation and people's own agreement beside."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
 
+from annotations.correlation import COEFFICIENTS
 from annotations.estimates import Estimate
 from annotations.models import CorpusVersion, System
 from annotations.rating_queries import RatedItems
@@ -25,7 +26,8 @@ from leaderboard.queries.level_scores import level_scores
 from leaderboard.queries.submitted import HandedIn, compared_scores
 from leaderboard.queries.system_choice import NAMED, chosen_systems, resolve_choice
 from leaderboard.queries.variants import Variants, corrected, split_halves, variants_of_level
-from leaderboard.statistics.human_ceiling import LEVELS, CeilingLevel, human_ceiling
+from leaderboard.statistics.human_ceiling import LEVELS, CeilingLevel, correlation_ceiling
+from leaderboard.statistics.leave_one_out import leave_one_out_agreement
 from leaderboard.statistics.levels import MetricCorrelation, correlate_items, correlate_systems
 from leaderboard.statistics.placed_scores import FloatArray
 from leaderboard.statistics.redraws import Method, Recipe, Unit
@@ -72,6 +74,7 @@ def meta_evaluation(
     rows: list[dict[str, Any]] = []
     wanted_levels = [level for level in LEVELS if level in set(levels)]
     halves = split_halves(human, wanted_levels, resamples, seed) if variants else {}
+    one_rater = _one_rater(human, wanted_levels, resamples, seed, recipe.method)
     for level in wanted_levels:
         besides = variants_of_level(level, human, scores, resamples, seed) if variants else {}
         rows += rows_of_level(version, aspect, level, human, scores, recipe, besides, halves.get(level), systems_chosen)
@@ -85,8 +88,9 @@ def meta_evaluation(
         "seed": seed,
         "ci": recipe.signature("system" if "system" in wanted_levels else "turn"),
         "interval": {level: recipe.words(level, *_rated(human, level)) for level in wanted_levels},
-        "human_ceiling": ceiling_document(human, wanted_levels, resamples, seed, recipe.method),
-        **({"split_half": {level: _bare(of_level) for level, of_level in halves.items()}} if variants else {}),
+        "leave_one_out_agreement": one_rater,
+        "human_ceiling": one_rater,  # its name until 0.2.0; goes with 0.3.0
+        **(_of_reliability(halves, wanted_levels) if variants else {}),
         "rows": sorted(rows, key=lambda row: (scores.texts.index(row["metric"]), LEVELS.index(row["level"]))),
     }
 
@@ -132,6 +136,11 @@ def rows_of_level(
             document["attenuation_corrected"] = corrected(
                 correlation, reliability, recipe.of_the_limit(level, correlation.n)
             )
+        for estimate in (document["pearson"], document.get("attenuation_corrected", {}).get("pearson", {})):
+            if correlation.pearson_remark and estimate.get("ci"):
+                estimate["ci_remark"] = correlation.pearson_remark
+        if scope := recipe.generalises_to(level, correlation.n):
+            document["generalises_to"] = scope
         documents.append(document)
     return documents
 
@@ -222,24 +231,41 @@ def _row_document(
     return document
 
 
-def ceiling_document(
-    human: HumanSide,
-    levels: Sequence[CeilingLevel],
-    resamples: int = RESAMPLES,
-    seed: int = SEED,
-    method: Method = "jackknife",
+def _one_rater(
+    human: HumanSide, levels: Sequence[CeilingLevel], resamples: int, seed: int, method: Method
 ) -> dict[str, Any]:
-    """``{level: {coefficient: value}}``; where undefined, ``{"value": null, "reason"}``; intervals under ``"ci"``, and
-    under ``"ci_reason"`` why there is none."""
+    """Leave-one-out agreement: ``{level: {coefficient: value}}``; where undefined, ``{"value": null, "reason"}``;
+    intervals under ``"ci"``, and under ``"ci_reason"`` why there is none."""
     document: dict[str, Any] = {}
     for level in levels:
         items = human.at(level)
         if items is None:
             nothing = {"value": None, "reason": f"nobody rated at the {level} level"}
-            document[level] = dict.fromkeys(("pearson", "spearman", "kendall"), nothing)
+            document[level] = dict.fromkeys(COEFFICIENTS, nothing)
             continue
-        document[level] = _bare(human_ceiling(items.matrix, items.system, (level,), resamples, seed, method)[level])
+        found = leave_one_out_agreement(items.matrix, items.system, (level,), resamples, seed, method)
+        document[level] = _bare(found[level])
     return document
+
+
+def _of_reliability(
+    halves: Mapping[CeilingLevel, dict[str, Estimate]], levels: Sequence[CeilingLevel]
+) -> dict[str, Any]:
+    """The reliability of the mean rating and the ceiling that follows from it, in the form of ``_one_rater``."""
+    found = {
+        level: halves.get(level)
+        or dict.fromkeys(COEFFICIENTS, Estimate.undefined(f"nobody rated at the {level} level"))
+        for level in levels
+    }
+    reliability = {level: _bare(of_level) for level, of_level in found.items()}
+    return {
+        "correlation_ceiling": {
+            level: _bare({name: correlation_ceiling(one) for name, one in of_level.items()})
+            for level, of_level in found.items()
+        },
+        "reliability": reliability,
+        "split_half": reliability,  # its name until 0.2.0; goes with 0.3.0
+    }
 
 
 def _bare(found: dict[str, Estimate]) -> dict[str, Any]:
@@ -270,4 +296,9 @@ def metric_means(human: HumanSide, scores: MetricScores) -> list[Estimate]:
         ]
     first = scores.select([0])
     placed = placed_metrics(human, first) if finest == "turn" else placed_dialogue_scores(human, first)
-    return [rank.mean for rank in rank_systems(placed, len(human.systems), RESAMPLES, SEED)]
+    return [
+        rank.mean
+        for rank in rank_systems(
+            placed, len(human.systems), RESAMPLES, SEED, bounds=scores.configurations[0].value_range
+        )
+    ]

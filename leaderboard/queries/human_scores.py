@@ -17,6 +17,7 @@ from annotations.rating_queries import (
     turn_order,
 )
 from leaderboard.queries.compared import MetricScores
+from leaderboard.statistics.bounded import Bounds
 from leaderboard.statistics.human_ceiling import CeilingLevel
 from leaderboard.statistics.placed_scores import PlacedScores, dialogue_means
 
@@ -47,6 +48,12 @@ def human_side(version: CorpusVersion, aspect: str, systems: Sequence[System]) -
         turn=rated_items(version, aspect, "turn", systems) if has_turn_ratings(version, aspect) else None,
         dialogue=rated_items(version, aspect, "dialogue", systems) if has_dialogue_ratings(version, aspect) else None,
     )
+
+
+def scale_of(version: CorpusVersion, aspect: str) -> Bounds:
+    """The lowest and highest rating of the aspect that there can be; None where the corpus names no such end."""
+    least, most = version.scales.get(aspect) or (None, None)
+    return None if least is None else float(least), None if most is None else float(most)
 
 
 def placed_human(items: RatedItems) -> PlacedScores:

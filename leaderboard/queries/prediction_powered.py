@@ -12,8 +12,9 @@ from annotations.queries import select_systems
 from leaderboard.analyses.kinds import registered
 from leaderboard.queries.compared import MetricScores, chosen_metrics
 from leaderboard.queries.defaults import SEED
-from leaderboard.queries.human_scores import HumanSide, human_side, metric_grid
+from leaderboard.queries.human_scores import HumanSide, human_side, metric_grid, scale_of
 from leaderboard.queries.submitted import compared_scores
+from leaderboard.statistics.bounded import Bounds, cut_to
 from leaderboard.statistics.fewer_ratings import Savings, what_if
 from leaderboard.statistics.placed_scores import FloatArray, IntArray
 from leaderboard.statistics.prediction_powered import (
@@ -65,7 +66,8 @@ def prediction_powered(
         "seed": seed,
         "reason": reason,
         "systems": [
-            {"system": system.name, "kind": system.kind, "position": system.position} | _of_system(part, means, number)
+            {"system": system.name, "kind": system.kind, "position": system.position}
+            | _of_system(part, means, number, scale_of(version, aspect))
             for number, (system, part) in enumerate(zip(systems, parts, strict=True))
         ]
         if means
@@ -111,7 +113,7 @@ def _beside_each_other(human: HumanSide, scores: MetricScores) -> tuple[FloatArr
     return people, grid[items.system, items.dialogue], items.system, items.dialogue
 
 
-def _of_system(part: RatedPart, found: PoweredMeans, number: int) -> dict[str, Any]:
+def _of_system(part: RatedPart, found: PoweredMeans, number: int, scale: Bounds) -> dict[str, Any]:
     reason, no_interval = why_no_gain(part), why_no_interval(part)
     alone, powered, gain = float(found.alone[number]), float(found.powered[number]), float(found.gain[number])
     defined = bool(np.isfinite(gain))
@@ -120,8 +122,8 @@ def _of_system(part: RatedPart, found: PoweredMeans, number: int) -> dict[str, A
         "unrated": int(part.unrated.sum()),
         "dialogues_rated": int((part.rated > 0).sum()),
         "dialogues": int(((part.rated > 0) | (part.unrated > 0)).sum()),
-        "ratings_alone": interval_around(alone, float(found.width_alone[number]), no_interval).as_json(),
-        "powered": interval_around(powered, float(found.width[number]), no_interval).as_json(),
+        "ratings_alone": cut_to(interval_around(alone, float(found.width_alone[number]), no_interval), scale).as_json(),
+        "powered": cut_to(interval_around(powered, float(found.width[number]), no_interval), scale).as_json(),
         "lambda": float(found.tuning[number]),
         "gain": {"value": gain}
         if defined and not reason

@@ -15,7 +15,8 @@ from annotations.rating_queries import RatedItems
 from leaderboard.analyses.computing import answer_of
 from leaderboard.analyses.kinds import registered
 from leaderboard.queries.defaults import RESAMPLES, SEED
-from leaderboard.queries.human_scores import human_side, placed_human
+from leaderboard.queries.human_scores import human_side, placed_human, scale_of
+from leaderboard.statistics.bounded import bounds_of_difference, cut_to
 from leaderboard.statistics.crossed_ratings import CrossedRatings
 from leaderboard.statistics.placed_scores import FloatArray
 from leaderboard.statistics.rater_severity import SeverityCorrected, correct_severity
@@ -62,9 +63,11 @@ def rater_effects(
         return {**document, "reason": "nobody rated", **nothing}
     found = correct_severity(CrossedRatings.of(items.matrix, items.system, len(systems)))
     corrected = found if isinstance(found, SeverityCorrected) else None
-    raw = [one.mean for one in rank_systems(placed_human(items), len(systems), RESAMPLES, seed)]
+    scale = scale_of(version, aspect)
+    ranks = rank_systems(placed_human(items), len(systems), RESAMPLES, seed, bounds=scale)
+    raw = [one.mean for one in ranks]
     undefined = Estimate.undefined(found.reason) if isinstance(found, Undefined) else None
-    means = corrected.systems if corrected else [undefined or raw[0]] * len(systems)
+    means = [cut_to(one, scale) for one in corrected.systems] if corrected else [undefined or raw[0]] * len(systems)
     return {
         **document,
         "reason": found.reason if isinstance(found, Undefined) else "",
@@ -121,7 +124,9 @@ def _raters(
             "systems": len(np.unique(items.system[np.isfinite(row)])),
             "mean": float(np.nanmean(row)),
             "spread": float(np.nanstd(row, ddof=1)) if np.isfinite(row).sum() > 1 else None,
-            "severity": corrected.severity[number].as_json() if corrected else nothing,
+            "severity": cut_to(corrected.severity[number], bounds_of_difference(scale_of(version, aspect))).as_json()
+            if corrected
+            else nothing,
             "agreement": agreement.get(name, {"value": None, "reason": "nobody else judged the same items"}),
             "shares": _shares(row, steps),
         }

@@ -14,7 +14,7 @@ from leaderboard.analyses.kinds import registered
 from leaderboard.queries.agreement_pairs import with_pairs_apart
 from leaderboard.queries.compared import ComparedMetric
 from leaderboard.queries.defaults import RESAMPLES, SEED
-from leaderboard.queries.human_scores import human_side, placed_human
+from leaderboard.queries.human_scores import human_side, placed_human, scale_of
 from leaderboard.queries.submitted import NOT_HANDED_IN, HandedIn, compared_scores
 from leaderboard.statistics.human_ceiling import CeilingLevel
 from leaderboard.statistics.placed_scores import PlacedScores
@@ -42,7 +42,9 @@ def system_standing(
     reasons = _why_no_system_score(chosen)
     items = human.at("system")
     nobody = PlacedScores(np.empty((1, 0)), np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64))
-    ranks = rank_systems(placed_human(items) if items else nobody, len(chosen), resamples, seed)
+    ranks = rank_systems(
+        placed_human(items) if items else nobody, len(chosen), resamples, seed, bounds=scale_of(version, aspect)
+    )
     return {
         "corpus": version.corpus.slug,
         "corpus_version": version.label,

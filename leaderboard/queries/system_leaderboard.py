@@ -12,7 +12,7 @@ from leaderboard.analyses.kinds import registered
 from leaderboard.queries.correlations import metric_means
 from leaderboard.queries.defaults import RESAMPLES, SEED
 from leaderboard.queries.gold import compares_gold_with_itself
-from leaderboard.queries.human_scores import human_side, placed_human
+from leaderboard.queries.human_scores import human_side, placed_human, scale_of
 from leaderboard.queries.standing import MEANS_CI, system_standing
 from leaderboard.queries.submitted import compared_scores
 from leaderboard.queries.system_choice import ALL, chosen_systems, resolve_choice, with_choice
@@ -61,7 +61,10 @@ def misleading_metrics(version: CorpusVersion, aspect: str, systems: str | None 
     }
     if items is None:
         return document
-    people = _ends([rank.mean for rank in rank_systems(placed_human(items), len(chosen), RESAMPLES, SEED)])
+    scale = scale_of(version, aspect)
+    people = _ends(
+        [rank.mean for rank in rank_systems(placed_human(items), len(chosen), RESAMPLES, SEED, bounds=scale)]
+    )
     scores = compared_scores(version, chosen, human.order)
     for row, metric in enumerate(scores.configurations):
         means = _ends(metric_means(human, scores.select([row])))

@@ -14,7 +14,7 @@ from leaderboard.analyses.kinds import PAIRS_KEPT_UP, registered
 from leaderboard.queries.compared import ComparedMetric, MetricScores
 from leaderboard.queries.defaults import SEED
 from leaderboard.queries.gold import SAYS_NOTHING, compares_gold_with_itself
-from leaderboard.queries.human_scores import HumanSide, human_grid, human_side, metric_grid
+from leaderboard.queries.human_scores import HumanSide, human_grid, human_side, metric_grid, scale_of
 from leaderboard.queries.submitted import HandedIn, compared_scores
 from leaderboard.statistics.paired_systems import PERMUTATIONS, PairedSystems, compare_systems
 from leaderboard.statistics.placed_scores import FloatArray, IntArray
@@ -46,7 +46,7 @@ def system_pair(version: CorpusVersion, aspect: str, first: str, second: str, le
         answered = _in_dialogues(answered, human)
     kept = np.flatnonzero((answered | np.isfinite(people)).any(axis=0))
     dialogue = human.order.dialogue[kept] if of_turns else kept
-    by_people = compare_systems(people[0, kept], people[1, kept], dialogue)
+    by_people = compare_systems(people[0, kept], people[1, kept], dialogue, bounds=scale_of(version, aspect))
     measured = _measured(human, scores, level)[:, :, kept]
     has_items = [row for row in range(len(scores.texts)) if np.isfinite(measured[row]).any()]
     return {
@@ -126,7 +126,7 @@ def _metric_document(
     scores: MetricScores, row: int, people: FloatArray, measured: FloatArray, dialogue: IntArray
 ) -> dict[str, Any]:
     metric = scores.configurations[row]
-    found = _document(compare_systems(measured[0], measured[1], dialogue))
+    found = _document(compare_systems(measured[0], measured[1], dialogue, bounds=metric.value_range))
     if any(compares_gold_with_itself(metric, system) for system in scores.systems):
         found["difference"] = {"value": None, "reason": SAYS_NOTHING}
     elif scores.finest(row) == "system" or not np.isfinite(measured).any(axis=1).all():

@@ -7,7 +7,7 @@ from typing import Any
 from annotations.models import CorpusVersion
 from leaderboard.analyses.kinds import registered
 from leaderboard.queries.defaults import RESAMPLES, SEED
-from leaderboard.queries.human_scores import human_side, placed_human
+from leaderboard.queries.human_scores import human_side, placed_human, scale_of
 from leaderboard.queries.standing import MEANS_CI
 from leaderboard.queries.system_choice import ALL, chosen_systems
 from leaderboard.statistics.system_ranking import rank_systems
@@ -24,13 +24,13 @@ def system_profile(version: CorpusVersion, systems: str = ALL) -> dict[str, Any]
         items = human.at("system")
         if items is None:
             continue
-        scale = version.scales.get(aspect)
-        ranks = rank_systems(placed_human(items), len(chosen), RESAMPLES, SEED)
+        scale = scale_of(version, aspect)
+        ranks = rank_systems(placed_human(items), len(chosen), RESAMPLES, SEED, bounds=scale)
         aspects.append(
             {
                 "aspect": aspect,
                 "level": "turn" if human.turn is not None else "dialogue",
-                "scale": list(map(float, scale)) if scale and None not in scale else None,
+                "scale": None if None in scale else list(scale),
                 "systems": [rank.mean.as_json() for rank in ranks],
             }
         )

@@ -41,8 +41,8 @@ def method_of(
     if correlations["rows"]:
         paragraphs.append(("Metrics against people", _correlations(correlations)))
         paragraphs.append(("Intervals", _intervals(correlations)))
-        paragraphs.append(("Human ceiling", _ceiling(correlations)))
-        cited += ["kendall", "jackknife"] + (["spearman-brown"] if "split_half" in correlations else [])
+        paragraphs.append(("Ceiling", CEILING))
+        cited += ["kendall", "jackknife", "attenuation", "spearman-brown"]
         cited += _accuracies(correlations)
     tested = {level: found for level, found in comparisons.items() if _tested(found)}
     if tested:
@@ -59,6 +59,14 @@ def method_of(
 SYSTEMS = (
     "A system's rank is 1 + the number of systems whose interval lies wholly above its own; the worst rank is the last "
     "place that the intervals allow. Systems whose intervals overlap through a chain of others share a band."
+)
+CEILING = (
+    "The ceiling is the highest correlation that a perfect metric could reach with the mean of these "
+    "ratings: the root of their reliability. The reliability correlates the means of two random halves of "
+    "the raters of each item, at the level where metrics are, raised to the full number of raters by the "
+    "Spearman–Brown formula; for Spearman's ρ that is an approximation, for Kendall's τ there is none. "
+    "Leave-one-out agreement is each rater's scores against the mean of the other raters' on the same "
+    "items, averaged over raters: it needs identified raters, and a metric may exceed it."
 )
 MISSING = (
     "What a metric has no score for is left out of its own numbers, pair by pair, and never filled in; coverage is the "
@@ -98,19 +106,6 @@ def _intervals(document: Document) -> str:
         methods.setdefault(str(words), []).append(level)
     said = " ".join(_sentence(f"{_and(levels)} level: {words}") for words, levels in methods.items())
     return f"All intervals are of 95 %. {said} Seed {document['seed']}.".replace("  ", " ")
-
-
-def _ceiling(document: Document) -> str:
-    split = (
-        " The split-half ceiling correlates the means of two random halves of the raters of each item, raised to the "
-        "full number of raters by the Spearman–Brown formula."
-        if "split_half" in document
-        else ""
-    )
-    return (
-        "The human ceiling is each rater's scores against the mean of the other raters' scores on the same items, at "
-        f"the same level, averaged over raters. It needs identified raters.{split}"
-    )
 
 
 def _accuracies(document: Document) -> list[str]:

@@ -15,6 +15,8 @@ STATISTICS: Mapping[str, str] = {
     "Genetics and Molecular Biology 9(1).",
     "holm": "Holm (1979), A Simple Sequentially Rejective Multiple Test Procedure, Scandinavian Journal of Statistics "
     "6(2).",
+    "attenuation": "Spearman (1904), The Proof and Measurement of Association between Two Things, American Journal of "
+    "Psychology 15(1).",
     "spearman-brown": "Spearman (1910), Correlation Calculated from Faulty Data; Brown (1910), Some Experimental "
     "Results in the Correlation of Mental Abilities, British Journal of Psychology 3.",
     "pairwise": "Kocmi et al. (2021), To Ship or Not to Ship: An Extensive Evaluation of Automatic Metrics for Machine "

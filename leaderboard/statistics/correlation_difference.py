@@ -14,9 +14,11 @@ from numpy.typing import NDArray
 from annotations.correlation import COEFFICIENTS, correlation_estimates, correlation_replicates
 from annotations.correlation.jackknife import left_out_weights, with_jackknife_interval
 from annotations.estimates import Estimate
+from leaderboard.statistics.bounded import bounds_of_difference, cut_to
 from leaderboard.statistics.placed_scores import FloatArray, IntArray, system_sums
 from leaderboard.statistics.rowwise import correlate_rows, fixed_side, prepared_rows
 
+OF_COEFFICIENTS = bounds_of_difference((-1.0, 1.0))
 SEPARATELY = "a coefficient of one of the two is undefined"
 STEPS = "ranks of a few systems move in steps, which leaving out a dialogue does not follow"
 
@@ -31,7 +33,10 @@ def difference_over_items(
         return points
     weights = left_out_weights(len(names))
     one, other = (correlation_replicates(human, metric, cluster, weights) for metric in (first, second))
-    return {name: with_jackknife_interval(points[name], one[name] - other[name]) for name in COEFFICIENTS}
+    return {
+        name: cut_to(with_jackknife_interval(points[name], one[name] - other[name]), OF_COEFFICIENTS)
+        for name in COEFFICIENTS
+    }
 
 
 def difference_over_systems(
@@ -64,7 +69,9 @@ def difference_over_systems(
         left_out.append(correlate_rows(people, prepared_rows(remade))["pearson"])
     ranks = {name: Estimate(points[name].value, reason=STEPS) for name in COEFFICIENTS if name != "pearson"}
     return {
-        "pearson": with_jackknife_interval(points["pearson"], left_out[0] - left_out[1], corrected=True),
+        "pearson": cut_to(
+            with_jackknife_interval(points["pearson"], left_out[0] - left_out[1], corrected=True), OF_COEFFICIENTS
+        ),
         **ranks,
     }
 

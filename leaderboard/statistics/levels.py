@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from annotations.correlation import THREADS, correlation_estimates_of_many
 from annotations.estimates import Estimate
+from leaderboard.statistics.heavy_tails import heavy_tail_remark
 from leaderboard.statistics.placed_scores import FloatArray, PlacedScores, system_sums
 from leaderboard.statistics.redraws import Method, Recipe, Unit, item_redraws
 from leaderboard.statistics.system_side import SystemSide
@@ -31,6 +32,8 @@ class MetricCorrelation:
     spearman: Estimate
     kendall: Estimate
     note: str = ""
+    pearson_remark: str = ""
+    """Why the interval of Pearson's r may not hold."""
 
 
 def correlate_items(
@@ -68,7 +71,13 @@ def correlate_items(
             human_scores[both], list(metric_scores[np.ix_(metrics_alike, both)]), cluster[both], redraws
         )
         estimates.update(zip(metrics_alike, found, strict=True))
-    return [_result(estimates[row], int(scored[row].sum()), len(human_scores)) for row in range(len(metric_scores))]
+    return [
+        replace(
+            _result(estimates[row], int(scored[row].sum()), len(human_scores)),
+            pearson_remark=heavy_tail_remark(human_scores[scored[row]], metric_scores[row, scored[row]]),
+        )
+        for row in range(len(metric_scores))
+    ]
 
 
 def correlate_systems(

@@ -14,6 +14,7 @@ from scipy.special import stdtrit
 from annotations.correlation.alike import ALIKE_BY_CHANCE, alike_by_chance
 from annotations.correlation.settled import settled
 from annotations.estimates import Estimate
+from leaderboard.statistics.bounded import UNBOUNDED, Bounds, bounds_of_difference, cut_to, interval_within
 from leaderboard.statistics.placed_scores import FloatArray, IntArray
 
 EXACT_UP_TO = 12
@@ -48,14 +49,16 @@ def compare_systems(
     permutations: int = PERMUTATIONS,
     seed: int = 0,
     level: float = 0.95,
+    bounds: Bounds = UNBOUNDED,
 ) -> PairedSystems:
     """``first``, ``second``: (n,) scores of the same items, NaN where there is none; ``dialogue``: (n,) numbers from 0.
 
     The interval is the cluster-robust one: mean ± t_{G−1} · s, with s² = G / (G − 1) · Σ_g (Σ_{i in g} (d_i − d̄))² / n²
     over G dialogues (Liang & Zeger 1986; with as many items in every dialogue it is the paired t interval over
-    dialogue means); there is none where fewer than ten dialogues have one mean. The test exchanges the two systems in
-    whole dialogues (Fisher's randomisation test on pairs: Noreen 1989, chapter 2), two-sided on |Σ d|;
-    p = (1 + as extreme) / (1 + draws) where drawn, and the share of all 2^G where counted.
+    dialogue means), cut where no difference of scores within ``bounds`` can lie; there is none where fewer than ten
+    dialogues have one mean. The test exchanges the two systems in whole dialogues (Fisher's randomisation test on
+    pairs: Noreen 1989, chapter 2), two-sided on |Σ d|; p = (1 + as extreme) / (1 + draws) where drawn, and the share of
+    all 2^G where counted.
     """
     shared = np.isfinite(first) & np.isfinite(second)
     unit = _unit(first[shared], second[shared])
@@ -63,8 +66,8 @@ def compare_systems(
     names, group = np.unique(dialogue[shared], return_inverse=True)
     dialogues = len(names)
     wins, losses = int((gap > 0).sum()), int((gap < 0).sum())
-    means = [_mean(side[shared] / unit, group, level, unit) for side in (first, second)]
-    difference = _mean(gap, group, level, unit)
+    means = [_mean(side[shared] / unit, group, level, unit, bounds) for side in (first, second)]
+    difference = cut_to(_mean(gap, group, level, unit), bounds_of_difference(bounds))
     tested = 0
     if difference.ci is not None or difference.reason == ALIKE_BY_CHANCE:
         p, tested = _sign_flip_p(np.bincount(group, weights=gap).astype(np.float64), permutations, seed)
@@ -90,7 +93,7 @@ def _unit(*sides: FloatArray) -> float:
     return float(np.ldexp(1.0, int(np.frexp(largest)[1]) - 1)) if largest > 0 else 1.0
 
 
-def _mean(values: FloatArray, group: IntArray, level: float, unit: float) -> Estimate:
+def _mean(values: FloatArray, group: IntArray, level: float, unit: float, bounds: Bounds = UNBOUNDED) -> Estimate:
     """``values`` in units of ``unit``; the estimate is in the scores' own."""
     n = len(values)
     if not n:
@@ -110,7 +113,7 @@ def _mean(values: FloatArray, group: IntArray, level: float, unit: float) -> Est
     half = float(stdtrit(groups - 1, (1 + level) / 2)) * deviation * unit
     if not np.isfinite([mean - half, mean + half]).all():
         return Estimate(mean, reason=TOO_LARGE)
-    return Estimate(mean, (mean - half, mean + half))
+    return Estimate(mean, interval_within(mean, (mean - half, mean + half), bounds, groups - 1, level))
 
 
 def _sign_flip_p(totals: FloatArray, permutations: int, seed: int) -> tuple[float, int]:

@@ -72,6 +72,18 @@ class Recipe:
             return ()
         return ("pearson",) if systems < FEWEST_SYSTEMS else ("pearson", "spearman", "kendall")
 
+    def generalises_to(self, level: str, systems: int) -> str:
+        """What a reader may carry an interval of so many systems over to, in the few words of a cell; "" at levels
+        where there are as many pairs as responses or dialogues."""
+        if level != "system" or self.resamples == 0:
+            return ""
+        these = f"these {systems:,} systems"
+        return {
+            "dialogues": f"{these}, new dialogues",
+            "systems": "new systems, these dialogues",
+            "both": "new systems and dialogues",
+        }[self.unit]
+
     def words(self, level: str, dialogues: int, systems: int) -> str:
         """What the interval speaks of, how it is made, and where it may not hold its 95 %. ``dialogues``, ``systems``:
         how many people rated."""
@@ -86,6 +98,8 @@ class Recipe:
         one = self.unit.removesuffix("s")
         left_out = f"one {one} left out at a time, Student's t"
         how = [left_out] if level != "system" or self.unit != "dialogues" else self._of_systems(systems, left_out)
+        if level == "system" and self.unit == "dialogues":
+            how.append(f"it says nothing of other systems than these {systems:,}")
         if self.unit != "systems" and dialogues < FEW_DIALOGUES:
             how.append(f"with {dialogues} dialogues no method is sure to hold 95 %")
         return f"{speaks_of}: " + "; ".join(how)

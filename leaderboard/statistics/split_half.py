@@ -1,10 +1,17 @@
-"""How far the mean score of these raters would agree with that of as many others: split halves, stepped up.
+"""The reliability of the mean rating: split halves of the raters, stepped up by the Spearman–Brown formula.
 
-The raters of each response are split into two random halves, the halves' means are correlated at the level where
-metrics are, the coefficient is averaged over splits, and stepped up to all raters by Spearman and Brown's formula
-2r / (1 + r) (Spearman 1910, Correlation calculated from faulty data; Brown 1910). A split is made response by response,
-so that raters need not be persons who rate throughout, as leave-one-out asks. The formula is of product moments: ρ, as
-r of ranks, takes it too; τ has none.
+The raters of each response are split into two random halves of equally many, one of an odd number being
+left out; the halves' means are correlated at the level where metrics are, the coefficient is averaged over
+splits, and stepped up to all raters by Spearman and Brown's formula m r / (1 + (m − 1) r) (Spearman 1910,
+Correlation calculated from faulty data; Brown 1910). m is how many times the noise variance of the mean of
+all ratings that of a half's is: 2 for an even number of raters, 3 for three, and where the number varies,
+the mean of 1 / ratings in the half by that of 1 / ratings in all. At turn level responses with one rating
+count in the latter; means of dialogues and systems are taken over the responses that can be split.
+
+Raters who are known as persons are split as persons: a strict one stays in one half of all responses, and
+differences of severity, which cancel where everybody rates everything, do not pass for noise. Anonymous
+ratings are split response by response. The formula is of product moments: ρ, as r of ranks, takes it as an
+approximation; τ has none.
 """
 
 from __future__ import annotations
@@ -14,6 +21,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 from numpy.typing import ArrayLike
 
+from annotations.agreement.cross_table import correlations_of_replicates, has_few_cells
 from annotations.agreement.matrix import RatingMatrix
 from annotations.correlation import COEFFICIENTS, THREADS, Redraws, left_out_weights
 from annotations.correlation.jackknife import group_of_cluster
@@ -42,27 +50,32 @@ def split_half(
     seed: int = 0,
     intervals: bool = True,
 ) -> dict[CeilingLevel, dict[str, Estimate]]:
-    """``{level: {"pearson", "spearman", "kendall": Estimate}}``; levels as ``human_ceiling`` has them.
+    """``{level: {"pearson", "spearman", "kendall": Estimate}}``; levels as ``leave_one_out_agreement`` has them.
 
-    Responses with one rater are left out; of an odd number one half has one rater more, which is chosen at random.
-    Values lie in (−∞, 1]; a reliability of 0 or less says that the halves do not agree at all. 95 % intervals over
-    dialogues: each left out, Student's t on Fisher's scale, splits held; none where it is below −1.
+    Values lie in (−∞, 1]; a reliability of 0 or less
+    says that the halves do not agree at all. 95 % intervals over dialogues: each left out, Student's t on Fisher's
+    scale, splits held; none where it is below −1.
     """
     if matrix.rater_kind == "aggregate":
         return {level: dict.fromkeys(COEFFICIENTS, Estimate.undefined(AGGREGATE)) for level in levels}
-    judged = (~np.isnan(matrix.scores)).sum(axis=0) > 1
+    ratings = (~np.isnan(matrix.scores)).sum(axis=0)
+    judged = ratings > 1
     if not judged.any():
         return {level: dict.fromkeys(COEFFICIENTS, Estimate.undefined(ONE_RATER)) for level in levels}
+    system_of_all = np.asarray(system_of_item, dtype=np.int64)
+    lengthening = {level: _lengthening(ratings, level, system_of_all, matrix.dialogue_of_item) for level in levels}
     scores = matrix.scores[:, judged]
-    system = np.unique(np.asarray(system_of_item, dtype=np.int64)[judged], return_inverse=True)[1]
+    system = np.unique(system_of_all[judged], return_inverse=True)[1]
     dialogue = np.unique(matrix.dialogue_of_item[judged], return_inverse=True)[1]
     dialogue = group_of_cluster(int(dialogue.max()) + 1)[dialogue]
     random = np.random.default_rng(seed)
-    halves = [_halves(scores, random) for _ in range(splits)]
+    are_persons = matrix.rater_kind == "identified"
+    halves = [_halves(scores, random, are_persons) for _ in range(splits)]
     with ThreadPoolExecutor(THREADS) as pool:
         return {
             level: _stepped_up(
                 list(pool.map(lambda pair, level=level: _correlated(pair, level, system, dialogue), halves)),
+                lengthening[level],
                 level,
                 Redraws.jackknife(int(dialogue.max()) + 1) if intervals else None,
             )
@@ -70,21 +83,46 @@ def split_half(
         }
 
 
-def stepped_up(half: FloatArray) -> FloatArray:
-    """Spearman and Brown: the reliability of twice as many raters, 2r / (1 + r); NaN at r = −1."""
-    return np.asarray(np.divide(2.0 * half, 1.0 + half, out=np.full_like(half, np.nan), where=half > -1.0))
+def stepped_up(half: FloatArray, lengthening: float = 2.0) -> FloatArray:
+    """Spearman and Brown: the reliability of ``lengthening`` times as many raters; NaN where the formula has no value.
+
+    m r / (1 + (m − 1) r), undefined from r = −1 / (m − 1) down.
+    """
+    below = 1.0 + (lengthening - 1.0) * half
+    return np.asarray(np.divide(lengthening * half, below, out=np.full_like(half, np.nan), where=below > 0.0))
 
 
-def _halves(scores: FloatArray, random: np.random.Generator) -> tuple[FloatArray, FloatArray]:
+def _lengthening(ratings: IntArray, level: CeilingLevel, system: IntArray, dialogue: IntArray) -> float:
+    """How many times the noise variance of the mean of all ratings that of a half's mean is, on average over the units
+    of the level. Noise of a unit's mean, in units of a single rating's: Σ 1 / ratings over its items, by their number
+    squared."""
+    if level != "turn":
+        ratings = np.where(ratings > 1, ratings, 0)
+    unit = {
+        "turn": np.arange(len(ratings)),
+        "dialogue": np.unique(np.stack((system, dialogue)), axis=1, return_inverse=True)[1].reshape(-1),
+        "system": np.unique(system, return_inverse=True)[1],
+    }[level]
+
+    def noise(each: IntArray) -> float:
+        held = each > 0
+        items = np.bincount(unit[held])
+        sums = np.bincount(unit[held], 1.0 / each[held])
+        return float(np.mean(sums[items > 0] / items[items > 0] ** 2))
+
+    return noise(ratings // 2) / noise(ratings)
+
+
+def _halves(scores: FloatArray, random: np.random.Generator, are_persons: bool) -> tuple[FloatArray, FloatArray]:
     """(items,) twice: the means of two random halves of each item's raters."""
-    keys = np.where(np.isnan(scores), 2.0, random.random(scores.shape))
-    place = np.argsort(np.argsort(keys, axis=0), axis=0)
-    raters = (~np.isnan(scores)).sum(axis=0)
-    smaller = raters // 2 + np.where(raters % 2 == 1, random.integers(0, 2, len(raters)), 0)
-    first = place < smaller
-    known = np.where(np.isnan(scores), 0.0, scores)
-    of_first, of_second = (np.where(half, known, 0.0).sum(axis=0) for half in (first, ~first))
-    return settled(of_first / smaller, DIGITS_OF_PARTS), settled(of_second / (raters - smaller), DIGITS_OF_PARTS)
+    drawn = scores[random.permutation(len(scores))] if are_persons else random.permuted(scores, axis=0)
+    known = ~np.isnan(drawn)
+    place = known.cumsum(axis=0)
+    raters = place[-1]
+    size = raters // 2
+    sums = np.where(known & (place <= size), drawn, 0.0), np.where(known & (place > raters - size), drawn, 0.0)
+    first, second = (settled(one.sum(axis=0) / size, DIGITS_OF_PARTS) for one in sums)
+    return first, second
 
 
 def _correlated(
@@ -114,6 +152,8 @@ def _of_items(
 ) -> dict[str, FloatArray | str]:
     if reason := why_undefined(one, other):
         return dict.fromkeys(("pearson", "spearman"), reason)
+    if has_few_cells(one, other):
+        return {**correlations_of_replicates(one, other, dialogue, weights)}
     places = dialogue, weights
     return {
         "pearson": pearson_between(pearson_side(one, *places), pearson_side(other, *places)),
@@ -122,7 +162,7 @@ def _of_items(
 
 
 def _stepped_up(
-    of_splits: list[dict[str, FloatArray | str]], level: CeilingLevel, redraws: Redraws | None
+    of_splits: list[dict[str, FloatArray | str]], lengthening: float, level: CeilingLevel, redraws: Redraws | None
 ) -> dict[str, Estimate]:
     found = {}
     for name in ("pearson", "spearman"):
@@ -130,7 +170,7 @@ def _stepped_up(
         if not defined:
             found[name] = Estimate.undefined(_in_terms_of_halves(next(str(split[name]) for split in of_splits)))
             continue
-        values = stepped_up(_means(np.array(defined)))
+        values = stepped_up(_means(np.array(defined)), lengthening)
         if np.isnan(values[0]):
             found[name] = Estimate.undefined("the halves of the raters are opposed: nothing can be stepped up")
             continue

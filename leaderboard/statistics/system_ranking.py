@@ -10,6 +10,7 @@ from scipy.special import stdtrit
 from annotations.correlation import cluster_resamples, jackknife_interval, percentile_interval
 from annotations.correlation.alike import ALIKE_BY_CHANCE, alike_by_chance
 from annotations.estimates import Estimate, Undefined
+from leaderboard.statistics.bounded import UNBOUNDED, Bounds, interval_within
 from leaderboard.statistics.placed_scores import FloatArray, PlacedScores, SystemSums, system_sums
 from leaderboard.statistics.redraws import Method
 
@@ -40,12 +41,14 @@ def rank_systems(
     seed: int = 0,
     level: float = 0.95,
     method: Method = "jackknife",
+    bounds: Bounds = UNBOUNDED,
 ) -> list[SystemRank]:
     """One ``SystemRank`` per system number 0..systems − 1, in that order.
 
     ``human``: one list of item scores; the mean is over all rated items of the system. Intervals speak of the mean over
     other dialogues: each dialogue is left out in turn, with Student's t of the system's dialogues less one degrees of
-    freedom; or, with ``method`` "percentile", ``resamples`` bootstrap draws of dialogues. A system rated in fewer than
+    freedom, or, where that would leave the ``bounds`` of the scores, Wilson's interval; with ``method`` "percentile",
+    ``resamples`` bootstrap draws of dialogues. A system rated in fewer than
     2 dialogues, or alike in all of fewer than 10, has no interval. Left out of the ranks, it would let a worse system
     stand first; so it is ranked by mean ± t·s/√n, s² pooled over the systems whose dialogues vary (``_ranges``).
     """
@@ -54,7 +57,7 @@ def rank_systems(
     items = sums.count.sum(axis=1).astype(int)
     dialogues_rated = (sums.count > 0).sum(axis=1)
     if method == "jackknife":
-        estimates = _by_jackknife(sums, level)
+        estimates = _by_jackknife(sums, level, bounds)
     else:
         weights = cluster_resamples(max(len(dialogues), 1), resamples, seed).astype(np.float64)
         estimates = _by_percentiles(sums, weights, level)
@@ -75,7 +78,7 @@ def rank_systems(
     ]
 
 
-def _by_jackknife(sums: SystemSums, level: float) -> list[Estimate]:
+def _by_jackknife(sums: SystemSums, level: float, bounds: Bounds) -> list[Estimate]:
     """The mean Σ totals / Σ counts without each of its dialogues is a division: all systems at once."""
     held = sums.count > 0
     rest = sums.count.sum(axis=1, keepdims=True) - sums.count
@@ -88,6 +91,8 @@ def _by_jackknife(sums: SystemSums, level: float) -> list[Estimate]:
     found = []
     for mean, own, row in zip(sums.means(), held, left_out, strict=True):
         interval = jackknife_interval(float(mean), row[own], level=level)
+        if not isinstance(interval, Undefined):
+            interval = interval_within(float(mean), interval, bounds, len(row[own]) - 1, level)
         found.append(_estimate(float(mean), int(own.sum()), interval))
     return found
 

@@ -13,6 +13,7 @@ from django.core.management import CommandError, call_command
 
 from annotations.models import CorpusVersion
 from annotations.records import Record
+from leaderboard.management.commands.correlate import PEOPLE
 from tests.annotations.stored import dialogue, rated_corpus, stored
 from tests.leaderboard.conftest import FOUR_RESPONSES, Rated
 from workers.models import MetricRun
@@ -49,8 +50,12 @@ def test_the_document_has_the_shape_of_the_contract(correlate, version: CorpusVe
         "seed": 0,
         "ci": "jackknife-t95-over-dialogues",
         "interval": document["interval"],
-        "human_ceiling": document["human_ceiling"],
-        "split_half": document["split_half"],
+        "correlation_ceiling": document["correlation_ceiling"],
+        "reliability": document["reliability"],
+        "leave_one_out_agreement": document["leave_one_out_agreement"],
+        # Their names until 0.2.0 stay for one version.
+        "human_ceiling": document["leave_one_out_agreement"],
+        "split_half": document["reliability"],
     }
     by_metric = {row["metric"]: row for row in rows}
     length = by_metric["length"]
@@ -85,8 +90,9 @@ def test_a_row_s_signature_says_how_it_was_made(correlate, version: CorpusVersio
     )
 
 
-def test_the_ceiling_of_one_rater_is_undefined_with_its_reason(correlate) -> None:
-    ceiling = json.loads(correlate("--format", "json"))["human_ceiling"]
+@pytest.mark.parametrize("key", ["correlation_ceiling", "leave_one_out_agreement"])
+def test_the_ceiling_of_one_rater_is_undefined_with_its_reason(correlate, key: str) -> None:
+    ceiling = json.loads(correlate("--format", "json"))[key]
     assert set(ceiling) == {"turn", "dialogue", "system"}
     for level in ceiling.values():
         assert level["pearson"]["value"] is None
@@ -139,7 +145,7 @@ def test_latex_escapes_names(correlate, version: CorpusVersion) -> None:
 
 def test_the_table_shows_metrics_and_the_ceiling(correlate) -> None:
     lines = correlate("--level", "turn", "--resamples", "0").splitlines()
-    assert [line.split()[0] for line in lines[2:]] == ["length", "constant", "human", "–", "–"]
+    assert [line.split()[0] for line in lines[2:]] == ["length", "constant", "ceiling", "leave-one-out", "–", "–", "–"]
     assert lines[2].split() == ["length", "turn", "4", "0.800", "0.800", "0.667"]
     assert lines[3].split() == ["constant", "turn", "4", "–", "–", "–"]
 
@@ -149,9 +155,9 @@ def test_each_dash_of_the_table_has_its_reason_beneath(correlate) -> None:
     rows = [line for line in table.splitlines() if line.endswith(" –")]
     reasons = [line for line in table.splitlines() if line.startswith("– ")]
     assert "– constant (turn), constant, corrected (turn): all metric scores are equal" in reasons
-    undefined = {line.split("  ")[0].split(",")[0] for line in rows} - {"human ceiling", "split half"}
+    undefined = {line.split("  ")[0].split(",")[0] for line in rows} - {*PEOPLE.values()}
     assert undefined, "the test has something to look for"
-    for name in (*undefined, "human ceiling", "split half"):
+    for name in (*undefined, *PEOPLE.values()):
         assert any(name in reason for reason in reasons), name
 
 
@@ -195,11 +201,16 @@ def test_without_scores_it_says_how_to_get_them(version: CorpusVersion, capsys) 
     assert "Compute metrics with: manage.py score" in printed.err
 
 
-def test_the_table_gives_the_human_ceiling_its_interval(tmp_path: Path, capsys) -> None:
+def test_the_table_gives_ceiling_and_agreement_their_intervals(tmp_path: Path, capsys) -> None:
     stored(two_raters_of_five(), tmp_path)
     call_command("correlate", "--corpus", "small", "--level", "turn", "--resamples", "50")
-    (line,) = [line for line in capsys.readouterr().out.splitlines() if line.startswith("human ceiling")]
-    assert line.count("[") == line.count("]") == 3
+    lines = capsys.readouterr().out.splitlines()
+    (ceiling,) = [line for line in lines if line.startswith("ceiling (√reliability)")]
+    (one_rater,) = [line for line in lines if line.startswith("leave-one-out agreement")]
+    # Of two raters who agree at r = .8 the mean has reliability 1.6 / 1.8, and its root is .943; τ has no such formula.
+    assert "0.943 [" in ceiling
+    assert "0.800 [" in one_rater
+    assert (ceiling.count("["), one_rater.count("[")) == (2, 3)
 
 
 def two_raters_of_five() -> list[Record]:
@@ -214,7 +225,7 @@ def test_a_ceiling_without_an_interval_says_why(tmp_path: Path, capsys) -> None:
     scores = {place: {"ann": float(turn + 1), "bob": float(5 - turn)} for turn, place in enumerate(places)}
     stored(rated_corpus([dialogue("d0", turns=4)], dict.fromkeys(places, "hi"), scores), tmp_path)
     call_command("correlate", "--corpus", "small", "--level", "turn", "--format", "json")
-    ceiling = json.loads(capsys.readouterr().out)["human_ceiling"]["turn"]
+    ceiling = json.loads(capsys.readouterr().out)["leave_one_out_agreement"]["turn"]
     assert ceiling["pearson"] == pytest.approx(-1.0)
     assert "ci" not in ceiling
     assert "dialogue" in ceiling["ci_reason"]["pearson"]
@@ -270,3 +281,71 @@ def test_intervals_of_other_systems_are_named_in_the_signature(correlate) -> Non
 def test_a_jackknife_over_both_is_refused(correlate) -> None:
     with pytest.raises(CommandError, match="--interval percentile is the one for it"):
         correlate("--redraw", "both", "--interval", "jackknife")
+
+
+# --- what an interval speaks of, and where it may not hold -----------------------------------------------------------
+
+
+SYSTEMS = ("ada", "bob", "cem", "dee", "eve")
+
+
+def five_systems(tmp_path: Path) -> None:
+    """Six dialogues, one turn each; systems answer at greater length the better they are, dee once at
+    enormous length."""
+    places = [(f"d{number}", 0, system) for number in range(6) for system in SYSTEMS]
+    scores, texts = {}, {}
+    for name, turn, system in places:
+        number, rank = int(name[1:]), SYSTEMS.index(system)
+        scores[name, turn, system] = {"ann": float(1 + (rank + number) % 5), "bob": float(1 + rank)}
+        texts[name, turn, system] = "x " * (1000 if (number, system) == (2, "dee") else 3 + 2 * rank + number % 3)
+    records = rated_corpus([dialogue(f"d{number}") for number in range(6)], texts, scores)
+    stored(records, tmp_path)
+    call_command("score", "--corpus", "small", "--metrics", "response_length", "--inline")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "scope"),
+    [
+        ((), "these 5 systems, new dialogues"),
+        (("--redraw", "systems"), "new systems, these dialogues"),
+        (("--redraw", "both"), "new systems and dialogues"),
+    ],
+)
+def test_a_row_of_systems_says_what_its_intervals_speak_of(tmp_path: Path, capsys, arguments, scope: str) -> None:
+    five_systems(tmp_path)
+    capsys.readouterr()
+    call_command("correlate", "--corpus", "small", "--resamples", "100", *arguments)
+    table = capsys.readouterr().out
+    (of_systems,) = [line for line in table.splitlines() if line.startswith("response_length") and " system " in line]
+    (of_turns,) = [line for line in table.splitlines() if line.startswith("response_length") and " turn " in line]
+    assert of_systems.rstrip().endswith(scope)
+    assert "systems" not in of_turns
+    call_command("correlate", "--corpus", "small", "--resamples", "100", "--format", "json", *arguments)
+    rows = json.loads(capsys.readouterr().out)["rows"]
+    assert {row["level"]: row.get("generalises_to") for row in rows}["system"] == scope
+    call_command("correlate", "--corpus", "small", "--resamples", "100", "--format", "latex", *arguments)
+    assert f"system ({scope})" in capsys.readouterr().out
+
+
+def test_of_other_systems_the_interval_of_few_is_said_to_say_nothing(tmp_path: Path, capsys) -> None:
+    five_systems(tmp_path)
+    capsys.readouterr()
+    call_command("correlate", "--corpus", "small", "--resamples", "100")
+    assert "it says nothing of other systems than these 5" in capsys.readouterr().out
+
+
+def test_one_enormous_score_is_remarked_beside_pearson_s_interval_in_table_json_and_csv(tmp_path: Path, capsys) -> None:
+    five_systems(tmp_path)
+    capsys.readouterr()
+    call_command("correlate", "--corpus", "small", "--level", "turn", "--resamples", "100")
+    table = capsys.readouterr().out
+    assert "] *" in table
+    assert "* response_length (turn): the metric scores have heavy tails (excess kurtosis 2" in table
+    call_command("correlate", "--corpus", "small", "--level", "turn", "--resamples", "100", "--format", "json")
+    (found,) = json.loads(capsys.readouterr().out)["rows"]
+    assert "Spearman's ρ holds" in found["pearson"]["ci_remark"]
+    assert "ci_remark" not in found["spearman"]
+    assert found["attenuation_corrected"]["pearson"]["ci_remark"] == found["pearson"]["ci_remark"]
+    call_command("correlate", "--corpus", "small", "--level", "turn", "--resamples", "100", "--format", "csv")
+    (line,) = csv.DictReader(io.StringIO(capsys.readouterr().out))
+    assert line["pearson_remark"] == found["pearson"]["ci_remark"]

@@ -25,7 +25,7 @@ THREE = [Point("one", 1.5, 0.1, 0), Point("two", 2.5, 0.5, 1), Point("three", 3.
 
 def scatter(points: list[Point], level: Level = "system", ceiling: Estimate | None = None, **more: object) -> Figure:
     return metric_vs_human_scatter(
-        points, figure_id="f", level=level, metric="bleu_4", correlation=R, human_ceiling=ceiling, **more  # type: ignore[arg-type]
+        points, figure_id="f", level=level, metric="bleu_4", correlation=R, ceiling=ceiling, **more  # type: ignore[arg-type]
     )  # fmt: skip
 
 
@@ -63,23 +63,23 @@ def test_the_fit_is_of_all_points_also_those_not_drawn() -> None:
 
 def test_the_ceiling_line_is_what_a_metric_of_this_spread_would_reach() -> None:
     # s_human = 1, s_metric = sqrt((0.04 + 0.04 + 0) / 2) = 0.2: slope 0.8 · 0.2 / 1 = 0.16.
-    assert slope(trace(scatter(THREE, ceiling=Estimate(0.8)), "human ceiling")) == pytest.approx(0.16)
+    assert slope(trace(scatter(THREE, ceiling=Estimate(0.8)), "ceiling")) == pytest.approx(0.16)
 
 
 def test_the_ceiling_of_a_metric_where_lower_is_better_falls() -> None:
     figure = scatter(THREE, ceiling=Estimate(0.8), higher_is_better=False)
-    assert slope(trace(figure, "human ceiling")) == pytest.approx(-0.16)
+    assert slope(trace(figure, "ceiling")) == pytest.approx(-0.16)
 
 
 def test_a_ceiling_of_ranks_is_said_but_not_drawn() -> None:
     figure = scatter(THREE, ceiling=Estimate(0.8), correlation_name="Spearman ρ")
-    assert "human ceiling" not in [one["name"] for one in figure.data]
-    assert "Human ceiling (leave-one-out): Spearman ρ = 0.80." in figure.caption
+    assert "ceiling" not in [one["name"] for one in figure.data]
+    assert "Ceiling of a perfect metric (√reliability): Spearman ρ = 0.80." in figure.caption
 
 
 def test_an_undefined_ceiling_says_why() -> None:
     figure = scatter(THREE, ceiling=Estimate.undefined("the file holds mean scores, not raters"))
-    assert "No human ceiling: the file holds mean scores, not raters." in figure.caption
+    assert "No ceiling of a perfect metric: the file holds mean scores, not raters." in figure.caption
 
 
 def test_equal_human_scores_have_no_fit_and_say_so() -> None:
@@ -192,8 +192,11 @@ def test_a_system_without_a_mean_is_named_not_drawn() -> None:
 
 
 def test_metric_correlations_show_the_ceiling_as_a_labelled_line() -> None:
-    figure = metric_correlations([("bleu_4", R)], figure_id="c", level="turn", human_ceiling=Estimate(0.67))
-    assert (figure.layout["shapes"][0]["x0"], figure.layout["annotations"][0]["text"]) == (0.67, "human ceiling 0.67")
+    figure = metric_correlations([("bleu_4", R)], figure_id="c", level="turn", ceiling=Estimate(0.67))
+    assert (figure.layout["shapes"][0]["x0"], figure.layout["annotations"][0]["text"]) == (
+        0.67,
+        "ceiling (√reliability) 0.67",
+    )
 
 
 def test_figures_are_json_without_nan() -> None:

@@ -28,7 +28,8 @@ ABOUT = {
 CORRELATIONS = {
     **dict.fromkeys(("corpus", "corpus_version", "aspect", "ci", "resamples", "seed"), HOSTILE),
     "rows": [{**SCORED, "metric": HOSTILE, "higher_is_better": True, "submitted": {}, "worth": HOSTILE}],
-    "human_ceiling": {HOSTILE: {}},
+    "correlation_ceiling": {HOSTILE: {}},
+    "leave_one_out_agreement": {HOSTILE: {}},
 }
 OF_COMPERDIAL = {
     **ABOUT,

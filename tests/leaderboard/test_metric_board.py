@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import csv
 from typing import Any
 
 import pytest
 
-from leaderboard.metric_boards.board import CEILING, SPLIT_HALF, metric_board, shown_columns
+from annotations.tables.to_csv import table_to_csv
+from annotations.tables.to_html import table_to_html
+from annotations.tables.to_json import table_to_json
+from annotations.tables.to_latex import table_to_latex
+from annotations.tables.to_markdown import table_to_markdown
+from leaderboard.metric_boards.board import metric_board, shown_columns
 from leaderboard.metric_boards.filters import BoardWish, UnknownWish, kept, method_of, wish_of
 from leaderboard.metric_boards.headline import headline, tied_with_best
 from leaderboard.metric_boards.letters import letters_of, why_no_letters
-from leaderboard.metric_boards.plots import _ceilings, forest_figure
+from leaderboard.metric_boards.plots import forest_figure
 
 HOSTILE = "<script>alert(1)</script>=1+1\u202e\"'"
 
@@ -28,13 +34,15 @@ def row(metric: str, level: str, r: float | None, higher: bool = True, **more: A
         "n": 9,
         "coverage": 1.0,
         "higher_is_better": higher,
-        **numbers,
-        **more,
+        **(numbers | more),
     }
 
 
 def document(*rows: dict[str, Any], **more: Any) -> dict[str, Any]:
-    ceiling = {"pearson": 0.7, "spearman": 0.6, "kendall": 0.5, "ci": {"pearson": [0.6, 0.8]}}
+    one_rater = {"pearson": 0.7, "spearman": 0.6, "kendall": 0.5, "ci": {"pearson": [0.6, 0.8]}}
+    no_tau = {"value": None, "reason": "there is none for τ"}
+    ceiling = {"pearson": 0.91, "spearman": 0.9, "kendall": no_tau, "ci": {"pearson": [0.85, 0.95]}}
+    reliability = {"pearson": 0.83, "spearman": 0.81, "kendall": no_tau}
     return {
         "corpus": "small",
         "corpus_version": "v1",
@@ -42,7 +50,9 @@ def document(*rows: dict[str, Any], **more: Any) -> dict[str, Any]:
         "systems": ["a"],
         "resamples": 10,
         "seed": 0,
-        "human_ceiling": {"turn": ceiling, "dialogue": ceiling, "system": ceiling},
+        "correlation_ceiling": {"turn": ceiling, "dialogue": ceiling, "system": ceiling},
+        "reliability": {"turn": reliability, "dialogue": reliability, "system": reliability},
+        "leave_one_out_agreement": {"turn": one_rater, "dialogue": one_rater, "system": one_rater},
         "rows": list(rows),
         **more,
     }
@@ -77,7 +87,8 @@ def test_the_headline_names_the_best_who_is_level_with_it_and_how_far_people_agr
     first, more = headline(BOARD, BoardWish(), letters)
     assert first == "simcse correlates best with human ratings at turn level: r = 0.45 [0.35, 0.55]."
     assert more == (
-        "bleu_4 is not significantly different. One person agrees with the others at r = 0.70, the human ceiling."
+        "bleu_4 is not significantly different. A perfect metric could reach r = 0.91 [0.85, 0.95]. "
+        "A single rater correlates at r = 0.70 with the other raters."
     )
 
 
@@ -115,7 +126,8 @@ def test_without_any_coefficient_it_says_why() -> None:
 def test_without_raters_the_headline_says_that_the_ceiling_is_not_known() -> None:
     nothing = {"value": None, "reason": "the corpus holds mean scores, not raters"}
     board = document(row("bleu_4", "turn", 0.3))
-    board["human_ceiling"] = {"turn": dict.fromkeys(("pearson", "spearman", "kendall"), nothing)}
+    for key in ("correlation_ceiling", "reliability", "leave_one_out_agreement"):
+        board[key] = {"turn": dict.fromkeys(("pearson", "spearman", "kendall"), nothing)}
     assert "is not known: the corpus holds mean scores, not raters." in headline(board, BoardWish(), None)[1]
 
 
@@ -177,14 +189,15 @@ def test_variants_take_the_place_of_the_coefficients() -> None:
     assert "r = 0.12 [0.10, 0.20], within each dialogue, averaged" in headline(board, wish, None)[0]
 
 
-def test_where_raters_are_anonymous_the_headline_says_how_far_halves_agree() -> None:
+def test_raters_without_names_have_a_ceiling_and_no_agreement_of_one_rater() -> None:
+    board = document(row("bleu_4", "turn", 0.3))
     nothing = {"value": None, "reason": "raters are anonymous"}
-    board = document(row("bleu_4", "turn", 0.3), split_half={"turn": {"pearson": estimate(0.48)}})
-    board["human_ceiling"] = {"turn": dict.fromkeys(("pearson", "spearman", "kendall"), nothing)}
-    assert "Halves of the ratings agree at r = 0.48" in headline(board, BoardWish(), None)[1]
-    lines, words = _ceilings(board, BoardWish())
-    assert lines == [("split-half ceiling", 0.48)]
-    assert "No ceiling of one rater against the others: raters are anonymous." in words
+    board["leave_one_out_agreement"] = {"turn": dict.fromkeys(("pearson", "spearman", "kendall"), nothing)}
+    said = headline(board, BoardWish(), None)[1]
+    assert "A perfect metric could reach r = 0.91 [0.85, 0.95]." in said
+    assert "single rater" not in said
+    figure = forest_figure(board, BoardWish(), None)
+    assert [one["text"] for one in figure.layout["annotations"]] == ["ceiling (√reliability) 0.91"]
 
 
 def test_corrected_coefficients_say_what_they_are() -> None:
@@ -197,15 +210,30 @@ def test_corrected_coefficients_say_what_they_are() -> None:
     assert "reliability of the human scores" in column.help
 
 
-def test_both_ceilings_stand_as_rows_that_do_not_compete() -> None:
-    halves = {"turn": {"pearson": estimate(0.99, 0.98, 1.0), "spearman": {"value": None, "reason": "one rater"}}}
-    table = metric_board(document(row("bleu_4", "turn", 0.3), split_half=halves), None)
-    by_name = {one.id: one for one in table.rows}
-    assert by_name[CEILING].cell("turn-pearson").ci == (0.6, 0.8)
-    assert by_name[SPLIT_HALF].cell("turn-pearson").ci == (0.98, 1.0)
-    assert by_name[SPLIT_HALF].cell("turn-spearman").reason == "one rater"
-    assert not by_name[SPLIT_HALF].cell("turn-pearson").best
-    assert by_name[CEILING].pick == by_name[SPLIT_HALF].pick == ""
+def test_the_ceiling_is_the_root_of_the_reliability_and_one_rater_s_agreement_is_called_by_its_name() -> None:
+    table = metric_board(document(row("bleu_4", "turn", 0.3)), None)
+    people = [one for one in table.rows if "people" in one.badges]
+    assert [one.cell("metric").value for one in people] == [
+        "ceiling: √reliability",
+        "reliability of the mean rating",
+        "leave-one-out agreement",
+    ]
+    ceiling, reliability, one_rater = people
+    assert (ceiling.cell("turn-pearson").value, ceiling.cell("turn-pearson").ci) == (0.91, (0.85, 0.95))
+    assert reliability.cell("turn-pearson").value == 0.83
+    assert (one_rater.cell("turn-pearson").value, one_rater.cell("turn-pearson").ci) == (0.7, (0.6, 0.8))
+    assert ceiling.cell("turn-kendall").reason == "there is none for τ"
+    assert not any(one.cell("turn-pearson").best or one.pick for one in people)
+
+
+def test_an_answer_that_was_stored_under_the_old_name_is_shown_until_it_is_made_anew() -> None:
+    board = document(row("bleu_4", "turn", 0.3))
+    board["human_ceiling"] = board.pop("leave_one_out_agreement")
+    del board["correlation_ceiling"], board["reliability"]
+    people = [one for one in metric_board(board, None).rows if "people" in one.badges]
+    assert [one.cell("turn-pearson").value for one in people] == [0.7]
+    assert "is not known: not computed yet." in headline(board, BoardWish(), None)[1]
+    assert "No ceiling of a perfect metric: not computed yet." in forest_figure(board, BoardWish(), None).caption
 
 
 def test_accuracies_and_costs_have_columns_where_they_are_known() -> None:
@@ -237,7 +265,10 @@ def test_the_forest_turns_a_distance_round_and_draws_the_ceiling() -> None:
     turned = next(trace for trace in figure.data if trace["name"].startswith("fbd"))
     assert turned["error_x"]["array"][0] == pytest.approx(0.1)
     assert "the sign is turned round" in figure.caption
-    assert any("human ceiling" in str(one.get("text")) for one in figure.layout["annotations"])
+    labels = [str(one.get("text")) for one in figure.layout["annotations"]]
+    assert [one for one in labels if "ceiling" in one] == ["ceiling (√reliability) 0.91"]
+    assert "one rater (leave-one-out) 0.70" in labels
+    assert "highest correlation that a perfect metric could reach, 95 % interval 0.85 to 0.95." in figure.caption
     assert forest_figure(document(), BoardWish(), None).is_empty
 
 
@@ -307,3 +338,42 @@ def test_without_a_level_it_is_the_first_that_has_a_value() -> None:
     board = document(row("bleu_4", "turn", None), row("bleu_4", "system", 0.4))
     assert wish_of({}, "all", board).level == "system"
     assert wish_of({}, "all", document()).level == "turn"
+
+
+# --- what an interval speaks of --------------------------------------------------------------------------------------
+
+
+FIVE = "these 5 systems, new dialogues"
+
+
+def test_the_cell_of_systems_says_what_its_interval_speaks_of_on_the_page_and_in_every_file() -> None:
+    board = document(row("bleu_4", "system", 0.97, generalises_to=FIVE), row("bleu_4", "turn", 0.3))
+    table = metric_board(board, None, BoardWish(level="system"))
+    found = table.rows[0]
+    assert found.cell("system-pearson").generalises_to == FIVE
+    assert found.cell("turn-pearson").generalises_to == ""
+    assert f'<span class="scope">{FIVE}</span>' in table_to_html(table)
+    assert f"({FIVE})" in table_to_markdown(table)
+    assert FIVE in table_to_latex(table)
+    assert FIVE in table_to_json(table)
+    header, first, *_ = list(csv.reader(table_to_csv(table).splitlines()))
+    assert first[header.index("system-pearson_generalises_to")] == FIVE
+    assert f"r = 0.97 [0.87, 1.07] for {FIVE}." in headline(board, BoardWish(level="system"), None)[0]
+    assert f"Intervals speak of {FIVE}." in forest_figure(board, BoardWish(level="system"), None).caption
+
+
+def test_a_cell_without_an_interval_speaks_of_nothing() -> None:
+    nothing = {"value": 1.0, "ci": None, "ci_reason": "two systems"}
+    board = document(row("bleu_4", "system", 0.9, generalises_to=FIVE, pearson=nothing))
+    assert metric_board(board, None).rows[0].cell("system-pearson").generalises_to == ""
+    assert FIVE not in headline(board, BoardWish(level="system"), None)[0]
+
+
+def test_the_interval_of_a_heavy_tailed_metric_is_remarked_in_its_cell_and_beneath_the_figure() -> None:
+    heavy = estimate(0.3, 0.2, 0.4) | {"ci_remark": "the metric scores have heavy tails (excess kurtosis 12.0)"}
+    board = document(row("ppl", "turn", None, pearson=heavy), row("bleu_4", "turn", 0.2))
+    first, second, *_ = metric_board(board, None).rows
+    assert "heavy tails (excess kurtosis 12.0)" in first.cell("turn-pearson").note
+    assert "heavy tails" not in first.cell("turn-spearman").note + second.cell("turn-pearson").note
+    assert "interval of r may be too narrow: ppl; that of" in forest_figure(board, BoardWish(), None).caption
+    assert "heavy" not in forest_figure(board, BoardWish(coefficient="spearman"), None).caption

@@ -128,7 +128,8 @@ def test_where_only_dialogues_are_rated_there_is_no_turn_level(rated: Rated) -> 
     whole = {("d0", "echo"): 2, ("d1", "echo"): 4, ("d0", "dull"): 3, ("d1", "dull"): 5}
     document = meta_evaluation(rated(unrated, whole), "overall", resamples=0)
     assert {found["level"] for found in document["rows"]} == {"dialogue", "system"}
-    assert document["human_ceiling"]["turn"]["pearson"] == {"value": None, "reason": "nobody rated at the turn level"}
+    for key in ("correlation_ceiling", "reliability", "leave_one_out_agreement"):
+        assert document[key]["turn"]["pearson"] == {"value": None, "reason": "nobody rated at the turn level"}
 
 
 # --- the system level ------------------------------------------------------------------------------------------
@@ -169,8 +170,9 @@ def test_without_ratings_there_are_no_rows_and_a_ceiling_with_its_reason(rated: 
     document = meta_evaluation(version, "overall", resamples=10)
     assert document["rows"] == []
     for level in ("turn", "dialogue", "system"):
-        assert document["human_ceiling"][level]["pearson"]["value"] is None
-        assert "nobody rated" in document["human_ceiling"][level]["pearson"]["reason"]
+        for key in ("correlation_ceiling", "leave_one_out_agreement"):
+            assert document[key][level]["pearson"]["value"] is None
+            assert "nobody rated" in document[key][level]["pearson"]["reason"]
     assert rated_levels(version, "overall") == []
 
 

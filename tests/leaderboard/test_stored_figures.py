@@ -18,7 +18,7 @@ def scatter(points: int, **each):
         level="turn",
         metric="bleu_4",
         correlation=Estimate(0.5, ci=(0.4, 0.6)),
-        human_ceiling=Estimate(0.7),
+        ceiling=Estimate(0.7),
         signature="corpus:made",
     )
 

@@ -13,6 +13,7 @@ from annotations.campaigns.models import Campaign, Item, Look
 from annotations.campaigns.plan.allocation import Reached
 from annotations.campaigns.plan.evidence import LOOKS, POCOCK_20, Cells
 from annotations.campaigns.queries.ratings import counted_ratings
+from annotations.campaigns.scale import HIGHEST, LOWEST
 from annotations.models import System
 
 
@@ -73,11 +74,12 @@ class SystemNow:
 
     @property
     def low(self) -> float | None:
-        return None if self.mean is None or self.half_width is None else self.mean - self.half_width
+        """Cut at the end of the scale, where no mean can lie; so is ``high``."""
+        return None if self.mean is None or self.half_width is None else max(self.mean - self.half_width, LOWEST)
 
     @property
     def high(self) -> float | None:
-        return None if self.mean is None or self.half_width is None else self.mean + self.half_width
+        return None if self.mean is None or self.half_width is None else min(self.mean + self.half_width, HIGHEST)
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from annotations.correlation.settled import settled
 from annotations.estimates import Estimate
 from leaderboard.challenges.board.split import Part
+from leaderboard.statistics.bounded import UNBOUNDED, Bounds
 from leaderboard.statistics.placed_scores import PlacedScores
 from leaderboard.statistics.system_ranking import SystemRank, rank_systems
 
@@ -26,6 +27,15 @@ class BoardMetric:
     exists_below_system_level: bool = True
     of_dialogues: bool = False
     """Whether it scores whole dialogues: each score stands at the dialogue's first turn."""
+    bounds: Bounds = UNBOUNDED
+
+    @property
+    def signed_bounds(self) -> Bounds:
+        """Of the scores turned round where lower is better."""
+        if self.higher_is_better:
+            return self.bounds
+        least, most = self.bounds
+        return None if most is None else -most, None if least is None else -least
 
 
 @dataclass(frozen=True)
@@ -92,7 +102,7 @@ def places_of(
     ranks: dict[int, SystemRank] = {}
     if competing and metric.exists_below_system_level:
         signed = _placed(board.turn[ranking, competing] * (1 if metric.higher_is_better else -1), board, part)
-        ranks = dict(zip(competing, rank_systems(signed, len(competing)), strict=True))
+        ranks = dict(zip(competing, rank_systems(signed, len(competing), bounds=metric.signed_bounds), strict=True))
     means = settled(np.array([scores[number].mean.value for number in competing], dtype=np.float64))
     return [_place(number, scores[number], ranks.get(number), unranked, means, metric) for number in range(len(scores))]
 
@@ -127,7 +137,7 @@ def _turn_level(board: BoardScores, metric: int, part: Part) -> list[Score]:
     turns = int(part.counted[places].sum())
     return [
         Score(_estimate(board, metric, number, rank), rank.items, turns, of_dialogues)
-        for number, rank in enumerate(rank_systems(placed, entries))
+        for number, rank in enumerate(rank_systems(placed, entries, bounds=board.metrics[metric].bounds))
     ]
 
 

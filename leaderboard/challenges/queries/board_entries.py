@@ -225,7 +225,9 @@ def _board_metric(text: str) -> BoardMetric:
         return BoardMetric()
     levels = known.levels
     below = bool(levels & {"turn", "dialogue"})
-    return BoardMetric(known.higher_is_better, below, of_dialogues=below and "turn" not in levels)
+    return BoardMetric(
+        known.higher_is_better, below, of_dialogues=below and "turn" not in levels, bounds=known.value_range
+    )
 
 
 def _by_turn(found: MetricScores, row: int, order: TurnOrder) -> FloatArray:

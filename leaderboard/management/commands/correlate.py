@@ -24,12 +24,18 @@ from leaderboard.system_options import add_system_choice, left_out_line, systems
 from workers.metrics.configuration import ConfigurationError
 
 COEFFICIENTS = ("pearson", "spearman", "kendall")
+PEOPLE = {
+    "correlation_ceiling": "ceiling (√reliability)",
+    "leave_one_out_agreement": "leave-one-out agreement",
+    "reliability": "reliability (Spearman–Brown)",
+}
 
 
 class Command(ConsoleCommand):
     help = (
         "How far each computed metric agrees with people: Pearson's r, Spearman's rho, Kendall's tau-b at turn, "
-        "dialogue and system level, with intervals over dialogues, beside the human ceiling."
+        "dialogue and system level, with intervals over dialogues, beside the highest that a perfect "
+        "metric could reach."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -93,16 +99,29 @@ class Command(ConsoleCommand):
 
     def _print(self, document: dict[str, Any], form: str, *, with_variants: bool) -> None:
         if not self.print_as(form, document, _csv, correlations_to_latex):
-            header = ["metric", "level", "n", "coverage", *COEFFICIENTS]
-            rows = [*_rows(document), *_ceiling_rows(document)]
-            undefined = _undefined(document) + _undefined_ceilings(document, "human_ceiling")
+            header = ["metric", "level", "n", "coverage", *COEFFICIENTS, "generalises to"]
+            people = dict(list(PEOPLE.items())[: None if with_variants else 2])
+            rows = [*_rows(document), *_people_rows(document, people)]
+            undefined = _undefined(document) + _undefined_of_people(document, people)
             if with_variants:
-                rows += [*variant_rows(document), *_ceiling_rows(document, "split_half")]
-                undefined += undefined_variants(document) + _undefined_ceilings(document, "split_half")
-            self.print_table(header, rows, undefined)
+                rows += variant_rows(document)
+                undefined += undefined_variants(document)
+            self.print_table(header, [[*row, *[""] * (len(header) - len(row))] for row in rows], undefined)
+            self._print_remarks(document)
             if with_variants:
                 accuracies = accuracy_rows(document)
                 self.print_table(["metric", "level", "accuracy", "value"], accuracies, undefined_accuracies(document))
+
+    def _print_remarks(self, document: dict[str, Any]) -> None:
+        """What the table's marks and its last column mean."""
+        of_remark: dict[str, list[str]] = {}
+        for row in document["rows"]:
+            if remark := row["pearson"].get("ci_remark"):
+                of_remark.setdefault(remark, []).append(f"{_marked(row)} ({row['level']})")
+        for remark, rows in of_remark.items():
+            self.stdout.write(f"* {', '.join(rows)}: {remark}")
+        if any("generalises_to" in row for row in document["rows"]):
+            self.stdout.write(f"System level: {document['interval']['system']}.")
 
 
 def _undefined(document: dict[str, Any]) -> list[tuple[str, str]]:
@@ -115,9 +134,10 @@ def _undefined(document: dict[str, Any]) -> list[tuple[str, str]]:
     ]
 
 
-def _undefined_ceilings(document: dict[str, Any], key: str) -> list[tuple[str, str]]:
+def _undefined_of_people(document: dict[str, Any], people: dict[str, str]) -> list[tuple[str, str]]:
     return [
-        (f"{key.replace('_', ' ')} ({level})", values[name]["reason"])
+        (f"{label} ({level})", values[name]["reason"])
+        for key, label in people.items()
         for level, values in document[key].items()
         for name in COEFFICIENTS
         if isinstance(values[name], dict)
@@ -131,7 +151,8 @@ def _rows(document: dict[str, Any]) -> list[list[str]]:
             row["level"],
             str(row["n"]),
             _coverage(row),
-            *(figure_with_interval(row[name]) for name in COEFFICIENTS),
+            *(figure_with_interval(row[name]) + (" *" if "ci_remark" in row[name] else "") for name in COEFFICIENTS),
+            row.get("generalises_to", ""),
         ]
         for row in document["rows"]
     ]
@@ -157,14 +178,15 @@ def _coverage(row: dict[str, Any]) -> str:
     return share_in_words(row["coverage"]) if is_partial(row) else ""
 
 
-def _ceiling_rows(document: dict[str, Any], key: str = "human_ceiling") -> list[list[str]]:
+def _people_rows(document: dict[str, Any], people: dict[str, str]) -> list[list[str]]:
     return [
-        [key.replace("_", " "), level, "", "", *(_ceiling_figure(values, name) for name in COEFFICIENTS)]
+        [label, level, "", "", *(_people_figure(values, name) for name in COEFFICIENTS)]
+        for key, label in people.items()
         for level, values in document[key].items()
     ]
 
 
-def _ceiling_figure(values: dict[str, Any], name: str) -> str:
+def _people_figure(values: dict[str, Any], name: str) -> str:
     if isinstance(values[name], dict):
         return figure(None)
     return figure_with_interval({"value": values[name], "ci": values.get("ci", {}).get(name)})
@@ -172,12 +194,13 @@ def _ceiling_figure(values: dict[str, Any], name: str) -> str:
 
 def _csv(document: dict[str, Any]) -> str:
     heading = ["metric", "level", "n", "coverage", *estimate_columns(COEFFICIENTS), "signature"]
-    heading += ["submitted_by", *CSV_COLUMNS]
+    heading += ["submitted_by", *CSV_COLUMNS, "generalises_to", "pearson_remark"]
     lines = [csv_line(heading, "\n")]
     for row in document["rows"]:
         cells: list[Any] = [row["metric"], row["level"], row["n"], row["coverage"]]
         for name in COEFFICIENTS:
             cells += estimate_values(name, row[name]).values()
         submitted_by = row.get("submitted", {}).get("by", "")
-        lines.append(csv_line([*cells, row["signature"], submitted_by, *csv_values(row)], "\n"))
+        to_know = [row.get("generalises_to", ""), row["pearson"].get("ci_remark", "")]
+        lines.append(csv_line([*cells, row["signature"], submitted_by, *csv_values(row), *to_know], "\n"))
     return "".join(lines)

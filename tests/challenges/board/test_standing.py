@@ -86,6 +86,24 @@ def test_lower_is_better_does_not_change_the_sign_of_what_is_shown() -> None:
     assert score.mean.ci[0] > 0
 
 
+@pytest.mark.parametrize("higher_is_better", [True, False])
+def test_no_interval_of_an_entry_leaves_the_range_of_the_metric(higher_is_better: bool) -> None:
+    nearly_all, nearly_none = [1.0] * 10 + [0.4, 1.0], [0.0, 0.6] + [0.0] * 10
+    bounded = BoardMetric(higher_is_better=higher_is_better, bounds=(0.0, 1.0))
+    plain, shown = (
+        scores_of(board(nearly_all, nearly_none, metric=metric), everything())[0]
+        for metric in (BoardMetric(higher_is_better=higher_is_better), bounded)
+    )
+    ends = [score.mean.ci or (0.5, 0.5) for score in plain]
+    assert ends[0][1] > 1
+    assert ends[1][0] < 0
+    for score in shown:
+        assert score.mean.ci is not None
+        assert 0 <= score.mean.ci[0] <= score.mean.value <= score.mean.ci[1] <= 1
+    ranks = [one.rank for one in places(board(nearly_all, nearly_none, metric=bounded))]
+    assert ranks == ([1, 2] if higher_is_better else [2, 1])
+
+
 def test_entries_whose_intervals_overlap_share_rank_and_band_but_not_their_order() -> None:
     rising, falling = [0.1, 0.1, 0.3, 0.3, 0.5, 0.5, 0.7, 0.7, 0.9, 0.9, 1.0, 1.0], [0.99, 0.99, *[0.5] * 10]
     found = places(board(rising, falling))

@@ -1,125 +1,135 @@
-import json
-import os
-from pathlib import Path
+"""The ceiling that is drawn: a perfect metric reaches it, and agreement between raters lies below it."""
+
+from __future__ import annotations
 
 import numpy as np
 import pytest
 
 from annotations.agreement.matrix import RatingMatrix
-from annotations.correlation import COEFFICIENTS, cluster_resamples
-from leaderboard.statistics.human_ceiling import human_ceiling
-from tests.annotations.correlation.resampled import SCIPY, drawn_items
-from tests.leaderboard.statistics.campaign import campaign
+from annotations.estimates import Estimate
+from leaderboard.statistics.human_ceiling import correlation_ceiling
+from leaderboard.statistics.leave_one_out import leave_one_out_agreement
+from leaderboard.statistics.split_half import split_half
+
+VAR_OF_TRUTH = 1.25
+CORPORA = range(12)
 
 
-def ratings(raters=4, missing=0.3, seed=1, **size):
-    c = campaign(seed=seed, **size)
+def rated(seed, raters, noise, *, kind="identified", severity=0.0, missing=0.0, shape=(60, 6), coarse=False):
+    """(ratings, the true score of each response, its system). A rating is truth + severity + noise; a fifth of the
+    variance of the truth is between systems. ``shape``: dialogues and systems."""
     random = np.random.default_rng(seed)
-    scores = np.clip(np.round(c.human + random.normal(scale=0.8, size=(raters, len(c.human)))), 1, 5)
+    dialogues, systems = shape
+    system = np.tile(np.arange(systems), dialogues)
+    quality = np.linspace(-1, 1, systems)
+    truth = random.normal(size=len(system)) + 0.5 * (quality / quality.std())[system]
+    scores = truth + severity * random.normal(size=(raters, 1)) + noise * random.normal(size=(raters, len(system)))
+    if coarse:
+        scores = np.clip(np.rint(3 + scores), 1, 5)
     scores[random.random(scores.shape) < missing] = np.nan
+    held = ~np.isnan(scores).all(axis=0)
     names = tuple(f"r{number}" for number in range(raters))
-    return RatingMatrix(scores, c.dialogue, names), c.system
+    matrix = RatingMatrix(scores[:, held], np.repeat(np.arange(dialogues), systems)[held], names, rater_kind=kind)
+    return matrix, truth[held], system[held]
 
 
-def slow_ceiling(scores, system, dialogue, level, name):
-    """Leave one rater out, written as loops over dictionaries of lists."""
-    coefficients = []
-    for rater in range(len(scores)):
-        own, others = {}, {}
-        for item in range(scores.shape[1]):
-            rest = [scores[k, item] for k in range(len(scores)) if k != rater and not np.isnan(scores[k, item])]
-            if np.isnan(scores[rater, item]) or not rest:
-                continue
-            place = {"turn": item, "dialogue": (system[item], dialogue[item]), "system": system[item]}[level]
-            own.setdefault(place, []).append(scores[rater, item])
-            others.setdefault(place, []).append(np.mean(rest))
-        means = [np.round([np.mean(side[place]) for place in own], 10) for side in (own, others)]
-        coefficients.append(SCIPY[name](*means)[0])
-    return float(np.mean(coefficients))
+def ceiling_of(matrix, system, level="turn", name="pearson"):
+    found = split_half(matrix, system, (level,), splits=10, intervals=False)[level][name]
+    return correlation_ceiling(found).value
 
 
-@pytest.mark.parametrize("name", COEFFICIENTS)
-@pytest.mark.parametrize("level", ["turn", "dialogue", "system"])
-def test_ceiling_equals_the_definition_written_as_loops(level, name):
-    matrix, system = ratings()
-    found = human_ceiling(matrix, system, resamples=0)[level][name]
-    assert found.value == pytest.approx(slow_ceiling(matrix.scores, system, matrix.dialogue_of_item, level, name))
+def reached_by_the_truth(matrix, truth, system, level="turn", ranks=False):
+    means = np.nanmean(matrix.scores, axis=0)
+    if level == "system":
+        truth, means = (np.bincount(system, one) / np.bincount(system) for one in (truth, means))
+    if ranks:
+        truth, means = (np.unique(one, return_inverse=True)[1] for one in (truth, means))
+    return np.corrcoef(truth, means)[0, 1]
 
 
-@pytest.mark.parametrize("level", ["turn", "system"])
-def test_interval_is_that_of_the_ceiling_of_redrawn_dialogues(level):
-    # Data and draws whose percentiles hold the value: those of most with so few dialogues lie below it.
-    matrix, system = ratings(systems=5, dialogues=8, turns=2, missing=0.0, seed=2)
-    found = human_ceiling(matrix, system, resamples=20, seed=4, method="percentile")[level]["pearson"]
-    replicates = []
-    for multiplicity in cluster_resamples(8, 20, 4):
-        items = drawn_items(matrix.dialogue_of_item, multiplicity)
-        drawn = matrix.scores[:, items]
-        replicates.append(slow_ceiling(drawn, system[items], matrix.dialogue_of_item[items], level, "pearson"))
-    assert found.ci == pytest.approx(tuple(np.percentile(replicates, [2.5, 97.5])), abs=1e-8)
-    assert found.p is None
+@pytest.mark.parametrize("kind", ["identified", "anonymous"])
+@pytest.mark.parametrize("raters", [2, 3, 4, 5])
+def test_a_perfect_metric_reaches_the_ceiling_and_agreement_of_raters_lies_below_it(raters, kind):
+    # Var(noise) = 2.25: the mean of k raters has reliability 1.25 / (1.25 + 2.25 / k), and its root is the ceiling.
+    known = np.sqrt(VAR_OF_TRUTH / (VAR_OF_TRUTH + 2.25 / raters))
+    corpora = [rated(seed, raters, 1.5, kind=kind) for seed in CORPORA]
+    drawn = np.mean([ceiling_of(matrix, system) for matrix, _, system in corpora])
+    assert drawn == pytest.approx(known, abs=0.02)
+    assert drawn == pytest.approx(np.mean([reached_by_the_truth(*one) for one in corpora]), abs=0.02)
+    matrix, _truth, system = corpora[0]
+    reliability = split_half(matrix, system, ("turn",), intervals=False)["turn"]["pearson"].value
+    assert reliability == pytest.approx(known**2, abs=0.1)
+    assert reliability < drawn
+    if kind == "identified":
+        assert leave_one_out_agreement(matrix, system, ("turn",), 0)["turn"]["pearson"].value < drawn - 0.1
 
 
-@pytest.mark.parametrize(("kind", "reason"), [("aggregate", "mean scores"), ("anonymous", "anonymous")])
-def test_raters_who_are_not_persons_have_no_ceiling(kind, reason):
-    matrix, system = ratings()
-    nobody = RatingMatrix(matrix.scores, matrix.dialogue_of_item, matrix.raters, rater_kind=kind)
-    for by_coefficient in human_ceiling(nobody, system).values():
-        for estimate in by_coefficient.values():
-            assert estimate.value is None
-            assert reason in estimate.reason
+def test_the_ceiling_s_interval_holds_the_known_ceiling():
+    matrix, _truth, system = rated(1, 3, 1.5)
+    found = correlation_ceiling(split_half(matrix, system, ("turn",))["turn"]["pearson"])
+    assert found.ci[0] < np.sqrt(VAR_OF_TRUTH / (VAR_OF_TRUTH + 2.25 / 3)) < found.ci[1]
+    assert found.ci[0] < found.value < found.ci[1]
 
 
-def test_one_rater_cannot_be_left_out():
-    matrix, system = ratings(raters=1)
-    assert "at least 2 raters" in human_ceiling(matrix, system)["turn"]["pearson"].reason
+def test_strict_raters_who_rate_everything_do_not_lower_the_ceiling():
+    """Their severity is in every mean alike: a perfect metric loses nothing by it."""
+    corpora = [rated(seed, 3, 1.0, severity=2.0) for seed in CORPORA]
+    drawn = np.mean([ceiling_of(matrix, system) for matrix, _, system in corpora])
+    assert drawn == pytest.approx(np.mean([reached_by_the_truth(*one) for one in corpora]), abs=0.02)
 
 
-def test_raters_who_share_no_item_have_no_ceiling():
-    scores = np.full((2, 8), np.nan)
-    scores[0, :4], scores[1, 4:] = [1, 2, 3, 4], [4, 3, 2, 1]
-    found = human_ceiling(RatingMatrix(scores, np.arange(8), ("a", "b")), np.zeros(8, dtype=int))
-    for level in ("turn", "dialogue", "system"):
-        assert "at least 3 pairs" in found[level]["kendall"].reason
+@pytest.mark.parametrize("kind", ["identified", "anonymous"])
+def test_where_the_number_of_raters_varies_the_ceiling_is_that_of_the_means_as_they_are(kind):
+    """From one rating a response to five; metrics are correlated with the means of all of them."""
+    corpora = [rated(seed, 5, 1.5, kind=kind, missing=0.6) for seed in CORPORA]
+    assert ((~np.isnan(corpora[0][0].scores)).sum(axis=0) == 1).mean() > 0.2
+    drawn = np.mean([ceiling_of(matrix, system) for matrix, _, system in corpora])
+    assert drawn == pytest.approx(np.mean([reached_by_the_truth(*one) for one in corpora]), abs=0.03)
 
 
-def test_a_rater_with_one_score_only_is_left_out_of_the_mean():
-    steady = np.array([[1.0, 2, 3, 5], [1, 2, 4, 5], [3, 3, 3, 3]])
-    found = human_ceiling(RatingMatrix(steady, np.arange(4), ("a", "b", "c")), np.arange(4), resamples=0)
-    first = SCIPY["pearson"](steady[0], steady[1:].mean(axis=0))[0]
-    second = SCIPY["pearson"](steady[1], steady[[0, 2]].mean(axis=0))[0]
-    assert found["turn"]["pearson"].value == pytest.approx((first + second) / 2)
+@pytest.mark.parametrize("raters", [2, 3, 4])
+def test_a_perfect_metric_s_rank_correlation_comes_near_the_ceiling_of_ranks(raters):
+    """ρ is the r of ranks, for which the formula is an approximation; on a scale of five points."""
+    corpora = [rated(seed, raters, 1.0, coarse=True) for seed in CORPORA]
+    drawn = np.mean([ceiling_of(matrix, system, name="spearman") for matrix, _, system in corpora])
+    assert drawn == pytest.approx(np.mean([reached_by_the_truth(*one, ranks=True) for one in corpora]), abs=0.03)
 
 
-@pytest.mark.parametrize("name", COEFFICIENTS)
-def test_fractional_scores_tie_whatever_the_order_of_raters(name):
-    """(0.1 + 0.2 + 0.3) / 3 and (0.3 + 0.2 + 0.1) / 3 differ in the last bit, and ranks would see an order."""
-    scores = np.random.default_rng(3).integers(1, 4, (4, 60)) / 10
-    forth, back = (
-        human_ceiling(RatingMatrix(rows, np.arange(60) % 12, ("a", "b", "c", "d")), np.zeros(60, int), ("turn",), 0)
-        for rows in (scores, scores[::-1])
-    )
-    assert forth["turn"][name].value == pytest.approx(back["turn"][name].value, abs=1e-12)
+@pytest.mark.parametrize("missing", [0.0, 0.5])
+def test_at_system_level_a_perfect_metric_reaches_the_ceiling(missing):
+    """With few dialogues, so that raters' noise is left in the means of systems."""
+    corpora = [rated(seed, 3, 2.5, shape=(10, 40), missing=missing) for seed in CORPORA]
+    drawn = np.mean([ceiling_of(matrix, system, "system") for matrix, _, system in corpora])
+    reached = np.mean([reached_by_the_truth(*one, "system") for one in corpora])
+    assert drawn == pytest.approx(reached, abs=0.05)
+    assert reached < 0.9
 
 
-def test_usr_overall_equals_the_reference():
-    """golden/agreement.json, usr_persona_Overall_named, leave_one_out_by_row: scipy on four named raters."""
-    data = os.environ.get("DIALEVAL_DATA")
-    if not data:
-        pytest.skip("DIALEVAL_DATA is not set: no real data to test on")
-    contexts = json.loads((Path(data) / "usr" / "pc_usr_data.json").read_text(encoding="utf-8"))
-    responses = [(number, response) for number, context in enumerate(contexts) for response in context["responses"]]
-    names = sorted({name for context in contexts for name in context["annotators"]})
-    models = sorted({response["model"] for _, response in responses})
-    scores = np.full((len(names), len(responses)), np.nan)
-    for item, (number, response) in enumerate(responses):
-        for name, score in zip(contexts[number]["annotators"], response["Overall"], strict=True):
-            scores[names.index(name), item] = score
-    matrix = RatingMatrix(scores, np.array([number for number, _ in responses]), tuple(names))
-    system = np.array([models.index(response["model"]) for _, response in responses])
-    golden = json.loads((Path(data).parent / "golden" / "agreement.json").read_text(encoding="utf-8"))
-    expected = golden["sets"]["usr_persona_Overall_named"]["leave_one_out_by_row"]
-    found = human_ceiling(matrix, system, resamples=100)
-    for name, golden_name in (("pearson", "pearson"), ("spearman", "spearman"), ("kendall", "kendall_b")):
-        assert found["turn"][name].value == pytest.approx(expected[golden_name]["mean"], abs=1e-9)
-        assert found["turn"][name].ci[0] < found["turn"][name].value < found["turn"][name].ci[1]
+def test_a_ceiling_s_interval_stays_between_nothing_and_one():
+    found = correlation_ceiling(Estimate(0.2, ci=(-0.3, 0.6)))
+    assert found.ci == pytest.approx((0.0, np.sqrt(0.6)))
+    assert found.value == pytest.approx(np.sqrt(0.2))
+
+
+def test_halves_that_do_not_agree_have_no_ceiling_but_a_reason():
+    found = correlation_ceiling(Estimate(-0.1, ci=(-0.3, 0.1)))
+    assert found.value is None
+    assert "do not agree: the reliability is −0.10" in found.reason
+
+
+@pytest.mark.parametrize(
+    ("scores", "kind", "reason"),
+    [
+        (np.arange(8.0)[None], "identified", "no response has two raters: nothing can be split"),
+        (np.arange(8.0)[None], "aggregate", "the corpus holds mean scores, not raters"),
+    ],
+)
+def test_one_rating_a_response_has_no_ceiling_but_a_reason(scores, kind, reason):
+    matrix = RatingMatrix(scores, np.arange(8), ("a",), rater_kind=kind)
+    found = correlation_ceiling(split_half(matrix, np.zeros(8, dtype=int), ("turn",))["turn"]["pearson"])
+    assert (found.value, found.reason) == (None, reason)
+
+
+def test_kendall_s_tau_has_no_ceiling_but_a_reason():
+    matrix, _truth, system = rated(0, 2, 1.0)
+    assert "none for τ" in correlation_ceiling(split_half(matrix, system, ("turn",))["turn"]["kendall"]).reason

@@ -17,7 +17,7 @@ from annotations.estimates import BESIDE_ITS_INTERVAL, Estimate, Undefined
 from leaderboard.statistics.attenuation import corrected_for_unreliability
 from leaderboard.statistics.correlation_difference import difference_over_items, difference_over_systems
 from leaderboard.statistics.grouped import within_dialogues, within_systems
-from leaderboard.statistics.human_ceiling import human_ceiling
+from leaderboard.statistics.leave_one_out import leave_one_out_agreement
 from leaderboard.statistics.levels import correlate_items, correlate_systems
 from leaderboard.statistics.metric_by_metric import correlate_metrics
 from leaderboard.statistics.paired_systems import compare_systems
@@ -204,7 +204,7 @@ STATISTICS: dict[str, Callable[[Shape], Any]] = {
         within_systems(shape.human, shape.metrics, shape.dialogue, shape.system),
     ],
     "ceilings": lambda shape: [
-        human_ceiling(shape.matrix, shape.system, resamples=DRAWS, method=method)
+        leave_one_out_agreement(shape.matrix, shape.system, resamples=DRAWS, method=method)
         for method in ("jackknife", "percentile")
     ],
     "split halves": lambda shape: split_half(shape.matrix, shape.system, splits=8),
@@ -214,6 +214,9 @@ STATISTICS: dict[str, Callable[[Shape], Any]] = {
         rank_systems(shape.placed(shape.human), shape.systems, DRAWS, method=method)
         for method in ("jackknife", "percentile")
     ],
+    "means of systems on their scale": lambda shape: rank_systems(
+        shape.placed(np.clip(shape.human, 1, 5)), shape.systems, bounds=(1.0, 5.0)
+    ),
     "two systems": compared,
     "accuracies": lambda shape: [
         pairwise_accuracy_over_dialogues(

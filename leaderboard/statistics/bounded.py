@@ -1,0 +1,66 @@
+"""Intervals of bounded quantities: a mean of ratings from 1 to 5 has no interval to 5.04.
+
+Student's interval of a mean near an end of its scale reaches beyond it, and holds too little there: the nearer the
+end, the less room scores have to vary. In its place stands Wilson's with the same variance, as for shares (the modified
+Wilson interval, Franco et al. 2019): the mean's place m between the ends, from 0 to 1, moves as much as a share of
+m(1 − m) / v independent items. ``docs/statistics_correlation.md`` has the coverage of both.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from scipy.special import stdtrit
+
+from annotations.estimates import Estimate
+from leaderboard.statistics.share_over_dialogues import wilson
+
+Bounds = tuple[float | None, float | None]
+"""The lowest and highest value that there can be; None for an open end."""
+UNBOUNDED: Bounds = (None, None)
+
+
+def interval_within(
+    mean: float, interval: tuple[float, float], bounds: Bounds, degrees: int, level: float = 0.95
+) -> tuple[float, float]:
+    """Student's ``interval`` of a mean where it lies within ``bounds``, else Wilson's of the same variance.
+
+    Args:
+        interval: mean ± t · standard error.
+        degrees: of freedom of that t.
+
+    Returns:
+        (low, high), which hold the mean. With one open end the interval is cut at the other. A mean that lies outside
+        is not of these bounds, and keeps its interval.
+    """
+    least, most = bounds
+    low, high = _cut(interval, bounds)
+    if (low, high) == interval or not low <= mean <= high:
+        return interval
+    if least is None or most is None or not least < mean < most:
+        return low, high
+    width, reach = most - least, float(stdtrit(degrees, 0.5 + level / 2))
+    place = (mean - least) / width
+    error = (interval[1] - interval[0]) / 2 / reach / width
+    low, high = wilson(place, place * (1 - place) / error**2, reach)
+    return min(least + width * low, mean), max(least + width * high, mean)
+
+
+def cut_to(estimate: Estimate, bounds: Bounds) -> Estimate:
+    """The estimate with its interval cut at the bounds; of a value that lies outside as it is."""
+    if estimate.value is None or estimate.ci is None:
+        return estimate
+    low, high = _cut(estimate.ci, bounds)
+    return replace(estimate, ci=(low, high)) if low <= estimate.value <= high else estimate
+
+
+def bounds_of_difference(bounds: Bounds) -> Bounds:
+    """Of the difference of two values within ``bounds``."""
+    least, most = bounds
+    return UNBOUNDED if least is None or most is None else (least - most, most - least)
+
+
+def _cut(interval: tuple[float, float], bounds: Bounds) -> tuple[float, float]:
+    least, most = bounds
+    low, high = interval
+    return low if least is None else max(low, least), high if most is None else min(high, most)
