@@ -29,6 +29,7 @@ from workers.metric_list import kind_of, page_of
 CEILING, SPLIT_HALF = "human-ceiling", "human-ceiling-split-half"
 COMPARE_FORM = "compare"
 TIED = "tied with the best"
+HARD_TO_READ = "cannot read all of the text"
 PLAIN = BoardWish()
 ACCURACIES = {
     "turn": (
@@ -173,8 +174,9 @@ def _metric_row(
     link = "?" + urlencode({"metric": metric, "aspect": document["aspect"]}) + "#plots"
     first = next(iter(by_level.values()))
     submitted = first.get("submitted")
-    note = who_handed_in(submitted) if submitted else first.get("worth", "")
-    cells = {"metric": Cell(metric, href=link, note=note)}
+    warning = first.get("warning", "")
+    notes = [who_handed_in(submitted) if submitted else first.get("worth", ""), warning]
+    cells = {"metric": Cell(metric, href=link, note="; ".join(filter(None, notes)))}
     for level, row in by_level.items():
         variant = wish.variant_at(level)
         for name, _ in COEFFICIENTS:
@@ -195,6 +197,7 @@ def _metric_row(
         *(("submitted",) if submitted else ()),
         *(() if first["higher_is_better"] else ("lower is better",)),
         *((TIED,) if metric in tied else ()),
+        *((HARD_TO_READ,) if warning else ()),
         *coverage_badges(by_level.values()),
     )
     signature = of_all_levels(first["signature"])
