@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from annotations.importers.csv_source import csv_rows
 from annotations.importers.fields import kind_of
 from annotations.importers.json_source import array_elements, json_lines
 from annotations.importers.problems import ImportFailed, Problem, Problems, Where
 from annotations.importers.texts import MAX_RESPONSE, text_fault
 from annotations.tables.csv_text import without_guard
-from leaderboard.challenges.files.csv_source import csv_rows
 from leaderboard.challenges.files.formats import Format, format_of
 from leaderboard.challenges.files.layout import Layout, Shape, key_of
 from leaderboard.challenges.files.words import shown, shown_field, some
