@@ -51,6 +51,17 @@ def marks(submission: Submission) -> list[tuple[str, str]]:
     return [(stage.state, stage.mark) for stage in stages_of(submission)]
 
 
+# --- what metrics read ------------------------------------------------------------------------------------------
+
+
+def test_the_page_says_which_characters_metrics_read_as_others(round: Round, team: Team, member: Client) -> None:
+    one = taken_in(submit(round, team, data=good_file(round.version, "I don’t know, turn {turn}\u200b.")))
+    said = text_of(page_of(member, one))
+    assert "Curly quotes in 6 responses are read as straight ones by the metrics." in said
+    assert "Invisible characters in 6 responses are passed over by the metrics." in said
+    assert "Long dashes" not in said
+
+
 # --- the stages -------------------------------------------------------------------------------------------------
 
 
