@@ -263,7 +263,7 @@ def test_an_invalid_one_has_a_report_to_read_and_to_download(member: Client, rou
     assert "Mend the file and hand it in again" in page
     assert "5 attempts left today" in page, "an invalid one is not counted"
     csv = text_of(page_of(member, one, data={"download": "problems.csv"}))
-    assert csv.splitlines()[0] == '"where","field","message"'
+    assert csv.splitlines()[0] == '\ufeff"where","field","message"'
     assert not any(cell.strip('"').startswith("=") for line in csv.splitlines() for cell in line.split(","))
 
 

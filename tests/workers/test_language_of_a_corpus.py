@@ -120,6 +120,7 @@ def test_the_pages_of_a_corpus_recommend_metrics_for_its_language(tmp_path: Path
     stored(tmp_path, {"s": SAID["zh"]}, SAID["zh"])
     client.force_login(made_user("olga", "organiser"))
     overview = text_of(client.get("/corpora/c/"))
+    assert "Language Chinese guessed from the texts" in overview  # it was the site's own language
     assert "Recommended metrics for Chinese: chrf , word_f1 , bleu_4 , rouge_l ." in overview
     runs = client.get(reverse("corpus-runs", args=["c"]))
     assert runs.context["form"]["metrics"].value() == ["chrf", "word_f1", "bleu_4", "rouge_l"]

@@ -112,6 +112,14 @@ def test_what_cannot_be_read_says_what_to_do(tmp_path: Path, kind: str, reader: 
         read(tmp_path / "file.csv")
 
 
+@pytest.mark.parametrize("reader", sorted(READERS))
+def test_a_row_without_an_end_is_refused_in_utf_16_too(tmp_path: Path, reader: str) -> None:
+    read, rows = READERS[reader]
+    (tmp_path / "file.csv").write_bytes((table(rows) + '"' + "x" * 5_000_000).encode("utf-16"))
+    with pytest.raises((ImportFailed, AssertionError), match="this row is longer than"):
+        read(tmp_path / "file.csv")
+
+
 def test_there_is_one_reader_of_csv() -> None:
     """Of what people hand in. Baselines of BERTScore are a file of the metric's own."""
     reading = re.compile(r"csv\.(reader|DictReader)\(|read_csv\(")
