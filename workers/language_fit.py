@@ -55,9 +55,9 @@ def reading_warnings(
 
     What finished runs counted decides. Of metrics without a model, also what ``why_hard_to_read`` says.
     """
-    runs = MetricRun.objects.filter(
-        system__in=systems, configuration__in=configurations, state=MetricRun.State.DONE
-    ).values_list("configuration", "metric_version", "details__read")
+    done = MetricRun.objects.filter(system__in=systems, configuration__in=configurations, state=MetricRun.State.DONE)
+    # Judges count no tokens, and their details are large.
+    runs = done.exclude(queue="llm").values_list("configuration", "metric_version", "details__read")
     counted: dict[str, list[Read]] = {}
     for text, metric_version, read in runs:
         if read and still_there(text, metric_version):

@@ -22,6 +22,7 @@ UNREADABLE_REFERENCE = Undefined("the model knows no token of the reference")
 UNREADABLE_CONTEXT = Undefined("the model knows no token of the context")
 UNREADABLE_RESPONSES = Undefined("the model knows no token of any response")
 UNREADABLE_PEOPLE = Undefined("the model knows no token of any response on the human side")
+ANOTHER_ORDER = "1 though the texts differ: they hold the same words, whose order or number this metric does not see"
 SAME_TO_THE_MODEL = Undefined("to the model both texts are the same: where they differ it does not know the tokens")
 
 
