@@ -51,9 +51,10 @@ def why_hard_to_read(configuration: Configuration, version: CorpusVersion) -> st
 def reading_warnings(
     version: CorpusVersion, configurations: Collection[str], systems: Collection[System]
 ) -> dict[str, str]:
-    """Why scores of these systems by these metrics say little, by configuration; those that read well are not in it.
+    """Why scores of these systems by these metrics say little, by configuration.
 
-    What finished runs counted decides. Of metrics without a model, also what ``why_hard_to_read`` says.
+    What finished runs counted decides, and what ``why_hard_to_read`` says of metrics without a
+    model. Metrics that read the texts well are not in it.
     """
     done = MetricRun.objects.filter(system__in=systems, configuration__in=configurations, state=MetricRun.State.DONE)
     # Judges count no tokens, and their details are large.

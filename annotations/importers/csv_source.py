@@ -1,4 +1,6 @@
-"""Reads CSV one row at a time, in bounded memory, whatever the file holds. All that takes CSV reads it here.
+"""Reads CSV one row at a time, in bounded memory, whatever the file holds.
+
+All that takes CSV reads it here.
 
 Spreadsheets write it in many ways: a byte order mark, UTF-16 ("Unicode text"), semicolons or tabs
 between cells where the decimal mark is a comma, empty rows and columns at the end, a first line

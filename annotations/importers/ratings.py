@@ -1,4 +1,4 @@
-"""Ratings as a table (CSV), one row a rating: what a spreadsheet or a crowdsourcing platform hands out.
+"""Ratings as a table (CSV), one row a rating: what a spreadsheet or a platform hands out.
 
 Columns are known by their names, which may be capitalised and begin with ``Input.``, as those of
 Mechanical Turk's batches do; of a batch each ``Answer.NAME`` is a score of the aspect NAME. Other

@@ -29,7 +29,8 @@ OURS = {
     "FBD": "fbd",
     "PRD": "prd[seeds=20]",
 }
-"""The row of the paper → the configuration beside it, which takes the texts as they are, as the paper's code did."""
+"""The row of the paper → the configuration beside it, which takes the texts as they are, as the
+paper's code did."""
 NOTES = (
     "Absolute values, as the paper prints them; † where ours goes against the metric's own direction "
     "(a distance should fall where people are content, all others rise).",

@@ -1,4 +1,4 @@
-"""A round whose ranking metric cannot read its corpus: nobody stands at rank 1, and everybody is told why."""
+"""A round whose ranking metric cannot read its corpus: nobody is ranked, and all are told why."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ UNREAD = "of the tokens are unknown to the model"
 
 
 def corpus(folder: Path, texts: list[str], answers: dict[str, list[str]] | None = None) -> CorpusVersion:
-    """Four dialogues of one turn; ``answers``: of systems that came along, one a dialogue, each rated by two people."""
+    """Four dialogues of one turn; ``answers``: by system, one a dialogue, each rated by two people."""
     lines: list[dict[str, Any]] = [{"type": "corpus"}]
     lines += [{"type": "system", "name": name} for name in answers or ()]
     lines += [{"type": "rater", "name": name} for name in ("ann", "bob")]

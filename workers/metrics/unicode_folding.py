@@ -67,7 +67,7 @@ _KINDS: Mapping[str, tuple[str, str, str]] = {
     "invisible": ("invisible characters", "", _INVISIBLE),
     "widths": ("full-width letters and ligatures", "plain letters", _WIDE),
 }
-"""By kind: what it is called, what it is read as ("" where it is passed over), and its characters."""
+"""By kind: its name, what it is read as ("" where it is passed over), and its characters."""
 _CHARACTERS = {
     kind: frozenset(one for one in characters if fold(one) != one)  # not all code points are letters
     for kind, (_, _, characters) in _KINDS.items()

@@ -1,4 +1,4 @@
-"""``{% load language_fit %}{% recommended_metrics version %}``: what to compute on a corpus in its language."""
+"""``{% load language_fit %}{% recommended_metrics version %}``: metrics for a corpus's language."""
 
 from __future__ import annotations
 

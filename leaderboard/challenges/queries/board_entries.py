@@ -299,8 +299,8 @@ def _places(
 
 
 def _all_lowest(metric: str, means: Sequence[float | None]) -> str:
-    """Why there is no ranking where every one of several entries has the worst score that the metric can give: it
-    found nothing in any of them, and a rank that all share would look like a tie for the first place."""
+    """Why there is no ranking where each of several entries has the worst score that the metric can
+    give: it found nothing in any, and a rank that all share would look like a tie for the first."""
     known = still_there(metric)
     if known is None or len(means) < 2:
         return ""

@@ -1,4 +1,4 @@
-"""What every registered metric says of texts that it cannot read: none calls texts the same of which it saw nothing."""
+"""What every registered metric says of texts that it cannot read."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ TEXTS = {
 }
 """Two texts of each kind that share no word."""
 JUDGES = {metric.name for metric in all_metrics().values() if metric.queue == "llm"}
-"""The model that they ask is elsewhere, and so is its tokeniser: how many tokens it read it says in the run's costs."""
+"""The model that they ask is elsewhere, and so is its tokeniser."""
 LENGTH_ALONE = {"response_length"}
 SETS_OF_DIFFERENT = {"distinct_1", "distinct_2", "distinct_3", "self_repetition"}
 """Of these, a system that says one thing again and again is told from one that does not."""
@@ -38,7 +38,7 @@ SETS_OF_DIFFERENT = {"distinct_1", "distinct_2", "distinct_3", "self_repetition"
 
 @pytest.fixture(scope="module")
 def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """Small models of every kind, with vocabularies of a few English words; the packaged encoder is taken as it is."""
+    """Small models of every kind, with vocabularies of a few English words."""
     folder = tmp_path_factory.mktemp("home")
     make_model("density", "choosing", folder)
     make_model("density", "telling", folder, objective="binary", perturbed=2, contrastive="none")
@@ -78,7 +78,7 @@ def answers(kind: str, *responses: str) -> list[Example]:
 
 
 def scored(configuration: Configuration, kind: str, *responses: str) -> tuple[list[Score], Account]:
-    """The scores of a system's responses: one each, or one of the dialogue, or one of the system."""
+    """The scores of a system's responses: one each, one of the dialogue, or one of the system."""
     scorer = configuration.scorer()
     examples = answers(kind, *responses)
     if hasattr(scorer, "see_corpus"):
