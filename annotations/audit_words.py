@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from datetime import datetime
 from typing import Any
 
-from annotations.tables.csv_text import csv_line, json_cell
+from annotations.tables.csv_text import csv_heading, csv_line, json_cell
 
 LONGEST_SHOWN = 300
 COLUMNS = ("id", "at", "actor", "actor_id", "action", "subject", "challenge", "campaign", "details")
@@ -68,7 +68,7 @@ def _cut(text: str) -> str:
 
 def as_csv(documents: Iterable[dict[str, Any]]) -> Iterator[str]:
     """A heading, then a line an entry; details are JSON in a cell."""
-    yield csv_line(COLUMNS)
+    yield csv_heading(COLUMNS)
     for document in documents:
         details = json_cell(dict(sorted(document["details"].items())))
         yield csv_line([*(document[name] for name in COLUMNS[:-1]), details])

@@ -13,7 +13,7 @@ from django.utils.text import slugify
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from annotations.importers.registry import importers, likely_format
+from annotations.importers.registry import importers, likely_format, what_to_do
 from annotations.importers.texts import text_fault
 from annotations.languages import language_fault
 from annotations.models import Corpus
@@ -82,6 +82,8 @@ class CorpusForm(forms.Form):
 
     likely_format = ""
     """What the file looks like, where that is not what it was said to be."""
+    what_to_do = ""
+    """With a file of another program that no importer takes."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -123,8 +125,9 @@ class CorpusForm(forms.Form):
 
     def offer_the_format_that_the_file_has(self) -> None:
         """After the file could not be read: where its beginning is that of another format, that one is chosen in the
-        form that is shown again, and said."""
-        likely = likely_format(Path(self.cleaned_data["file"].temporary_file_path()))
+        form that is shown again, and said. Where it is another program's, what to do with it is said."""
+        path = Path(self.cleaned_data["file"].temporary_file_path())
+        likely, self.what_to_do = likely_format(path), what_to_do(path)
         if not likely or likely == self.cleaned_data["format"]:
             return
         self.likely_format = likely

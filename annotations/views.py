@@ -45,7 +45,7 @@ def corpus(request: HttpRequest, slug: str) -> HttpResponse:
         "version": version,
         "versions": version.corpus.versions.order_by("-number"),
         "counts": queries.counts_of(version),
-        "language": language_name(queries.language_of(version)),
+        "corpus_language": language_name(queries.language_of(version)),
         "scales": [(aspect, version.scales.get(aspect)) for aspect in version.aspects],
         "first_dialogue": queries.dialogue_at(version, 0),
         "table": table,

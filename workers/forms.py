@@ -6,6 +6,7 @@ from django import forms
 
 from annotations.models import Corpus, CorpusVersion
 from workers import human_sides, queries
+from workers.language_fit import why_hard_to_read
 from workers.metric_list import Kind, by_kind, is_judge
 from workers.metrics.base import Metric
 from workers.metrics.configuration import Configuration, ConfigurationError, parse_list
@@ -46,7 +47,7 @@ class ScoreForm(forms.Form):
             if (reason := queries.why_not_offered(Configuration.of(metric), version))
         }
         self.fields["metrics"].choices = [
-            (metric.name, f"{metric.name}: {metric.summary}")
+            (metric.name, f"{metric.name}: {metric.summary}{self._caution(metric)}")
             for metric in _metrics()
             if metric.name not in self.not_offered
         ]
@@ -54,6 +55,10 @@ class ScoreForm(forms.Form):
             self.fields["human"].choices = [("", "The references of this corpus"), *_other_corpora(version)]
         else:
             del self.fields["human"]
+
+    def _caution(self, metric: Metric) -> str:
+        why = why_hard_to_read(Configuration.of(metric), self.version)
+        return f" On this corpus: {why}." if why else ""
 
     @property
     def metrics_by_kind(self) -> list[tuple[Kind, list[tuple[Any, str, str]], bool]]:

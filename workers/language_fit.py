@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from functools import lru_cache
 from itertools import islice
 from typing import Any
 
 from annotations.languages import NOT_LATIN, language_name
-from annotations.models import CorpusVersion, Turn
+from annotations.models import CorpusVersion, System, Turn
 from annotations.queries import language_of
 from workers.metrics.base import Read
-from workers.metrics.configuration import Configuration, parse
-from workers.metrics.readability import read_of, unknown_remark
+from workers.metrics.configuration import Configuration, parse, still_there
+from workers.metrics.readability import read_of, sum_of, unknown_remark
 from workers.metrics.registry import all_metrics
 from workers.model_files import ModelError, model_files
+from workers.models import MetricRun
 from workers.queries import why_not_offered
 
 FOR_ENGLISH = ("word_f1", "bleu_4", "rouge_l", "meteor")
@@ -45,6 +46,34 @@ def why_hard_to_read(configuration: Configuration, version: CorpusVersion) -> st
     if configuration.metric.queue == "gpu" and options.get("model") and not options.get("vectors"):
         return unknown_remark(_read_by(str(options["model"]), version.pk))
     return ""
+
+
+def reading_warnings(
+    version: CorpusVersion, configurations: Collection[str], systems: Collection[System]
+) -> dict[str, str]:
+    """Why scores of these systems by these metrics say little, by configuration.
+
+    What finished runs counted decides, and what ``why_hard_to_read`` says of metrics without a
+    model. Metrics that read the texts well are not in it.
+    """
+    done = MetricRun.objects.filter(system__in=systems, configuration__in=configurations, state=MetricRun.State.DONE)
+    # Judges count no tokens, and their details are large.
+    runs = done.exclude(queue="llm").values_list("configuration", "metric_version", "details__read")
+    counted: dict[str, list[Read]] = {}
+    for text, metric_version, read in runs:
+        if read and still_there(text, metric_version):
+            counted.setdefault(text, []).append(Read(**read))
+    found: dict[str, str] = {}
+    for text in configurations:
+        configuration = still_there(text)
+        if configuration is None:
+            continue
+        warning = unknown_remark(sum_of(counted.get(text, ())))
+        if not warning and configuration.metric.queue == "cpu":
+            warning = why_hard_to_read(configuration, version)
+        if warning:
+            found[text] = warning
+    return found
 
 
 @lru_cache(maxsize=64)

@@ -248,7 +248,7 @@ def _with_what_was_read(account: Account) -> Account:
     whole = Read(sum(read.tokens for read in account.read), sum(read.unknown for read in account.read))
     details = {**account.details, "read": whole._asdict()}
     if warning := unknown_remark(whole):
-        details["warning"] = warning
+        details["warning"] = "; ".join(filter(None, [details.get("warning", ""), warning]))
     return replace(account, remarks=remarks, details=details)
 
 

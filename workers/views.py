@@ -22,6 +22,7 @@ from annotations.queries import select_systems
 from annotations.roles import is_organiser
 from workers import queries, runs
 from workers.forms import LONGEST_MORE, ScoreForm
+from workers.language_fit import recommended_metrics
 from workers.metric_list import SHOWN, metric_groups, metrics_table, not_available_table
 from workers.pace import provenance_table
 from workers.run_tables import failed_table, run_progress
@@ -68,7 +69,11 @@ def all_runs(request: HttpRequest) -> HttpResponse:
 def corpus_runs(request: HttpRequest, slug: str) -> HttpResponse:
     version, asked = version_or_404(request, slug), request.GET.get("more", "")[:LONGEST_MORE]
     context = _runs_of(request, version)
-    context["form"] = ScoreForm(version, initial={"more": asked}) if context["may_manage"] else None
+    if context["may_manage"]:
+        initial = {"more": asked} if asked else {"metrics": recommended_metrics(version)}
+        context["form"] = ScoreForm(version, initial=initial)
+    else:
+        context["form"] = None
     return page(request, "workers/corpus_runs.html", context, [context["failures"], context["computed"]])
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from annotations.exporters.base import Exporter, MetricScoresRecord
 from annotations.exporters.score_rows import SubmittedRow, score_rows, submitted_row
 from annotations.records import DialogueRecord, RatingRecord, Record, ResponseRecord
-from annotations.tables.csv_text import csv_line, json_cell
+from annotations.tables.csv_text import csv_heading, csv_line, json_cell
 
 Cell = str | int | float | None
 
@@ -30,7 +30,7 @@ def write(records: Iterable[Record], scores: Iterable[MetricScoresRecord], folde
         for name, columns in COLUMNS.items():
             file = (folder / f"{name}.csv").open("w", encoding="utf-8", newline="")
             tables[name] = files.enter_context(file)
-            tables[name].write(csv_line(columns))
+            tables[name].write(csv_heading(columns))
         for record in records:
             if isinstance(record, DialogueRecord):
                 tables["dialogues"].writelines(csv_line(row) for row in _turn_rows(record))
@@ -45,7 +45,7 @@ def write(records: Iterable[Record], scores: Iterable[MetricScoresRecord], folde
             if metric := submitted_row(system_scores):
                 submitted[metric] = None
     if submitted:
-        lines = [csv_line(SubmittedRow._fields), *(csv_line(metric.cells) for metric in submitted)]
+        lines = [csv_heading(SubmittedRow._fields), *(csv_line(metric.cells) for metric in submitted)]
         (folder / "submitted_metrics.csv").write_text("".join(lines), encoding="utf-8", newline="")
 
 

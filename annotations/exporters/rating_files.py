@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from annotations.exporters.csv_tables import Cell
-from annotations.tables.csv_text import csv_line
+from annotations.tables.csv_text import csv_heading, csv_line
 
 LOW_AXIS = "low_"
 """What an axis's column begins with: 1 where marked low, 0 where asked and not, empty where not asked."""
@@ -76,7 +76,7 @@ _SAID = ("flagged", "comment", "guidelines", "first_key_ms", "submit_ms", "activ
 def csv_of_ratings(ratings: Iterable[RatedItem], axes: Sequence[str], accounts: bool = False) -> Iterator[str]:
     """A heading line, then a line a rating as it stands now. ``revision`` says how often it was given."""
     head = [*_place_columns(accounts), *_STANDING]
-    yield csv_line([*head, "revision", "score", *_axis_columns(axes), *_SAID])
+    yield csv_heading([*head, "revision", "score", *_axis_columns(axes), *_SAID])
     for rating in ratings:
         cells = [*_place(rating, accounts), *_standing(rating)]
         yield csv_line([*cells, *_said(rating.current, axes)])
@@ -85,7 +85,7 @@ def csv_of_ratings(ratings: Iterable[RatedItem], axes: Sequence[str], accounts: 
 def csv_of_revisions(ratings: Iterable[RatedItem], axes: Sequence[str], accounts: bool = False) -> Iterator[str]:
     """A heading line, then a line a revision; ``current`` is 1 for the one that holds."""
     head = [*_place_columns(accounts), *_STANDING]
-    yield csv_line([*head, "current", "revision", "score", *_axis_columns(axes), *_SAID])
+    yield csv_heading([*head, "current", "revision", "score", *_axis_columns(axes), *_SAID])
     for rating in ratings:
         cells = [*_place(rating, accounts), *_standing(rating)]
         for revision in rating.revisions:

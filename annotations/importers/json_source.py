@@ -53,9 +53,10 @@ def _refuse_constant(name: str) -> NoReturn:
 _DECODER = json.JSONDecoder(object_pairs_hook=_object_without_duplicates, parse_constant=_refuse_constant)
 
 
-def open_file(path: Path, problems: Problems) -> BinaryIO:
+def open_file(path: Path, problems: Problems, utf16: bool = False) -> BinaryIO:
     """Opens a file for reading, behind its byte order mark where it begins with UTF-8's, which Excel writes. Raises
-    ImportFailed where it is missing, no file, empty or not UTF-8 at its start."""
+    ImportFailed where it is missing, no file, empty or not UTF-8 at its start. ``utf16``: UTF-16 with its mark is
+    taken, too, and read from the mark on."""
     if path.is_dir():
         problems.stop("", "", "is a folder, not a file")
     if not path.exists():
@@ -71,7 +72,7 @@ def open_file(path: Path, problems: Problems) -> BinaryIO:
     fault = not_text(start) if start.removeprefix(codecs.BOM_UTF8) else "is empty"
     for mark, message in _BYTE_ORDER_MARKS:
         if start.startswith(mark):
-            fault = message
+            fault = "" if utf16 else message
     if fault:
         file.close()
         problems.stop("", "", fault)

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
-from annotations.importers import cpdc, dailydialog, fbd, grade, jsonl, personachat, usr
+from annotations.importers import cpdc, dailydialog, fbd, grade, jsonl, personachat, ratings, usr
 from annotations.importers.base import Importer
+from annotations.importers.csv_source import UTF16_MARKS
 
 
 def importers() -> dict[str, Importer]:
     """The importers, in the order in which help texts list them."""
-    modules = (cpdc, usr, grade, fbd, dailydialog, personachat, jsonl)
+    modules = (cpdc, usr, grade, fbd, dailydialog, personachat, ratings, jsonl)
     return {module.IMPORTER.name: module.IMPORTER for module in modules}
 
 
@@ -18,15 +20,41 @@ BEGINNING = 64 * 1024
 """Bytes in which a format's sign stands."""
 
 
+FOREIGN = (
+    (re.compile(r'"completed_by"\s*:'), "an export of Label Studio"),
+    (re.compile(r'"label_annotations"\s*:'), "annotations of Potato"),
+    (re.compile(r'"context"\s*:\s*"(User|System): .*"annotations"\s*:\s*\{', re.DOTALL), "FED's data"),
+)
+"""What no importer takes, by its sign, and what it is called."""
+AS_RATINGS = (
+    "make it a table with one rating a row, dialog_id, turn, system, context, response, rater, score, "
+    "and import that as ratings"
+)
+
+
+def what_to_do(path: Path) -> str:
+    """What to do with a file that no importer takes, where it is known what it is; else ""."""
+    beginning = _beginning(path)
+    return next((f"it is {what}: {AS_RATINGS}" for sign, what in FOREIGN if sign.search(beginning)), "")
+
+
 def likely_format(path: Path) -> str:
     """The format of which the beginning of a file has the sign, for who named another one; "" where none has, or more
     than one, or where it is no file that can be read. It decides nothing: a file is read as what it was said to be."""
+    beginning = _beginning(path)
+    signed = [one.name for one in importers().values() if one.sign.search(beginning)]
+    return signed[0] if len(signed) == 1 else ""
+
+
+def _beginning(path: Path) -> str:
     if not path.is_file():  # a pipe would be waited for
         return ""
     try:
         with path.open("rb") as file:
-            beginning = file.read(BEGINNING).decode("utf-8-sig", "replace")
+            start = file.read(BEGINNING)
     except OSError:
         return ""
-    signed = [one.name for one in importers().values() if one.sign.search(beginning)]
-    return signed[0] if len(signed) == 1 else ""
+    if start[:2] not in UTF16_MARKS:
+        return start.decode("utf-8-sig", "replace")
+    text = start.decode("utf-16", "replace")
+    return "" if text.lstrip().startswith(("[", "{")) else text  # no importer takes JSON in UTF-16

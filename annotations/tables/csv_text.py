@@ -11,6 +11,7 @@ from typing import Any
 
 FULL_WIDTH = ("\uff1d", "\uff0b", "\uff0d", "\uff20")
 """=, +, - and @ of East Asian input methods; some spreadsheets take them for the narrow ones."""
+BYTE_ORDER_MARK = "\ufeff"
 SEPARATORS = frozenset(",;|\t\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029")
 """Where a spreadsheet of another language, or one that reads past our quotes, begins a new cell."""
 _SIGNS = re.escape("".join(("=", "+", "-", "@", *FULL_WIDTH)))
@@ -46,6 +47,12 @@ def csv_line(cells: Iterable[Any], end: str = "\r\n") -> str:
         end: CR LF as RFC 4180 has it; a command for a terminal ends its lines with LF.
     """
     return ",".join(map(_cell, cells)) + end
+
+
+def csv_heading(columns: Iterable[str]) -> str:
+    """The heading line of a file, behind a byte order mark: without one Excel takes UTF-8 for
+    another encoding, and shows é as Ã©."""
+    return BYTE_ORDER_MARK + csv_line(columns)
 
 
 def csv_table(columns: Sequence[str], rows: Iterable[Mapping[str, Any]], end: str = "\r\n") -> str:

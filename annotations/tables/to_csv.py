@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from annotations.tables.csv_text import csv_line
+from annotations.tables.csv_text import csv_heading, csv_line
 from annotations.tables.table import Cell, Column, Row, Table
 
 
@@ -19,7 +19,7 @@ def table_to_csv(table: Table) -> str:
         fields.append(("badges", lambda row: "; ".join(row.badges)))
     if table.signature:
         fields.append(("signature", lambda row: row.signature or table.signature))
-    header = csv_line(name for name, _ in fields)
+    header = csv_heading(name for name, _ in fields)
     return header + "".join(csv_line(read(row) for _, read in fields) for row in table.rows)
 
 

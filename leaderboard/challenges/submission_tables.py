@@ -89,7 +89,11 @@ def score_table(part: Part) -> Table:
         Column("scored", _("Scored turns")),
     )
     caption = _("Scores on the private board") if part.name == "private" else _("Scores on the public board")
-    return Table(f"{part.name}-scores", caption, columns, tuple(_score_row(line) for line in part.lines))
+    notes = tuple(
+        _("%(metric)s: %(warning)s.") % {"metric": metric, "warning": warning} for metric, warning in part.warnings
+    )
+    rows = tuple(_score_row(line) for line in part.lines)
+    return Table(f"{part.name}-scores", caption, columns, rows, notes=notes)
 
 
 def _score_row(line: ScoreLine) -> Row:

@@ -35,7 +35,7 @@ def _validate(path: Path, submission: Submission, claim: work.Claim) -> None:
     if not checked.is_sound:
         work.refuse(claim, checked.problems, checked.more)
         return
-    if not work.accept(claim, _by_turn(path, layout, submission.version_id), checked.counts.folded):
+    if not work.accept(claim, _by_turn(path, layout, submission.version_id)):
         raise NoLongerOurs
 
 

@@ -20,6 +20,8 @@ def show(board: dict[str, Any]) -> None:
     terminal.say(title or "leaderboard")
     if board.get("veiled") or board.get("reason"):
         terminal.say(one_line(board.get("reason")))
+    if board.get("no_ranking"):
+        terminal.say(f"No ranking: {one_line(board['no_ranking'])}")
     entries, metrics = _entries(board), _metrics(board, 80)
     if not entries:
         if not board.get("veiled"):
@@ -40,6 +42,9 @@ def show(board: dict[str, Any]) -> None:
     terminal.show_table(("rank", "team", "system", *metrics), rows, right=("rank", *metrics))
     for number, why in enumerate(notes, 1):
         terminal.say(f"[{number}] {why}")
+    for metric in filter(lambda one: isinstance(one, dict), board.get("metrics") or []):
+        if warning := one_line(metric.get("warning")):
+            terminal.say(f"{one_line(metric.get('metric'), 80)}: {warning}")
 
 
 def as_csv(board: dict[str, Any]) -> str:

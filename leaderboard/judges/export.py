@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict
 from typing import Any
 
-from annotations.tables.csv_text import csv_line, json_cell
+from annotations.tables.csv_text import csv_heading, csv_line, json_cell
 from leaderboard.queries.judge_answers import SaidAnswer
 from leaderboard.queries.judge_rows import AnsweredRow
 
@@ -72,7 +72,7 @@ def json_lines(documents: Iterable[dict[str, Any]]) -> Iterator[str]:
 
 def csv_lines(documents: Iterable[dict[str, Any]]) -> Iterator[str]:
     """Lists stand in their cell as JSON, the raw answers among them."""
-    yield csv_line(COLUMNS)
+    yield csv_heading(COLUMNS)
     for document in documents:
         yield csv_line(_field(document[name]) for name in COLUMNS)
 

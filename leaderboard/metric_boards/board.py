@@ -30,6 +30,7 @@ from workers.metric_list import kind_of, page_of
 CEILING, RELIABILITY, LEAVE_ONE_OUT = "correlation_ceiling", "reliability", "leave_one_out_agreement"
 COMPARE_FORM = "compare"
 TIED = "tied with the best"
+HARD_TO_READ = "cannot read all of the text"
 PLAIN = BoardWish()
 ACCURACIES = {
     "turn": (
@@ -175,8 +176,9 @@ def _metric_row(
     link = "?" + urlencode({"metric": metric, "aspect": document["aspect"]}) + "#plots"
     first = next(iter(by_level.values()))
     submitted = first.get("submitted")
-    note = who_handed_in(submitted) if submitted else first.get("worth", "")
-    cells = {"metric": Cell(metric, href=link, note=note)}
+    warning = first.get("warning", "")
+    notes = [who_handed_in(submitted) if submitted else first.get("worth", ""), warning]
+    cells = {"metric": Cell(metric, href=link, note="; ".join(filter(None, notes)))}
     for level, row in by_level.items():
         variant = wish.variant_at(level)
         for name, _ in COEFFICIENTS:
@@ -199,6 +201,7 @@ def _metric_row(
         *(("submitted",) if submitted else ()),
         *(() if first["higher_is_better"] else ("lower is better",)),
         *((TIED,) if metric in tied else ()),
+        *((HARD_TO_READ,) if warning else ()),
         *coverage_badges(by_level.values()),
     )
     signature = of_all_levels(first["signature"])

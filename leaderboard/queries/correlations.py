@@ -33,6 +33,7 @@ from leaderboard.statistics.placed_scores import FloatArray
 from leaderboard.statistics.redraws import Method, Recipe, Unit
 from leaderboard.statistics.system_ranking import rank_systems
 from workers.judging.worth import worth_of
+from workers.language_fit import reading_warnings
 from workers.metrics.configuration import Configuration
 
 CORRELATION_LEVELS = LEVELS
@@ -78,6 +79,9 @@ def meta_evaluation(
     for level in wanted_levels:
         besides = variants_of_level(level, human, scores, resamples, seed) if variants else {}
         rows += rows_of_level(version, aspect, level, human, scores, recipe, besides, halves.get(level), systems_chosen)
+    for text, warning in reading_warnings(version, scores.texts, chosen).items():
+        for row in (one for one in rows if one["metric"] == text):
+            row["warning"] = warning
     return {
         "corpus": version.corpus.slug,
         "corpus_version": version.label,

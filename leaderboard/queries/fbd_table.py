@@ -19,17 +19,18 @@ from workers.models import MetricRun
 
 COEFFICIENTS = ("spearman", "pearson")
 OURS = {
-    "BLEU": "bleu_4[normalize=false]",
-    "METEOR": "meteor[normalize=false]",
-    "ROUGE-L": "rouge_l[normalize=false]",
-    "Greedy": "greedy_matching",
-    "Average": "embedding_average",
-    "Extrema": "vector_extrema",
-    "BERTScore": "bertscore_f1",
+    "BLEU": "bleu_4[normalize=false,tokenize=parlai]",
+    "METEOR": "meteor[normalize=false,tokenize=parlai]",
+    "ROUGE-L": "rouge_l[normalize=false,tokenize=rouge-score]",
+    "Greedy": "greedy_matching[unicode=none]",
+    "Average": "embedding_average[unicode=none]",
+    "Extrema": "vector_extrema[unicode=none]",
+    "BERTScore": "bertscore_f1[unicode=none]",
     "FBD": "fbd",
     "PRD": "prd[seeds=20]",
 }
-"""The row of the paper → the configuration that stands beside it."""
+"""The row of the paper → the configuration beside it, which takes the texts as they are, as the
+paper's code did."""
 NOTES = (
     "Absolute values, as the paper prints them; † where ours goes against the metric's own direction "
     "(a distance should fall where people are content, all others rise).",

@@ -14,7 +14,7 @@ from django.contrib.auth.models import Group
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
-from annotations.models import AuditEntry, Corpus, CorpusVersion, Dialogue
+from annotations.models import AuditEntry, Corpus, CorpusVersion, Dialogue, Rating
 from annotations.roles import ORGANISER
 from leaderboard.challenges.uploads import incoming_folder
 from tests.at_once import at_once
@@ -267,3 +267,19 @@ def test_an_empty_site_tells_an_organiser_to_add_a_corpus(organiser: Client) -> 
 
 def test_an_empty_site_tells_a_visitor_how_there_is_an_organiser() -> None:
     assert "manage.py create_organiser NAME" in said(Client().get("/"))
+
+
+# --- tables ----------------------------------------------------------------------------------------------------
+
+
+def test_a_table_of_ratings_from_excel_becomes_a_corpus(organiser: Client) -> None:
+    sheet = "system;response;rater;score\r\ncook;Leeks.;ann;4,5\r\n;;;\r\n".encode("utf-8-sig")
+    assert send(organiser, sheet, "ratings.csv", format="ratings").status_code == 302
+    assert Rating.objects.get().score == 4.5
+
+
+def test_a_file_of_label_studio_is_refused_with_what_to_do(organiser: Client) -> None:
+    export = b'[{"id": 1, "data": {}, "annotations": [{"id": 7, "completed_by": 3, "result": []}]}]'
+    answer = send(organiser, export, "export.json")
+    assert answer.status_code == 422
+    assert "What to do: it is an export of Label Studio: make it a table with one rating a row" in said(answer)

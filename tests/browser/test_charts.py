@@ -20,7 +20,7 @@ def chart(page: Page, level: str) -> Locator:
 
 def rows_of_download(page: Page, figure: Locator) -> list[dict[str, str]]:
     address = figure.locator(".chart-links a").get_attribute("href")
-    return list(csv.DictReader(io.StringIO(page.request.get(str(address)).text())))
+    return list(csv.DictReader(io.StringIO(page.request.get(str(address)).body().decode("utf-8-sig"))))
 
 
 @pytest.mark.slow

@@ -16,7 +16,7 @@ BOARD = "/corpora/demo/metrics/"
 
 
 def rows_of(page: Page, address: str) -> list[dict[str, str]]:
-    return list(csv.DictReader(io.StringIO(page.request.get(address).text())))
+    return list(csv.DictReader(io.StringIO(page.request.get(address).body().decode("utf-8-sig"))))
 
 
 def drawn(page: Page, chart: str) -> dict[str, tuple[float, float, float]]:

@@ -19,7 +19,7 @@ def filled_template(visit: Visit) -> bytes:
     """The template of turn scores as the page offers it, with a score in every row."""
     with visit.page.expect_download() as download:
         visit.page.get_by_label("Template for single responses (turns) as CSV").click()
-    with Path(download.value.path()).open(encoding="utf-8", newline="") as template:
+    with Path(download.value.path()).open(encoding="utf-8-sig", newline="") as template:
         rows = list(csv.DictReader(template))
     file = io.StringIO()
     writer = csv.DictWriter(file, fieldnames=list(rows[0]))
@@ -92,5 +92,5 @@ def test_an_organiser_reads_and_filters_the_log(visit: Callable[..., Visit]) -> 
     expect(one.page.locator(".audit-log code", has_text="campaign.")).to_have_count(0)
     with one.page.expect_download() as download:
         one.page.get_by_label("Download all entries that are asked for as CSV").click()
-    rows = list(csv.DictReader(Path(download.value.path()).read_text(encoding="utf-8").splitlines()))
+    rows = list(csv.DictReader(Path(download.value.path()).read_text(encoding="utf-8-sig").splitlines()))
     assert {row["action"] for row in rows} == {"corpus.imported"}

@@ -17,7 +17,7 @@ DRAWN = """figure => figure.querySelector('.js-plotly-plot').data.map(trace => [
 
 def rows_of(page: Page, figure: Locator) -> list[dict[str, str]]:
     address = figure.locator(".chart-links a").first.get_attribute("href")
-    return list(csv.DictReader(io.StringIO(page.request.get(str(address)).text())))
+    return list(csv.DictReader(io.StringIO(page.request.get(str(address)).body().decode("utf-8-sig"))))
 
 
 def centres(figure: Locator) -> list[tuple[float, float]]:

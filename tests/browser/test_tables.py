@@ -132,7 +132,7 @@ def test_downloads_hold_what_the_table_shows(visit: Callable[..., Visit], path: 
 def fetched(page: Page, figure: Locator, form: str) -> str:
     with page.expect_download() as download:
         figure.get_by_role("link", name=f"Download this table as {form}").click()
-    return download.value.path().read_text(encoding="utf-8")
+    return download.value.path().read_text(encoding="utf-8-sig")
 
 
 def cells(document: dict[str, list[dict[str, dict[str, dict[str, object]]]]]) -> list[dict[str, dict[str, object]]]:

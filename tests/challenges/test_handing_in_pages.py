@@ -174,7 +174,7 @@ def test_submissions_of_the_team_are_on_the_page_and_in_its_files(member: Client
     assert "theirs" not in page
     for listing in (address("round", round), reverse("team", args=[round.challenge.slug]), reverse("my-submissions")):
         csv = text_of(member.get(listing, {"download": "submissions.csv"}))
-        assert csv.startswith('"submission","state",')
+        assert csv.startswith('\ufeff"submission","state",')
         assert "'=1+1" in csv, "no spreadsheet takes it for a formula"
 
 

@@ -101,7 +101,7 @@ def test_the_download_is_safe_for_spreadsheets(organiser: Client) -> None:
     team, _user = team_with_member(round.challenge, name="=cmd|' /C calc'!A0")
     submit(round, team, name="@SUM(1+1)")
     address = reverse("challenge-submissions", args=[round.challenge.slug])
-    body = organiser.get(address, {"download": "submissions.csv"}).content.decode()
+    body = organiser.get(address, {"download": "submissions.csv"}).content.decode("utf-8-sig")
     (row,) = csv.DictReader(io.StringIO(body))
     assert (row["team"], row["submission"]) == ("'=cmd|' /C calc'!A0", "'@SUM(1+1)")
     teams = reverse("challenge-teams", args=[round.challenge.slug])

@@ -51,6 +51,17 @@ def marks(submission: Submission) -> list[tuple[str, str]]:
     return [(stage.state, stage.mark) for stage in stages_of(submission)]
 
 
+# --- what metrics read ------------------------------------------------------------------------------------------
+
+
+def test_the_page_says_which_characters_metrics_read_as_others(round: Round, team: Team, member: Client) -> None:
+    one = taken_in(submit(round, team, data=good_file(round.version, "I don’t know, turn {turn}\u200b.")))
+    said = text_of(page_of(member, one))
+    assert "Curly quotes in 6 responses are read as straight ones by the metrics." in said
+    assert "Invisible characters in 6 responses are passed over by the metrics." in said
+    assert "Long dashes" not in said
+
+
 # --- the stages -------------------------------------------------------------------------------------------------
 
 
@@ -252,7 +263,7 @@ def test_an_invalid_one_has_a_report_to_read_and_to_download(member: Client, rou
     assert "Mend the file and hand it in again" in page
     assert "5 attempts left today" in page, "an invalid one is not counted"
     csv = text_of(page_of(member, one, data={"download": "problems.csv"}))
-    assert csv.splitlines()[0] == '"where","field","message"'
+    assert csv.splitlines()[0] == '\ufeff"where","field","message"'
     assert not any(cell.strip('"').startswith("=") for line in csv.splitlines() for cell in line.split(","))
 
 

@@ -212,6 +212,24 @@ def test_check_against_a_template_asks_no_server(dialeval: Run, server: StandIn,
     assert server.asked == []
 
 
+def test_check_says_what_metrics_read_as_other_characters(dialeval: Run, tmp_path: Path) -> None:
+    template = written(tmp_path, TEMPLATE, "template.jsonl")
+    answers = [
+        {"dialog_id": "d1", "turn_0": "I don’t — no", "turn_1": "It’s “late”"},
+        {"dialog_id": "d2", "turn_0": "ılık 👨\u200d👩\u200d👧", "turn_1": "cafe\u0301"},
+    ]
+    path = written(tmp_path, answers, "mine.json")
+    _, out, _ = dialeval("check", path, "--template", template)
+    assert out.splitlines() == [
+        "valid: 4 responses in 2 dialogues",
+        "Curly quotes in 2 responses are read as straight ones by the metrics.",
+        "Long dashes in 1 response are read as hyphens by the metrics.",
+        "Letters with combining marks in 1 response are read as composed ones.",
+    ]
+    _, out, _ = dialeval("check", path, "--template", template, "--format", "json")
+    assert json.loads(out)["folded"] == {"quotes": 2, "dashes": 1, "composition": 1}
+
+
 def test_check_against_a_round_fetches_its_template(dialeval: Run, server: StandIn, tmp_path: Path) -> None:
     server.gives("challenges/cup/rounds/one/template", Answer(TEMPLATE.encode()))
     assert dialeval("check", written(tmp_path, good_csv()), "cup", "one")[0] == 0

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import re
+from collections.abc import Iterable
 from typing import Any
 
 import pytest
@@ -93,10 +94,14 @@ def fields_in(section: str) -> list[str]:
     return [word for row in table_rows(text) for word in code_words(row[0])]
 
 
+def without_mark(lines: Iterable[str]) -> list[str]:
+    return [line.removeprefix("\ufeff") for line in lines]
+
+
 def test_every_column_of_exported_ratings_is_documented() -> None:
-    [revisions] = csv.reader(csv_of_revisions((), ["<axis>"], accounts=True))
+    [revisions] = csv.reader(without_mark(csv_of_revisions((), ["<axis>"], accounts=True)))
     assert fields_in("Exported ratings") == revisions
-    [ratings] = csv.reader(csv_of_ratings((), ["<axis>"], accounts=True))
+    [ratings] = csv.reader(without_mark(csv_of_ratings((), ["<axis>"], accounts=True)))
     assert set(revisions) - set(ratings) == {"current"}
 
 

@@ -49,7 +49,14 @@ def test_the_documented_json_has_the_keys_of_the_real_one(tmp_path: Path, capsys
 def test_the_documented_json_of_models_has_the_keys_of_the_real_one(capsys: pytest.CaptureFixture[str]) -> None:
     """One of the paper's corpora is there, with eight systems, scored without a model and with one."""
     call_command("import_corpus", "jsonl", str(DEMO_CORPUS), "--slug", "personam")
-    call_command("score", "--corpus", "personam", "--metrics", "bleu_4[normalize=false],embedding_average", "--inline")
+    call_command(
+        "score",
+        "--corpus",
+        "personam",
+        "--metrics",
+        "bleu_4[normalize=false,tokenize=parlai],embedding_average[unicode=none]",
+        "--inline",
+    )
     compare_shapes(SHAPES_WITH_A_MODEL, capsys)
 
 

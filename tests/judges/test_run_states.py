@@ -198,7 +198,7 @@ def test_costs_and_errors_are_for_organisers(client: Client, version: CorpusVers
     assert "It did not come to its end." in html
     for secret in ("990", ">77<", "api.example.org", "udget", "Go on"):
         assert secret not in html, secret
-    table = client.get(reverse("judge-runs", args=["talks"]), {"download": "judges.csv"}).content.decode()
+    table = client.get(reverse("judge-runs", args=["talks"]), {"download": "judges.csv"}).content.decode("utf-8-sig")
     (heading, *_) = csv.reader(table.splitlines())
     assert ",".join(heading) == ("judge,model,state,systems,responses,responses_reason,scored,scored_reason")
 

@@ -160,7 +160,7 @@ def test_only_metrics_that_need_references_are_said_to_read_them(version: Corpus
 
 
 def test_csv_holds_a_row_a_response(version: CorpusVersion, tmp_path: Path) -> None:
-    with (export("small", tmp_path / "out", "csv") / "responses.csv").open(newline="") as file:
+    with (export("small", tmp_path / "out", "csv") / "responses.csv").open(encoding="utf-8-sig", newline="") as file:
         rows = list(csv.DictReader(file))
     assert len(rows) == 5
     assert rows[0] == {"dialogue_id": "d0", "turn": "0", "system": "echo", "text": "the answer"}

@@ -145,10 +145,10 @@ def test_a_line_tells_level_direction_and_sender_under_the_signature_of_the_scor
 def test_csv_has_them_in_its_tables(rated: Rated, tmp_path: Path) -> None:
     hand_in(rated(FOUR_RESPONSES), {"echo": [0.5, None, -2.25]})
     folder = export(tmp_path / "out", "csv")
-    with (folder / "scores.csv").open(newline="") as file:
+    with (folder / "scores.csv").open(encoding="utf-8-sig", newline="") as file:
         mine = [(row["level"], row["score"]) for row in csv.DictReader(file) if row["metric"] == "mine"]
     assert mine[:3] == [("turn", "0.5"), ("turn", ""), ("turn", "-2.25")]
-    with (folder / "submitted_metrics.csv").open(newline="") as file:
+    with (folder / "submitted_metrics.csv").open(encoding="utf-8-sig", newline="") as file:
         assert [(row["metric"], row["higher_is_better"]) for row in csv.DictReader(file)] == [("mine", "1")]
 
 

@@ -50,7 +50,7 @@ def page(client: Client, query: str = "") -> str:
 def table(client: Client, name: str) -> list[dict[str, str]]:
     answer = client.get(f"{PAGE}?download={name}.csv")
     assert answer.status_code == 200
-    return list(csv.DictReader(answer.content.decode().splitlines()))
+    return list(csv.DictReader(answer.content.decode("utf-8-sig").splitlines()))
 
 
 # --- length --------------------------------------------------------------------------------------------------------

@@ -183,7 +183,7 @@ def test_the_page_says_which_is_better_and_shows_what_makes_it(version: CorpusVe
     assert "length is nearer to people" in page
     assert "/corpora/small/dialogues/" in page
     table = client.get("/corpora/small/metrics/compare/?first=length&second=backwards&download=metric-comparison.csv")
-    rows = list(csv.DictReader(table.content.decode().splitlines()))
+    rows = list(csv.DictReader(table.content.decode("utf-8-sig").splitlines()))
     assert [row["level"] for row in rows] == ["turn"] * 3 + ["dialogue"] * 3 + ["system"] * 3
 
 
@@ -191,7 +191,7 @@ def test_every_file_of_the_page_can_be_had(version: CorpusVersion, client: Clien
     for name, rows in (("pair-turn-data", 30), ("pair-system-data", 5), ("differences-data", 3), ("first-nearer", 8)):
         answer = client.get(f"/corpora/small/metrics/compare/?first=length&second=backwards&download={name}.csv")
         assert answer.status_code == 200, name
-        assert len(list(csv.DictReader(answer.content.decode().splitlines()))) == rows, name
+        assert len(list(csv.DictReader(answer.content.decode("utf-8-sig").splitlines()))) == rows, name
 
 
 def test_ticks_of_the_board_lead_to_the_address_of_the_pair(version: CorpusVersion, client: Client) -> None:

@@ -32,7 +32,7 @@ def table(client: Client, name: str, address: str = "/metrics/length/") -> list[
     joint = "&" if "?" in address else "?"
     answer = client.get(f"{address}{joint}download={name}.csv")
     assert answer.status_code == 200
-    return list(csv.DictReader(answer.content.decode().splitlines()))
+    return list(csv.DictReader(answer.content.decode("utf-8-sig").splitlines()))
 
 
 FIVE = [(1, 1), (2, 3), (3, 2), (4, 5), (5, 4)]

@@ -283,7 +283,7 @@ def test_one_system_leaves_nothing_to_compare(client: Client, rated: Rated) -> N
 
 def test_the_file_holds_the_items_that_are_chosen(client: Client, rated: Rated) -> None:
     rated(THREE_DIALOGUES)
-    answer = client.get(f"{PAGE}?first=a&second=b&only=first&download=system-pair.csv").content.decode()
+    answer = client.get(f"{PAGE}?first=a&second=b&only=first&download=system-pair.csv").content.decode("utf-8-sig")
     rows = list(csv.DictReader(io.StringIO(answer)))
     assert [(row["dialogue"], row["turn"], row["response_first"], row["response_second"]) for row in rows] == [
         ("d0", "0", "x", "xxxx"),

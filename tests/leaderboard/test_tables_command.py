@@ -14,6 +14,7 @@ from leaderboard.published import fbd
 from leaderboard.queries import fbd_table as table_queries
 from tests.leaderboard.conftest import Rated, odd_metrics  # noqa: F401 (a fixture)
 from workers.metrics.configuration import parse
+from workers.metrics.tokenisation import AS_PUBLISHED
 from workers.models import MetricRun
 
 pytestmark = pytest.mark.django_db
@@ -21,6 +22,9 @@ pytestmark = pytest.mark.django_db
 SYSTEMS = {("d0", 0, "echo"): (1, 1), ("d0", 0, "dull"): (2, 2), ("d0", 0, "long"): (3, 4)}
 """Human scores 1, 2, 3 and lengths 1, 2, 4: ρ = 1; deviations ∓1, 0 and −4/3, −1/3, 5/3, so r = 3 / √(2 · 42/9)."""
 FALLING = {place: (4 - human, length) for place, (human, length) in SYSTEMS.items()}
+
+
+OURS = dict(table_queries.OURS)
 
 
 @pytest.fixture(autouse=True)
@@ -83,6 +87,14 @@ def test_a_dailyh_rank_correlation_is_one_that_eleven_systems_can_have() -> None
             for pairs in row.by_encoder.values():
                 sum_of_squares = (1 - pairs[place][0]) * steps.get(corpus.slug, 0)
                 assert abs(sum_of_squares - round(sum_of_squares / 2) * 2) < 0.06, (corpus.slug, row.metric)
+
+
+@pytest.mark.parametrize("row", OURS)
+def test_a_row_of_the_paper_takes_texts_as_they_are(row: str) -> None:
+    """The paper's code folds no quotes; two of its corpora have curly ones."""
+    options = parse(OURS[row]).options
+    as_published = options.get("tokenize") in AS_PUBLISHED
+    assert as_published or options.get("unicode", "none") == "none"
 
 
 # --- ours beside it --------------------------------------------------------------------------------------------

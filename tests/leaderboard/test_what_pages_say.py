@@ -100,7 +100,7 @@ def test_a_download_says_how_each_metric_s_numbers_were_made(client: Client, tmp
     runs.request([parse("bleu_4[normalize=false]")], select_systems(version), hint=False)
     for run in MetricRun.objects.all():
         execution.compute(run.pk)
-    table = client.get("/corpora/small/metrics/?download=metric-leaderboard.csv").content.decode()
+    table = client.get("/corpora/small/metrics/?download=metric-leaderboard.csv").content.decode("utf-8-sig")
     (row,) = [row for row in csv.DictReader(table.splitlines()) if row["metric"].startswith("bleu_4")]
     assert row["signature"].startswith("metric:bleu_4|version:2|normalize:false|")
     assert f"|corpus_version:{version.label}|" in row["signature"]

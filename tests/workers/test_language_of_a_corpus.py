@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 from django.core.management import call_command
+from django.test import Client
+from django.urls import reverse
 
 from annotations import queries
 from annotations.languages import guess_language
 from annotations.models import CorpusVersion
+from leaderboard.challenges.forms.round import RoundForm
+from tests.campaigns.sets import made_user
+from tests.challenges.sets import open_round
 from workers.language_fit import recommended_metrics, why_hard_to_read
 from workers.metrics.configuration import parse
 from workers.models import MetricRun
@@ -104,3 +110,34 @@ def test_a_run_whose_model_knows_few_tokens_warns(tmp_path: Path, capsys: Any) -
     assert "% of the tokens are unknown to the model" in run.details["warning"]
     assert run.remarks["0"] == run.details["warning"]
     assert f"warning: bertscore_f1 on s: {run.details['warning']}" in capsys.readouterr().err
+
+
+def text_of(answer: Any) -> str:
+    return re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", answer.content.decode()))
+
+
+def test_the_pages_of_a_corpus_recommend_metrics_for_its_language(tmp_path: Path, client: Client) -> None:
+    stored(tmp_path, {"s": SAID["zh"]}, SAID["zh"])
+    client.force_login(made_user("olga", "organiser"))
+    overview = text_of(client.get("/corpora/c/"))
+    assert "Language Chinese guessed from the texts" in overview  # it was the site's own language
+    assert "Recommended metrics for Chinese: chrf , word_f1 , bleu_4 , rouge_l ." in overview
+    runs = client.get(reverse("corpus-runs", args=["c"]))
+    assert runs.context["form"]["metrics"].value() == ["chrf", "word_f1", "bleu_4", "rouge_l"]
+    assert runs.context["form"]["more"].value() is None
+
+
+def test_who_chooses_metrics_to_compute_reads_which_cannot_read_the_corpus(tmp_path: Path, client: Client) -> None:
+    stored(tmp_path, {"s": SAID["km"]}, SAID["km"])
+    client.force_login(made_user("olga", "organiser"))
+    page = text_of(client.get(reverse("corpus-runs", args=["c"])))
+    assert re.search(r"bertscore_f1 [^.]+\. On this corpus: \d+ % of the tokens are unknown to the model\.", page)
+    assert not re.search(r"chrf [^.]+\. On this corpus:", page)
+
+
+def test_the_form_of_a_round_warns_of_every_metric_that_cannot_read_the_corpus(tmp_path: Path) -> None:
+    version = stored(tmp_path, {"s": SAID["km"]}, SAID["km"])
+    round = open_round(version, metrics=["chrf", "bertscore_f1"], ranking_metric="chrf")
+    (warning,) = RoundForm(challenge=round.challenge, round=round).warnings
+    assert warning.startswith("bertscore_f1: ")
+    assert "unknown to the model" in warning

@@ -38,6 +38,7 @@ class BooleanModel:
         self.files = files
         self.device_label = self._headed.device_label
         self.dtype_name = self._headed.dtype_name
+        self.unknown_id = self._headed.tokens.unknown_id
         self.max_tokens = self._positions()
         self._yes, self._no = self._first_token("Yes"), self._first_token("No")
         if self._yes == self._no:
@@ -46,6 +47,10 @@ class BooleanModel:
         if start is None:
             raise ModelError(f"the model {files.name} does not say what its decoder starts with")
         self._start = int(start)
+
+    def token_ids(self, texts: Sequence[str]) -> list[list[int]]:
+        """Per text its word pieces' ids, without special tokens and spaces."""
+        return self._headed.tokens.read_ids(texts)
 
     def answers(self, questions: Sequence[str], progress: Callable[[int], None] | None = None) -> list[Answer]:
         """One each, in order; what is not a number stays so. ``progress`` counts questions."""

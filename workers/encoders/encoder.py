@@ -209,10 +209,15 @@ class TextEncoder:
         """The token that stands for whatever the vocabulary does not hold."""
         return self._tokens.unknown_id
 
+    @property
+    def blank_id(self) -> int | None:
+        """The token that stands for a space alone; None where there is none."""
+        return self._tokens.blank_id
+
     def token_ids(self, texts: Sequence[str]) -> list[list[int]]:
-        """Per text its word pieces' ids, without special tokens, all of them however long it is."""
+        """Per text its word pieces' ids, without special tokens and spaces, all of them however long it is."""
         distinct = _Distinct(texts, None)
-        ids = self._tokens.ids(distinct.keys)
+        ids = self._tokens.read_ids(distinct.keys)
         return [ids[place] for place in distinct.places]
 
     def words_of(self, text: str) -> list[str]:

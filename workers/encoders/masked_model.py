@@ -71,6 +71,7 @@ class MaskedModel:
         self.files = files
         self.device_label = self._headed.device_label
         self.dtype_name = self._headed.dtype_name
+        self.unknown_id = self._headed.tokens.unknown_id
         self.max_tokens = self._headed.positions(LONGEST)
         mask_id = self._headed.tokens.mask_id
         if mask_id is None:
@@ -78,6 +79,10 @@ class MaskedModel:
         self._mask_id = mask_id
         model = self._headed.model
         self._words_of_states = getattr(model, _HEAD_OF_KIND.get(model.config.model_type, ""), None)
+
+    def token_ids(self, texts: Sequence[str]) -> list[list[int]]:
+        """Per text its word pieces' ids, without special tokens and spaces."""
+        return self._headed.tokens.read_ids(texts)
 
     def pseudo_likelihoods(
         self, continued: Sequence[Continued], progress: Callable[[int], None] | None = None

@@ -38,8 +38,8 @@ class SequenceScorer:
         self.unknown_id = self._headed.tokens.unknown_id
 
     def token_ids(self, texts: Sequence[str]) -> list[list[int]]:
-        """Per text its word pieces' ids, without special tokens."""
-        return self._headed.tokens.ids(texts)
+        """Per text its word pieces' ids, without special tokens and spaces."""
+        return self._headed.tokens.read_ids(texts)
 
     def scores(
         self, pairs: Sequence[tuple[str, str]], progress: Callable[[int], None] | None = None

@@ -64,6 +64,7 @@ class Tokens:
         check_knows_words(tokenizer, files)
         self.special_ids = frozenset(int(id_) for id_ in tokenizer.all_special_ids)
         self.unknown_id: int | None = tokenizer.unk_token_id  # None where the vocabulary can write every text
+        self.blank_id: int | None = tokenizer.get_vocab().get("\u2581")  # SentencePiece's space
         self.mask_id: int | None = tokenizer.mask_token_id
         self.padding_id = int(tokenizer.pad_token_id or 0)
         self.longest = int(min(tokenizer.model_max_length, 1_000_000))
@@ -79,6 +80,11 @@ class Tokens:
     def ids(self, texts: Sequence[str]) -> list[list[int]]:
         """Word pieces without special tokens."""
         return [encoding.ids for encoding in self._encodings(texts)]
+
+    def read_ids(self, texts: Sequence[str]) -> list[list[int]]:
+        """Word pieces without special tokens and without those that stand for a space alone: what is read of a text.
+        SentencePiece writes a space before every word, before one that it does not know, too."""
+        return [[id_ for id_ in ids if id_ != self.blank_id] for ids in self.ids(texts)]
 
     def words(self, text: str) -> list[str]:
         return [str(self._rust.id_to_token(id_)) for id_ in self.ids([text])[0]]

@@ -97,6 +97,21 @@ class CausalModel:
         self._shares = True
         self._shares = self._shares_truly()
 
+    @property
+    def unknown_id(self) -> int | None:
+        """The token that stands for whatever the vocabulary does not hold; None where it can write every text."""
+        unknown: int | None = self._tokenizer.unk_token_id
+        return unknown
+
+    def token_ids(self, texts: Sequence[str]) -> list[list[int]]:
+        """Per text its tokens' ids, as a continuation has them."""
+        if not texts:
+            return []
+        ids: list[list[int]] = self._tokenizer(
+            list(texts), add_special_tokens=False, split_special_tokens=True
+        ).input_ids
+        return ids
+
     def as_chat(self, messages: Sequence[tuple[str, str]]) -> str | None:
         """(role, text) messages in the model's chat template with the beginning of an answer; None without one.
 

@@ -8,6 +8,7 @@ import regex
 
 from annotations.estimates import Undefined
 from workers.metrics.base import Account, Example, OptionValue, Progress, Read, Score
+from workers.metrics.readability import ANOTHER_ORDER
 from workers.metrics.texts import TokenisedText
 from workers.metrics.tokenisation import Tokenisation
 
@@ -37,6 +38,7 @@ class AgainstReferences:
         self._compare = compare
         self._content_only = content_only
         self._tokens: list[int] = []
+        self._remarks: dict[int, str] = {}
         self.see_language("")
 
     def see_language(self, language: str) -> None:
@@ -48,6 +50,7 @@ class AgainstReferences:
         """One score per example, in order; ``Undefined`` where the turn has no reference."""
         scores: list[Score] = []
         self._tokens = []
+        self._remarks = {}
         for example in examples:
             scores.append(self._score_one(example))
             if progress is not None and len(scores) % PROGRESS_EVERY == 0:
@@ -58,7 +61,8 @@ class AgainstReferences:
 
     def account(self) -> Account:
         """Of the last call."""
-        return Account(facts=self._tokenisation.facts, read=[Read(tokens) for tokens in self._tokens])
+        read = [Read(tokens) for tokens in self._tokens]
+        return Account(facts=self._tokenisation.facts, remarks=self._remarks, read=read)
 
     def _score_one(self, example: Example) -> Score:
         analyse = self._analyse
@@ -72,7 +76,18 @@ class AgainstReferences:
             return NO_READABLE_REFERENCE if references else NO_REFERENCE
         if not response.tokens and not example.response.isascii() and _SAYS_SOMETHING.search(example.response):
             return UNREADABLE_RESPONSE
-        return self._compare(response, references)
+        score = self._compare(response, references)
+        if score == 1.0 and _is_of_another_order(response, references):
+            self._remarks[len(self._tokens) - 1] = ANOTHER_ORDER
+        return score
+
+
+def _is_of_another_order(response: TokenisedText, references: Sequence[TokenisedText]) -> bool:
+    """Whether some reference has the response's words, and none has them in its order."""
+    if any(response.tokens == reference.tokens for reference in references):
+        return False
+    words = set(response.tokens)
+    return any(words == set(reference.tokens) for reference in references)
 
 
 def best_of(

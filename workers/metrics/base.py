@@ -42,6 +42,11 @@ class Read(NamedTuple):
     unknown: int = 0
     """Of the tokens: those that the model has no entry for, all of which look alike to it."""
 
+    @property
+    def is_unreadable(self) -> bool:
+        """Whether there are tokens, and the model knows none of them."""
+        return 0 < self.unknown == self.tokens
+
 
 @dataclass(frozen=True, slots=True)
 class Account:

@@ -8,7 +8,7 @@ from workers.metrics.trained_options import SYSTEMS_AT_ONCE, missing_trained
 
 METRIC = Metric(
     name="cmn",
-    version="1",
+    version="2",
     summary="Information that the response shares with context and reference in a trained model's latent space.",
     citation=CITATION,
     build=building("full"),

@@ -8,7 +8,7 @@ from workers.metrics.trained_options import SYSTEMS_AT_ONCE, missing_trained
 
 METRIC = Metric(
     name="cmn_no_nsp",
-    version="1",
+    version="2",
     summary="CMN without the weight by next-sentence prediction: the sum of both informations.",
     citation=CITATION,
     build=building("without_nsp"),

@@ -39,7 +39,7 @@ def _build_dialogue(options: Mapping[str, OptionValue]) -> DialogueReadings:
 
 DENSITY = Metric(
     name="density",
-    version="1",
+    version="2",
     summary="Minus the Mahalanobis distance of context and response from people's, in a trained model's features.",
     citation=DENSITY_CITATION,
     build=_build,
@@ -64,7 +64,7 @@ directions they span.""",
 )
 DENSITY_DIALOGUE = Metric(
     name="density_dialogue",
-    version="1",
+    version="2",
     summary="DEnsity of a whole dialogue: of its responses' distances the mean, or the root mean square.",
     citation=DENSITY_CITATION,
     build=_build_dialogue,

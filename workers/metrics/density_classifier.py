@@ -20,7 +20,7 @@ def _build(options: Mapping[str, OptionValue]) -> TurnReadings:
 
 METRIC = Metric(
     name="density_classifier",
-    version="1",
+    version="2",
     summary="How well a response follows its context by a trained response-selection model; no bounds.",
     citation=DENSITY_CITATION,
     build=_build,

@@ -20,7 +20,7 @@ def _build(options: Mapping[str, OptionValue]) -> TurnReadings:
 
 METRIC = Metric(
     name="density_euclidean",
-    version="1",
+    version="2",
     summary="Minus the distance of a trained model's feature of context and response from the mean of people's.",
     citation=DENSITY_CITATION,
     build=_build,

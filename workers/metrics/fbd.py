@@ -47,7 +47,7 @@ def _build(options: Mapping[str, OptionValue]) -> Any:
 
 METRIC = Metric(
     name="fbd",
-    version="1",
+    version="2",
     summary="Fréchet distance between a system's pairs of context and response and people's, as an encoder sees them.",
     citation=CITATION,
     build=_build,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +16,7 @@ from workers.metrics.base import Account, Example, Progress, Score
 from workers.metrics.dialogue_text import before_utterance
 from workers.metrics.fed_followups import FollowUps, fingerprint, read_follow_ups
 from workers.metrics.likelihood_scorers import EMPTY_RESPONSE, TARGET
+from workers.metrics.readability import read_of_responses
 from workers.metrics.with_model import account_of
 
 PARTNER = "A"
@@ -60,7 +62,11 @@ class FollowUpScorer:
         if progress is not None and examples:
             progress(len(examples))
         mine = self._follow_ups[self._aspect]
-        self._account = account_of(model, remarks, (("followups_sha256", fingerprint(mine)),))
+        shown = [[one.response.strip(), *(said.text for said in one.context)] for one in examples]
+        self._account = replace(
+            account_of(model, remarks, (("followups_sha256", fingerprint(mine)),)),
+            read=read_of_responses(model, shown, scores),
+        )
         return scores
 
     def account(self) -> Account:

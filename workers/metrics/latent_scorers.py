@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from annotations.estimates import Undefined
 from workers.metrics.against_references import NO_REFERENCE
 from workers.metrics.base import Account, Example, Progress, Score
 from workers.metrics.checkpoints import each_once, number
 from workers.metrics.cmn_options import ERROR_WORDS
+from workers.metrics.readability import read_of_pairs, read_of_responses
 from workers.metrics.selection_scorers import asked_of
 from workers.metrics.with_model import account_of
 from workers.training.latent_model import latent_model
@@ -49,6 +51,13 @@ class LatentScores:
             cut = model.is_cut(of_example[0].context, of_example[0].response)
             remarks[place] = _told(best) + (f"; {CUT}" if cut else "")
             scores.append(number(best.value))
+        whole = [[] if isinstance(of_example, Undefined) else of_example for of_example in asked]
+        shown = [
+            [text for one in of_one[:1] for text in (one.response, *one.context[-model.turns :])] for of_one in whole
+        ]
+        read_of_responses(model, shown, scores)
+        pairs = [[(one.reference, one.response) for one in of_one] for of_one in whole]
+        self._account = replace(self._account, read=read_of_pairs(model, pairs, scores))
         return scores
 
     def facts(self) -> tuple[tuple[str, str], ...]:
@@ -81,6 +90,8 @@ class FollowScores:
             scores.append(number(next(found)))
             if model.is_cut(*pair):
                 remarks[place] = CUT
+        shown = [[] if isinstance(one, Undefined) else [one[1], *one[0][-model.turns :]] for one in asked]
+        self._account = replace(self._account, read=read_of_responses(model, shown, scores))
         return scores
 
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from annotations.estimates import Undefined
 from workers.language_models.likelihood import CausalModel, Continuation, Likelihood, causal_model_for
 from workers.metrics.base import Account, Example, Progress, Score
 from workers.metrics.copying import copies
 from workers.metrics.dialogue_text import Before, after_silence, before_utterance
+from workers.metrics.readability import read_of_responses
 from workers.metrics.with_model import account_of
 
 EMPTY_RESPONSE = Undefined("the response is empty")
@@ -46,7 +48,8 @@ class Coherency:
             scores.append(self._score_of(likelihoods))
             if remark := self._remark(example, likelihoods):
                 remarks[place] = remark
-        self._account = account_of(model, remarks)
+        shown = [[one.response.strip(), *(said.text for said in one.context)] for one in examples]
+        self._account = replace(account_of(model, remarks), read=read_of_responses(model, shown, scores))
         return scores
 
     def account(self) -> Account:

@@ -44,7 +44,7 @@ def _tells_noise(model: TrainedModel) -> bool:
 
 METRIC = Metric(
     name="maude_style",
-    version="1",
+    version="2",
     summary="Probability that the response is an answer and not noise, by a model trained on both, MAUDE's way.",
     citation="Sinha et al. (2020), Learning an Unreferenced Metric for Online Dialogue Evaluation, ACL",
     build=_build,

@@ -7,7 +7,7 @@ The human side's pairs are contexts with what people answered there.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,12 @@ from numpy.typing import NDArray
 from annotations.estimates import Undefined
 from workers.encoders.encoder import TextEncoder, encoder_for
 from workers.metrics.base import Account, Example, Progress, Score
+from workers.metrics.readability import (
+    UNREADABLE_PEOPLE,
+    UNREADABLE_RESPONSES,
+    read_of_responses,
+    sum_of,
+)
 
 Points = NDArray[np.float32]
 """Pairs × dimensions."""
@@ -51,13 +57,20 @@ class AgainstPeople:
     def score_system(
         self, examples: Sequence[Example], human: Sequence[Example], progress: Progress | None = None
     ) -> Score:
-        """One score, or ``Undefined`` where a side is empty or too small for the comparison."""
+        """One score, or ``Undefined`` where a side is empty, too small for the comparison, or nothing to the model."""
         encoder = encoder_for(self._model)  # at each call: a kept scorer holds no model, and weights may be replaced
         self._account = _account_of(encoder, frozenset(), 0, {})
         if not examples:
             return NO_RESPONSE
         if not human:
             return NO_HUMAN_SIDE
+        read = read_of_responses(encoder, [pair_of(one)[1:] for one in examples])
+        self._account = replace(self._account, read=read)
+        if sum_of(read).is_unreadable:
+            return UNREADABLE_RESPONSES
+        # One by one: the first that can be read ends it.
+        if all(read_of_responses(encoder, [pair_of(one)[1:]])[0].is_unreadable for one in human):
+            return UNREADABLE_PEOPLE
         both = pair_points(encoder, [*examples, *human], self._layer, _as_share_of(progress, examples, human))
         result = self._compare(both.values[: len(examples)], both.values[len(examples) :])
         details = dict(result.details)
@@ -67,7 +80,7 @@ class AgainstPeople:
                 "responses lie further from people's by that alone, so compare it only with systems that answered "
                 "the same turns"
             )
-        self._account = _account_of(encoder, both.cut, len(examples), details)
+        self._account = replace(_account_of(encoder, both.cut, len(examples), details), read=read)
         return result.score
 
     def prepare(self, examples: Sequence[Example], progress: Progress | None = None) -> None:

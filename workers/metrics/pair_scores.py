@@ -17,7 +17,7 @@ from annotations.estimates import Undefined
 from workers.encoders.feature_store import FeatureStore
 from workers.metrics.against_references import NO_REFERENCE
 from workers.metrics.base import Account, Example, Progress, Read, Score
-from workers.metrics.readability import ReadPair
+from workers.metrics.readability import ANOTHER_ORDER, NEARLY_ONE, ReadPair
 
 Pair = tuple[str, str]
 """(response, reference)"""
@@ -103,6 +103,8 @@ class BestReference:
             for pair in mine:
                 if said := self._remark(values[pair]):
                     remarks[place] = said
+            if isinstance(score, float) and self._is_of_another_order(values, mine, pairs):
+                remarks[place] = "; ".join(filter(None, [remarks.get(place, ""), ANOTHER_ORDER]))
         if progress is not None and examples:
             progress(len(examples))
         self._account = replace(comparison.account(), remarks=remarks, read=read)
@@ -133,6 +135,13 @@ class BestReference:
     def _references_of_turns(self, examples: Sequence[Example]) -> list[str]:
         turns = {(example.dialogue_id, example.turn): example.references for example in examples}
         return [self._prepare(reference) for references in turns.values() for reference in references]
+
+    def _is_of_another_order(self, values: Values, mine: list[int], pairs: list[Pair]) -> bool:
+        """Whether the best value is that of equal texts, and no text is equal. Upper and lower case may be one."""
+        best = max(mine, key=lambda place: float(np.nan_to_num(values[place, self._column], nan=-np.inf)))
+        if not values[best, self._column] >= NEARLY_ONE:
+            return False
+        return all(pairs[place][0] != pairs[place][1] and not _read_pair(values[place]).same_tokens for place in mine)
 
     def _best(
         self, comparison: PairComparison, values: Values, mine: list[int], pairs: list[Pair]

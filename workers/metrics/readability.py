@@ -6,9 +6,9 @@ that hangs on such tokens alone says nothing of the texts.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 from annotations.estimates import Undefined
 from workers.metrics.base import Read, Score
@@ -19,6 +19,10 @@ NEARLY_ONE = 1 - 1e-6
 
 UNREADABLE_RESPONSE = Undefined("the model knows no token of the response")
 UNREADABLE_REFERENCE = Undefined("the model knows no token of the reference")
+UNREADABLE_CONTEXT = Undefined("the model knows no token of the context")
+UNREADABLE_RESPONSES = Undefined("the model knows no token of any response")
+UNREADABLE_PEOPLE = Undefined("the model knows no token of any response on the human side")
+ANOTHER_ORDER = "1 though the texts differ: they hold the same words, whose order or number this metric does not see"
 SAME_TO_THE_MODEL = Undefined("to the model both texts are the same: where they differ it does not know the tokens")
 
 
@@ -42,7 +46,7 @@ class ReadPair:
     def fault(self, texts_are_equal: bool, similarity: float) -> Undefined | None:
         """Why a similarity of at most 1 is no score; None where it is one."""
         for read, reason in ((self.response, UNREADABLE_RESPONSE), (self.reference, UNREADABLE_REFERENCE)):
-            if read.unknown and read.unknown == read.tokens:
+            if read.is_unreadable:
                 return reason
         if texts_are_equal or not self.whole.unknown:
             return None
@@ -70,6 +74,42 @@ def read_of_pairs(
             scores[place] = faults[0] or scores[place]
         read.append(Read(sum(one.whole.tokens for one in found), sum(one.whole.unknown for one in found)))
     return read
+
+
+def read_of_responses(
+    vocabulary: Vocabulary, shown: Sequence[Sequence[str]], scores: list[Any] | None = None
+) -> list[Read]:
+    """Count the tokens of responses that are scored without a reference.
+
+    Args:
+        shown: for each example the response, then the texts it is judged by, such as the context; empty where the
+            model is shown nothing.
+        scores: of the same examples. Where the model knows no token of the response, or none of the other texts, the
+            score is replaced by the reason.
+
+    Returns:
+        For each example what was read of the response.
+    """
+    texts = list(dict.fromkeys(text for of_one in shown for text in of_one))
+    ids = vocabulary.token_ids(texts) if texts else []
+    read = {text: read_of(of_text, vocabulary.unknown_id) for text, of_text in zip(texts, ids, strict=True)}
+    found: list[Read] = []
+    for place, of_one in enumerate(shown):
+        response, *others = [read[text] for text in of_one] or [Read(0)]
+        found.append(response)
+        if scores is None or isinstance(scores[place], Undefined):
+            continue
+        if response.is_unreadable:
+            scores[place] = UNREADABLE_RESPONSE
+        elif sum_of(others).is_unreadable:
+            scores[place] = UNREADABLE_CONTEXT
+    return found
+
+
+def sum_of(read: Iterable[Read]) -> Read:
+    """What was read of several texts together."""
+    every = list(read)
+    return Read(sum(one.tokens for one in every), sum(one.unknown for one in every))
 
 
 def read_of(ids: Sequence[int], unknown: int | None) -> Read:

@@ -10,6 +10,7 @@ from annotations.estimates import Undefined
 from workers.encoders.encoder import encoder_for
 from workers.metrics.base import Account, Example, Progress, Score
 from workers.metrics.checkpoints import number
+from workers.metrics.readability import sum_of
 from workers.metrics.selection_scorers import TurnReadings, probability
 from workers.metrics.sentence_cosines import ReferenceCosine
 
@@ -39,7 +40,8 @@ class BlendedScores:
         alike = self._referenced.score(examples)
         remarks = dict(self._referenced.account().remarks) | dict(self._unreferenced.account().remarks)
         self._tell(encoder.files.revision, remarks)
-        self._account = replace(self._account, read=self._referenced.account().read)
+        read = zip(self._unreferenced.account().read, self._referenced.account().read, strict=True)
+        self._account = replace(self._account, read=[sum_of(of_one) for of_one in read])
         if progress is not None:
             progress(len(examples))
         return [self._blended(*pair) for pair in zip(follows, alike, strict=True)]

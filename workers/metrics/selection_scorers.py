@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from annotations.estimates import Undefined
-from workers.metrics.base import Account, Example, Progress, Score
+from workers.metrics.base import Account, Example, Progress, Read, Score
 from workers.metrics.checkpoints import each_once, number
+from workers.metrics.readability import read_of_responses, sum_of
 from workers.metrics.with_model import account_of
 from workers.training.density_model import Asked, DensityModel, Reading, density_model
 from workers.training.density_score import DialogueForm, dialogue_score, turn_scores
@@ -50,7 +52,8 @@ class Readings:
         return self._account
 
     def read(self, examples: Sequence[Example], progress: Progress | None = None) -> list[Reading | Undefined]:
-        """One each, in order; ``Undefined`` where a pair lacks one half. What was cut is remarked."""
+        """One each, in order; ``Undefined`` where a pair lacks one half, or the model
+        knows no token of one. What was cut is remarked."""
         model, remarks = density_model(self._trained), dict[int, str]()
         self._account = account_of(model, remarks, self.facts(model))
         asked = [asked_of(example) for example in examples]
@@ -61,6 +64,8 @@ class Readings:
             found[place] = reading
             if reading.cut:
                 remarks[place] = f"the context was cut: the model takes {model.max_tokens} tokens"
+        shown = [[] if isinstance(one, Undefined) else [one[1], *one[0][-model.turns :]] for one in asked]
+        self._account = replace(self._account, read=read_of_responses(model, shown, found))
         return found
 
     def facts(self, model: DensityModel) -> tuple[tuple[str, str], ...]:
@@ -92,10 +97,12 @@ class DialogueReadings(Readings):
         found = self.read(turns, told)
         account, scores = self._account, list[Score]()
         remarks: dict[int, str] = {}
+        read: list[Read] = []
         begin = 0
         for place, dialogue in enumerate(dialogues):
             of_dialogue = range(begin, begin + len(dialogue))
             begin += len(dialogue)
+            read.append(sum_of(account.read[turn] for turn in of_dialogue))
             distances = [
                 reading.squared_mahalanobis for turn in of_dialogue if not isinstance(reading := found[turn], Undefined)
             ]
@@ -107,7 +114,7 @@ class DialogueReadings(Readings):
                 remarks[place] = "; ".join(filter(None, [remarks.get(place, ""), said]))
             none = Undefined("no response of the dialogue has a score")
             scores.append(number(dialogue_score(distances, self._form)) if distances else none)
-        self._account = Account(account.model, account.device, account.facts, remarks)
+        self._account = replace(account, remarks=remarks, read=read)
         return scores
 
 

@@ -80,7 +80,9 @@ class TokenMatching:
         values = np.zeros((len(pairs), self.width))
         values[:, CUT] = [responses[one].cut + 2 * references[other].cut for one, other in pairs]
         values[:, CUT + 1 :] = [
-            read_columns(ReadPair.of(responses[one].own_ids, references[other].own_ids, self._encoder.unknown_id))
+            read_columns(
+                ReadPair.of(self._read(responses[one]), self._read(references[other]), self._encoder.unknown_id)
+            )
             for one, other in pairs
         ]
         states_of_responses = {text: encoded.states for text, encoded in responses.items()}
@@ -99,6 +101,9 @@ class TokenMatching:
         if np.isinf(values).any():
             raise ModelError(f"{self._encoder.files.label} gives states whose similarity is no number")
         return values
+
+    def _read(self, text: _Encoded) -> list[int]:
+        return [id_ for id_ in text.own_ids if id_ != self._encoder.blank_id]
 
     def _encoded(self, texts: list[str], remember: bool) -> dict[str, _Encoded]:
         found = self._encoder.token_states(texts, self._layer, remember=remember)

@@ -7,6 +7,7 @@ Nothing that a reader tells apart is merged: no accent, no case, no dotless ı, 
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Mapping
 
 import regex
 
@@ -55,3 +56,48 @@ def fold(text: str) -> str:
     for kept in (_JOINER, _TAGS):
         plain = kept.sub(lambda match: match[1] or "", plain)
     return unicodedata.normalize("NFC", plain)
+
+
+_WIDE = "".join(set(map(chr, _COMPATIBLE)) - {*_SINGLE_QUOTES, *_DOUBLE_QUOTES, *_DASHES, *_SPACES})
+_KINDS: Mapping[str, tuple[str, str, str]] = {
+    "quotes": ("curly quotes", "straight ones", _SINGLE_QUOTES + _DOUBLE_QUOTES),
+    "dashes": ("long dashes", "hyphens", _DASHES),
+    "ellipses": ("ellipsis characters", "three dots", "…"),
+    "spaces": ("special spaces", "plain ones", _SPACES),
+    "invisible": ("invisible characters", "", _INVISIBLE),
+    "widths": ("full-width letters and ligatures", "plain letters", _WIDE),
+}
+"""By kind: its name, what it is read as ("" where it is passed over), and its characters."""
+_CHARACTERS = {
+    kind: frozenset(one for one in characters if fold(one) != one)  # not all code points are letters
+    for kind, (_, _, characters) in _KINDS.items()
+}
+
+
+def foldings(text: str) -> list[str]:
+    """The kinds of what ``fold`` changes in a text: keys of ``_KINDS``, and ``composition``."""
+    if text.isascii():
+        return []
+    held = frozenset(text)
+    kinds = [kind for kind, characters in _CHARACTERS.items() if held & characters]
+    if "invisible" not in kinds and any(
+        match[1] is None for pattern in (_JOINER, _TAGS) for match in pattern.finditer(text)
+    ):
+        kinds.append("invisible")
+    return kinds if unicodedata.is_normalized("NFC", text) else [*kinds, "composition"]
+
+
+def folding_report(counts: Mapping[str, int]) -> list[str]:
+    """Say in a sentence for each kind how metrics read it; ``counts``: responses by kind."""
+    found = []
+    for kind, (what, becomes, _) in _KINDS.items():
+        if count := counts.get(kind):
+            read = f"are read as {becomes} by the metrics" if becomes else "are passed over by the metrics"
+            found.append(f"{what.capitalize()} in {_responses(count)} {read}.")
+    if count := counts.get("composition"):
+        found.append(f"Letters with combining marks in {_responses(count)} are read as composed ones.")
+    return found
+
+
+def _responses(count: int) -> str:
+    return "1 response" if count == 1 else f"{count:,} responses"

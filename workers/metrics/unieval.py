@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -22,6 +23,7 @@ from workers.metrics.checkpoints import (
     number,
     why_no_checkpoint,
 )
+from workers.metrics.readability import read_of_responses
 from workers.metrics.unieval_questions import ASPECTS, OVERALL, Questions, QuestionsError, questions_of
 from workers.metrics.with_model import account_of
 
@@ -58,6 +60,8 @@ class UniEval:
                 if any(answer.cut for answer in answers):
                     remarks[place] = f"a question was cut at {model.max_tokens} tokens"
                 scores.append(number(math.fsum(answer.yes for answer in answers) / len(answers)))
+        shown = [[example.response.strip()] for example in examples]
+        self._account = replace(self._account, read=read_of_responses(model, shown, scores))
         return scores
 
     def account(self) -> Account:
@@ -91,7 +95,7 @@ def _missing(options: Mapping[str, OptionValue]) -> str:
 
 METRIC = Metric(
     name="unieval",
-    version="1",
+    version="2",
     summary="How sure a model is, asked yes or no, that the response is natural, coherent, engaging, grounded, clear.",
     citation="Zhong et al. (2022), Towards a Unified Multi-Dimensional Evaluator for Text Generation, EMNLP",
     build=_build,

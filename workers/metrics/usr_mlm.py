@@ -9,6 +9,7 @@ and takes the mean over both; a variant that masks the response alone is comment
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -21,6 +22,7 @@ from workers.metrics.checkpoints import (
     number,
     why_no_checkpoint,
 )
+from workers.metrics.readability import read_of_responses
 from workers.metrics.with_model import account_of
 
 if TYPE_CHECKING:
@@ -48,6 +50,8 @@ class UsrMlm:
             if found.cut:
                 remarks[place] = f"{found.cut} was cut: the model takes {model.max_tokens} tokens"
             scores.append(number(found.log_probability / found.tokens) if found.tokens else EMPTY)
+        shown = [[one.text, one.before] for one in asked]
+        self._account = replace(self._account, read=read_of_responses(model, shown, scores))
         return scores
 
     def account(self) -> Account:
@@ -81,7 +85,7 @@ def _missing(options: Mapping[str, OptionValue]) -> str:
 
 METRIC = Metric(
     name="usr_mlm",
-    version="1",
+    version="2",
     summary="Mean log-probability of the response's tokens, each masked in turn, by a masked language model.",
     citation=(
         "Mehri and Eskenazi (2020), USR: An Unsupervised and Reference Free Evaluation Metric for Dialog Generation, "

@@ -20,7 +20,7 @@ def _build(options: Mapping[str, OptionValue]) -> TurnReadings:
 
 METRIC = Metric(
     name="usr_retrieval",
-    version="1",
+    version="2",
     summary="Probability that the response follows its context, by a trained response-selection model.",
     citation=(
         "Mehri and Eskenazi (2020), USR: An Unsupervised and Reference Free Evaluation Metric for Dialog Generation, "

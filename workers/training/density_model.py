@@ -58,6 +58,15 @@ class DensityModel:
     def max_tokens(self) -> int:
         return self.selection.model.shape.max_tokens
 
+    @property
+    def unknown_id(self) -> int | None:
+        """The token that stands for whatever the vocabulary does not hold."""
+        return self.selection.inputs.tokens.unknown_id
+
+    def token_ids(self, texts: Sequence[str]) -> list[list[int]]:
+        """Per text its word pieces' ids, without special tokens and spaces."""
+        return self.selection.inputs.tokens.read_ids(texts)
+
     def read(self, asked: Sequence[Asked], progress: Callable[[int], None] | None = None) -> list[Reading]:
         """One each, in order. ``progress`` counts those that are new to the model."""
         shown = [(context[-self.turns :], response) for context, response in asked]

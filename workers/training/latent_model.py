@@ -34,6 +34,15 @@ class LatentModelAtHand:
     def dtype_name(self) -> str:
         return str(next(self.space.model.parameters()).dtype).removeprefix("torch.")
 
+    @property
+    def unknown_id(self) -> int | None:
+        """The token that stands for whatever the vocabulary does not hold."""
+        return self.space.inputs.tokens.unknown_id
+
+    def token_ids(self, texts: Sequence[str]) -> list[list[int]]:
+        """Per text its word pieces' ids, without special tokens and spaces."""
+        return self.space.inputs.tokens.read_ids(texts)
+
     def scores(
         self, judged: Sequence[Judged], settings: LatentScoring, progress: Callable[[int], None] | None = None
     ) -> list[CmnScore]:

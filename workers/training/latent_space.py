@@ -41,29 +41,29 @@ class LatentInputs:
     """
 
     def __init__(self, tokens: Tokens, max_tokens: int) -> None:
-        self._tokens, self._max_tokens = tokens, max_tokens
+        self.tokens, self._max_tokens = tokens, max_tokens
         self._separator = tokens.framed([[]], cut=False).ids[-1]
         self._known: dict[str, list[int]] = {}
 
     def learn(self, texts: Sequence[str]) -> None:
         """Tokenises these in one call."""
         new = [text for text in dict.fromkeys(texts) if text not in self._known]
-        self._known.update(zip(new, self._tokens.ids(new), strict=True))
+        self._known.update(zip(new, self.tokens.ids(new), strict=True))
 
     def pair(self, context: Context, response: str) -> Input:
         """What the posterior's encoder reads."""
         before, after = self._joined(context), self._ids(response)
-        room = self._max_tokens - self._tokens.special_tokens(texts=2)
+        room = self._max_tokens - self.tokens.special_tokens(texts=2)
         kept = after[:room]
         free = room - len(kept)
         cut = len(before) + len(after) > room
-        return self._tokens.framed([before[max(0, len(before) - free) :], kept], cut)
+        return self.tokens.framed([before[max(0, len(before) - free) :], kept], cut)
 
     def context(self, context: Context) -> Input:
         """What the prior's encoder reads."""
         before = self._joined(context)
-        room = self._max_tokens - self._tokens.special_tokens(texts=1)
-        return self._tokens.framed([before[max(0, len(before) - room) :]], len(before) > room)
+        room = self._max_tokens - self.tokens.special_tokens(texts=1)
+        return self.tokens.framed([before[max(0, len(before) - room) :]], len(before) > room)
 
     def response(self, response: str) -> Input:
         """What the decoder writes: the word pieces and the end token."""

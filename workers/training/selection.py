@@ -63,14 +63,14 @@ class SelectionInputs:
     """Contexts and responses to token ids. Each distinct text is tokenised once and remembered."""
 
     def __init__(self, tokens: Tokens, turn_id: int, max_tokens: int) -> None:
-        self._tokens, self._turn_id = tokens, turn_id
+        self.tokens, self._turn_id = tokens, turn_id
         self._room = max_tokens - tokens.special_tokens(texts=2)
         self._known: dict[str, list[int]] = {}
 
     def learn(self, texts: Sequence[str]) -> None:
         """Tokenises these in one call."""
         new = [text for text in dict.fromkeys(texts) if text not in self._known]
-        self._known.update(zip(new, self._tokens.ids(new), strict=True))
+        self._known.update(zip(new, self.tokens.ids(new), strict=True))
 
     def input(self, context: Sequence[str], response: str) -> Input:
         """What is too long loses the context's beginning; a response that is alone too long loses its end."""
@@ -81,7 +81,7 @@ class SelectionInputs:
         kept = self._known[response][: self._room]
         free = self._room - len(kept)
         cut = len(before) > free or len(kept) < len(self._known[response])
-        return self._tokens.framed([before[max(0, len(before) - free) :], kept], cut)
+        return self.tokens.framed([before[max(0, len(before) - free) :], kept], cut)
 
 
 class SelectionModel(nn.Module):

@@ -10,7 +10,7 @@ from django.core.validators import validate_slug
 from annotations import actions
 from annotations.console import ConsoleCommand
 from annotations.importers.base import ImportFailed
-from annotations.importers.registry import importers, likely_format
+from annotations.importers.registry import importers, likely_format, what_to_do
 from annotations.languages import language_fault
 from annotations.queries import language_text
 
@@ -61,6 +61,8 @@ class Command(ConsoleCommand):
             count = _number(len(failure.problems), "problem") + (" or more" if failure.stopped else "")
             likely = likely_format(options["path"])
             looks = f"; the file looks like {likely}" if likely not in ("", options["format"]) else ""
+            if hint := what_to_do(options["path"]):
+                looks = f"; {hint}"
             raise CommandError(f"nothing was stored: {count}{looks}") from None
         except OSError as error:
             raise CommandError(f"{options['path']} cannot be read: {error.strerror}") from None

@@ -6,6 +6,7 @@ How a worker owns a submission for a while: ``workers.claims``. Who was cancelle
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 
@@ -27,6 +28,7 @@ from leaderboard.challenges.models import OWNED, LogLine, Submission
 from leaderboard.models import SubmittedMetric
 from workers import claims, runs
 from workers.claims import NO_OWNER, WAITS_ANEW, Claim
+from workers.metrics.unicode_folding import folding_report, foldings
 
 __all__ = [
     "CannotDo",
@@ -105,10 +107,10 @@ def refuse(claim: Claim, problems: Iterable[Problem], more: bool = False) -> boo
         )
 
 
-def accept(claim: Claim, responses: Iterable[tuple[int, str]], folded: int = 0) -> bool:
+def accept(claim: Claim, responses: Iterable[tuple[int, str]]) -> bool:
     """The responses (primary key of the turn, text) become a system of the round's corpus version, withheld from its
-    pages, and every metric of the round is asked for. ``folded``: how many of them metrics read with other characters
-    than they hold, for the team to know. All of it in one transaction: a worker that dies leaves nothing.
+    pages, and every metric of the round is asked for. The team reads which characters of them metrics read as
+    others. All of it in one transaction: a worker that dies leaves nothing.
 
     False, and nothing stored, when the submission is no longer ours. Raises ``UnknownMetric`` where the round names a
     metric that is not known here.
@@ -119,19 +121,22 @@ def accept(claim: Claim, responses: Iterable[tuple[int, str]], folded: int = 0) 
         submission = Submission.objects.select_related("round", "team").get(pk=claim.row_id)
         configurations = configurations_of(submission)
         system = _system_of(submission)
-        count = _store_responses(system, responses)
+        folded: Counter[str] = Counter()
+        count = _store_responses(system, _counting_foldings(responses, folded))
         _owned(claim).update(state=State.SCORING, scoring_at=timezone.now(), system=system, error="", **NO_OWNER)
         keep_members_from_rating(submission.team_id)
         log(claim.row_id, f"Accepted: {count:,} responses. The metrics of the round are being computed.")
-        if folded:
-            log(
-                claim.row_id,
-                f"Typography: {folded:,} responses hold curly quotes, long dashes, special spaces, invisible or "
-                "decomposed characters. Metrics read them as plain ones, unless they are set to unicode=none.",
-            )
+        for sentence in folding_report(folded):
+            log(claim.row_id, sentence)
         runs.request(configurations, [system])
     settle(claim.row_id)  # a round without metrics has nothing to wait for
     return True
+
+
+def _counting_foldings(responses: Iterable[tuple[int, str]], counts: Counter[str]) -> Iterator[tuple[int, str]]:
+    for turn, text in responses:
+        counts.update(foldings(text))
+        yield turn, text
 
 
 def _system_of(submission: Submission) -> System:

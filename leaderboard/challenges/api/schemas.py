@@ -174,6 +174,7 @@ class BoardMetric(Schema):
     signature: str = Field(description="How its numbers were made.")
     higher_is_better: bool = Field(description="The direction.")
     range: tuple[float | None, float | None] = Field(description="Least and greatest score.")
+    warning: str = Field("", description='Why its scores say little of these texts, such as unknown tokens; else "".')
 
 
 class BoardScore(Figure):
@@ -218,6 +219,7 @@ class Board(Schema):
     is_unveiled: bool = Field(description="Whether everybody sees it now.")
     veiled: bool = Field(description="True where you may not see this part yet: then it has no entries.")
     reason: str = Field(description='Why the board counts nothing; else "".')
+    no_ranking: str = Field("", description='Why no entry has a rank though some compete; else "".')
     ranking_metric: str | None = Field(description="What decides the rank; null where you may not know it yet.")
     entry: Literal["best", "latest"] = Field(description="Which submission stands for a team.")
     public_share: float = Field(description="Share of the dialogues that the public board counts.")

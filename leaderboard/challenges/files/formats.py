@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Literal
 
+from annotations.importers.csv_source import UTF16_MARKS
 from annotations.importers.json_source import open_file
 from annotations.importers.problems import Problems
 
@@ -14,12 +15,14 @@ _LOOK = 64 * 1024
 
 
 def format_of(path: Path, problems: Problems) -> Format:
-    """``json`` for a list, ``jsonl`` for objects, else ``csv``.
+    """``json`` for a list, ``jsonl`` for objects, else ``csv``, which may be UTF-16, as Excel's "Unicode text" is.
 
     Raises ImportFailed where the file is missing, empty, white space, of another kind or not UTF-8 at its start.
     """
-    with open_file(path, problems) as file:
+    with open_file(path, problems, utf16=True) as file:
         start = file.read(_LOOK)
+    if start[:2] in UTF16_MARKS:
+        return "csv"
     first = start.lstrip()[:1]
     if not first:
         problems.stop("", "", "holds nothing but white space")

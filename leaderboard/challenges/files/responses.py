@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from annotations.importers.csv_source import csv_rows
 from annotations.importers.fields import kind_of
 from annotations.importers.json_source import array_elements, json_lines
 from annotations.importers.problems import ImportFailed, Problem, Problems, Where
 from annotations.importers.texts import MAX_RESPONSE, text_fault
 from annotations.tables.csv_text import without_guard
-from leaderboard.challenges.files.csv_source import csv_rows
 from leaderboard.challenges.files.formats import Format, format_of
 from leaderboard.challenges.files.layout import Layout, Shape, key_of
 from leaderboard.challenges.files.words import shown, shown_field, some
-from workers.metrics.unicode_folding import fold
+from workers.metrics.unicode_folding import foldings
 
 COLUMNS = ("dialog_id", "turn", "response")
 PROGRESS_EVERY = 5_000
@@ -40,9 +41,9 @@ class Counts:
     dialogues: int = 0
     responses: int = 0
     empty: int = 0
-    folded: int = 0
-    """Responses with curly quotes, unusual spaces, invisible characters and the like, which metrics read as plain
-    ones (``workers.metrics.unicode_folding``)."""
+    foldings: Mapping[str, int] = field(default_factory=dict)
+    """By kind: responses with curly quotes, unusual spaces, invisible characters and the like, which
+    metrics read as plain ones (``workers.metrics.unicode_folding``)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,11 +109,12 @@ class _Reading:
         self._filled = bytearray(layout.places)
         self._responses = 0
         self._empty = 0
-        self._folded = 0
+        self._foldings: Counter[str] = Counter()
 
     @property
     def counts(self) -> Counts:
-        return Counts(self._format, sum(self._named), self._responses, self._empty, self._folded)
+        dialogues = sum(self._named)
+        return Counts(self._format, dialogues, self._responses, self._empty, self._foldings)
 
     def answers(self, path: Path) -> Iterator[Answer]:
         """Every sound response; the others are noted. Raises ImportFailed where nothing more can be read."""
@@ -246,8 +248,7 @@ class _Reading:
             return False
         if not text.strip():
             self._empty += 1
-        if not text.isascii() and fold(text) != text:
-            self._folded += 1
+        self._foldings.update(foldings(text))
         return True
 
     def _complain_of_keys(self, line: int, value: dict[str, Any]) -> None:

@@ -13,11 +13,11 @@ from pathlib import Path
 from typing import Any, Literal
 
 from annotations.importers.checks import LARGEST_SCORE
+from annotations.importers.csv_source import csv_rows, decimal_number, delimiter_of
 from annotations.importers.fields import kind_of
 from annotations.importers.json_source import json_lines
 from annotations.importers.problems import ImportFailed, Problem, Problems, Where
 from annotations.tables.csv_text import without_guard
-from leaderboard.challenges.files.csv_source import csv_rows, delimiter_of
 from leaderboard.challenges.files.formats import Format, format_of
 from leaderboard.challenges.files.layout import Layout
 from leaderboard.challenges.files.responses import PROGRESS_EVERY, Progress
@@ -29,7 +29,6 @@ COLUMNS_OF_LEVEL: Mapping[MetricLevel, tuple[str, ...]] = {
     "dialogue": ("dialog_id", "system", "score"),
     "system": ("system", "score"),
 }
-_DECIMAL = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,4})?")
 _WHOLE = re.compile(r"0|[1-9][0-9]{0,9}")
 
 
@@ -112,7 +111,7 @@ class _Reading:
         self._keys = frozenset(self._columns)
         self._places = {"turn": layout.places, "dialogue": layout.dialogues, "system": 1}[level]
         self._format: Format | None = None
-        self._has_decimal_commas = False
+        self._delimiter = ","
         self._filled: dict[str, bytearray] = {}
         self._given: dict[str, int] = {}
 
@@ -127,7 +126,7 @@ class _Reading:
         if self._format == "json":
             self._problems.stop("$", "", "is a list; give JSON lines, one object a line without [ ], or CSV")
         if self._format == "csv":
-            self._has_decimal_commas = delimiter_of(path, self._columns, self._problems) == ";"
+            self._delimiter = delimiter_of(path, self._columns, self._problems)
         lines = self._of_json(path) if self._format == "jsonl" else self._of_csv(path)
         for number, fields in lines:
             row = self._row(number, fields)
@@ -233,10 +232,9 @@ class _Reading:
 
     def _number(self, line: Where, value: Any) -> float | None:
         if self._format == "csv":
-            if self._has_decimal_commas:
-                value = str(value).replace(",", ".", 1)
-            if isinstance(value, str) and len(value) <= 400 and _DECIMAL.fullmatch(value):
-                return float(value)
+            number = decimal_number(str(value), self._delimiter)
+            if number is not None:
+                return number
             self._problems.add(line, "score", f"must be a finite number with a decimal point, not {shown(str(value))}")
             return None
         if isinstance(value, bool) or not isinstance(value, int | float):

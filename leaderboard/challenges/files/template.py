@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from annotations.tables.csv_text import csv_line
+from annotations.tables.csv_text import csv_heading, csv_line
 from leaderboard.challenges.files.formats import Format
 from leaderboard.challenges.files.layout import Layout, key_of
 from leaderboard.challenges.files.responses import COLUMNS
@@ -19,7 +19,7 @@ def response_template(layout: Layout, format: Format) -> Iterator[str]:
         entries = ({"dialog_id": name, **{key_of(turn): None for turn in turns}} for name, turns in layout)
         return json_list(entries)
     rows = ((name, turn, None) for name, turns in layout for turn in turns)
-    return _rows(COLUMNS, rows, format)
+    return _rows(COLUMNS, rows, format, all(name.isascii() for name, _ in layout))
 
 
 def score_template(level: MetricLevel, layout: Layout, systems: Sequence[str], format: Format) -> Iterator[str]:
@@ -33,7 +33,8 @@ def score_template(level: MetricLevel, layout: Layout, systems: Sequence[str], f
         rows = ((name, system, None) for system in systems for name, _ in layout)
     else:
         rows = ((system, None) for system in systems)
-    return _rows(columns, rows, format)
+    names = (*systems, *(name for name, _ in layout))
+    return _rows(columns, rows, format, all(map(str.isascii, names)))
 
 
 def json_list(entries: Iterable[Any]) -> Iterator[str]:
@@ -45,9 +46,10 @@ def json_list(entries: Iterable[Any]) -> Iterator[str]:
     yield "\n]\n" if joint == ",\n" else "[]\n"
 
 
-def _rows(columns: Sequence[str], rows: Iterable[tuple[Any, ...]], format: Format) -> Iterator[str]:
+def _rows(columns: Sequence[str], rows: Iterable[tuple[Any, ...]], format: Format, is_ascii: bool) -> Iterator[str]:
+    """A table of ASCII alone opens rightly anywhere; programs that fill it in need not know of the mark."""
     if format == "csv":
-        yield csv_line(columns)
+        yield csv_line(columns) if is_ascii else csv_heading(columns)
         yield from map(csv_line, rows)
     else:
         for row in rows:

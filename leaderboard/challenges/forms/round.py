@@ -252,16 +252,20 @@ class RoundForm(forms.Form):
 
     @property
     def warnings(self) -> list[str]:
-        """What to know before this is stored: of the ranking metric, then of the references."""
-        return [*self._warnings_of_the_ranking_metric(), *self._warnings_of_references()]
+        """What to know before this is stored: of the ranking metric, of the others, then of the references."""
+        return [*self._warnings_of_metrics(), *self._warnings_of_references()]
 
-    def _warnings_of_the_ranking_metric(self) -> list[str]:
+    def _warnings_of_metrics(self) -> list[str]:
+        """Which of the chosen metrics cannot read the corpus, the one that ranks first."""
         ranks = str((self.data if self.is_bound else self.initial).get("ranking_metric", ""))
-        metric = still_there(ranks)
-        if metric is None or self.version_now is None:
-            return []
-        why = why_hard_to_read(metric, self.version_now)
-        return [_("%(metric)s, which ranks: %(why)s.") % {"metric": ranks, "why": why}] if why else []
+        found = []
+        for text in dict.fromkeys([ranks, *sorted(self._ticked("metrics") | self._ticked("private_metrics"))]):
+            metric = still_there(text)
+            why = why_hard_to_read(metric, self.version_now) if metric and self.version_now else ""
+            if why:
+                words = _("%(metric)s, which ranks: %(why)s.") if text == ranks else _("%(metric)s: %(why)s.")
+                found.append(words % {"metric": text, "why": why})
+        return found
 
     def _warnings_of_references(self) -> list[str]:
         """What hiding or showing the references would mean where the corpus is known elsewhere."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -21,6 +21,7 @@ from leaderboard.queries.compared import MetricScores
 from leaderboard.queries.finished_runs import metric_scores
 from leaderboard.queries.standing import MEANS_CI
 from leaderboard.statistics.placed_scores import FloatArray
+from workers.language_fit import reading_warnings
 from workers.metrics.configuration import Configuration, still_there
 from workers.models import MetricRun
 
@@ -65,7 +66,8 @@ def board_answer(round: Round, part_name: PartName) -> dict[str, Any]:
     entries = _entries(round, part_name, order, split)
     board = _board_scores(texts, entries, order, hides_reasons=hides_references(round))
     scores = scores_of(board, part)
-    places = _places(round, texts, entries, board, scores, part)
+    places, no_ranking = _places(round, texts, entries, board, scores, part)
+    warnings = reading_warnings(round.version, texts, [entry.system for entry in entries])
     ranking = texts.index(round.ranking_metric) if round.ranking_metric in texts else None
     return {
         "corpus": round.version.corpus.slug,
@@ -74,13 +76,14 @@ def board_answer(round: Round, part_name: PartName) -> dict[str, Any]:
         "turns": int(part.counted[order.dialogue].sum()),
         "dialogues_in_corpus": len(order.dialogue_ids),
         "reason": part.reason,
+        "no_ranking": no_ranking,
         "split": {
             "seed": round.split_seed,
             "public_dialogues": int(split.public.counted.sum()),
             "private_dialogues": int(split.private.counted.sum()),
         },
         "ci": MEANS_CI,
-        "metrics": [_metric_document(round, text, part_name, part) for text in texts],
+        "metrics": [_metric_document(round, text, part_name, part, warnings) for text in texts],
         "entries": [
             _entry_document(entries[number], places[number], [row[number] for row in scores])
             for number in _in_order(entries, ranking, board, scores)
@@ -95,10 +98,11 @@ def scores_of_system(round: Round, system: System, part_name: PartName) -> dict[
     part = _split(round, order).part(part_name)
     texts = _texts_of(round, part_name)
     board = _board_scores(texts, [Entry(system)], order, hides_reasons=hides_references(round))
+    warnings = reading_warnings(round.version, texts, [system])
     return {
         "dialogues": int(part.counted.sum()),
         "reason": part.reason,
-        "metrics": [_metric_document(round, text, part_name, part) for text in texts],
+        "metrics": [_metric_document(round, text, part_name, part, warnings) for text in texts],
         "scores": [row[0].as_json() for row in scores_of(board, part)],
     }
 
@@ -281,13 +285,31 @@ def _places(
     board: BoardScores,
     scores: Sequence[Sequence[Score]],
     part: Part,
-) -> list[Place]:
+) -> tuple[list[Place], str]:
+    """The entries' places, and why nobody has one; "" where somebody has, or nobody competes."""
     unranked = {number: why for number, entry in enumerate(entries) if (why := entry.why_unranked)}
     if round.ranking_metric not in texts:
         hidden = f"{round.ranking_metric}, which ranks, is not shown on this board"
-        return [Place(reason=unranked.get(number, hidden)) for number in range(len(entries))]
+        return [Place(reason=unranked.get(number, hidden)) for number in range(len(entries))], ""
     ranking = texts.index(round.ranking_metric)
-    return places_of(board, ranking, scores[ranking], unranked, part)
+    means = [score.mean for number, score in enumerate(scores[ranking]) if number not in unranked]
+    if means and not any(mean.is_defined for mean in means):
+        no_ranking = f"{round.ranking_metric} gives no entry a score: {means[0].reason}"
+    elif no_ranking := _all_lowest(round.ranking_metric, [mean.value for mean in means]):
+        return [Place(reason=unranked.get(number, no_ranking)) for number in range(len(entries))], no_ranking
+    return places_of(board, ranking, scores[ranking], unranked, part), no_ranking
+
+
+def _all_lowest(metric: str, means: Sequence[float | None]) -> str:
+    """Why there is no ranking where each of several entries has the worst score that the metric can
+    give: it found nothing in any, and a rank that all share would look like a tie for the first."""
+    known = still_there(metric)
+    if known is None or len(means) < 2:
+        return ""
+    worst = known.value_range[0 if known.higher_is_better else 1]
+    if worst is None or any(mean is None or mean != worst for mean in means):
+        return ""
+    return f"every entry has {worst:.3f} by {metric}, the worst score there is: it tells none of them apart"
 
 
 def _in_order(
@@ -307,9 +329,16 @@ def _in_order(
 # --- as a document ---------------------------------------------------------------------------------------------
 
 
-def _metric_document(round: Round, text: str, part_name: PartName, part: Part) -> dict[str, Any]:
+def _metric_document(
+    round: Round, text: str, part_name: PartName, part: Part, warnings: Mapping[str, str]
+) -> dict[str, Any]:
     metric = still_there(text)
-    document = {"metric": text, "ranks": text == round.ranking_metric, "private": text not in round.metrics}
+    document = {
+        "metric": text,
+        "ranks": text == round.ranking_metric,
+        "private": text not in round.metrics,
+        "warning": warnings.get(text, ""),
+    }
     if metric is None:
         return {**document, "signature": "", "higher_is_better": True, "range": [None, None]}
     return {

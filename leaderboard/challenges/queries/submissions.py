@@ -207,6 +207,8 @@ class Part:
     dialogues: int
     reason: str
     lines: list[ScoreLine]
+    warnings: list[tuple[str, str]]
+    """Metrics that can read little of the texts, each with the reason."""
 
 
 def parts_of(submission: Submission, viewer: Any) -> list[Part]:
@@ -222,7 +224,8 @@ def parts_of(submission: Submission, viewer: Any) -> list[Part]:
 def _part(submission: Submission, name: Literal["public", "private"]) -> Part:
     found = scores_of_system(submission.round, submission.system, name)
     lines = [_line(metric, score) for metric, score in zip(found["metrics"], found["scores"], strict=True)]
-    return Part(name, found["dialogues"], found["reason"], lines)
+    warnings = [(metric["metric"], metric["warning"]) for metric in found["metrics"] if metric["warning"]]
+    return Part(name, found["dialogues"], found["reason"], lines, warnings)
 
 
 def _line(metric: dict[str, Any], score: dict[str, Any]) -> ScoreLine:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -97,7 +98,7 @@ def _metric_column(number: int, metric: dict[str, Any]) -> Column:
         _key(number, metric),
         metric["metric"],
         "estimate",
-        help=f"{ranks}{direction} {metric['signature']}",
+        help=" ".join([f"{ranks}{direction}", *reading_notes([metric]), metric["signature"]]),
         higher_is_better=metric["higher_is_better"],
         detail=not metric["ranks"],
     )
@@ -172,6 +173,16 @@ def _notes(document: dict[str, Any]) -> tuple[str, ...]:
         ),
         _what_stands_for_a_team(document),
         _("Intervals: 95 %, one dialogue left out at a time, Student's t. Undefined values say why."),
+        *reading_notes(document["metrics"]),
+    )
+
+
+def reading_notes(metrics: Sequence[dict[str, Any]]) -> tuple[str, ...]:
+    """Which metrics can read little of the texts, and why; ``metrics`` as a board's document has them."""
+    return tuple(
+        _("%(metric)s: %(warning)s.") % {"metric": metric["metric"], "warning": metric["warning"]}
+        for metric in metrics
+        if metric.get("warning")
     )
 
 

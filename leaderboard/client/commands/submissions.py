@@ -58,12 +58,6 @@ def add(parsers: Subparsers) -> None:
     add_format(status, "text", "json")
 
 
-FOLDED = (
-    "of the responses hold curly quotes, long dashes, special spaces, invisible or decomposed characters; metrics read "
-    "them as plain ones, unless they are set to unicode=none"
-)
-
-
 def _check(options: argparse.Namespace) -> int:
     from leaderboard.challenges.files.responses import check_responses
 
@@ -79,7 +73,7 @@ def _check(options: argparse.Namespace) -> int:
                 "dialogues": checked.counts.dialogues,
                 "responses": checked.counts.responses,
                 "empty": checked.counts.empty,
-                "folded": checked.counts.folded,
+                "folded": dict(checked.counts.foldings),
                 "problems": [
                     {"where": str(problem.where), "field": problem.field, "message": problem.message}
                     for problem in checked.problems
@@ -96,6 +90,8 @@ def _check(options: argparse.Namespace) -> int:
 
 
 def _show_problems(checked: Checked) -> None:
+    from workers.metrics.unicode_folding import folding_report  # as heavy as the checks themselves
+
     for problem in checked.problems:
         terminal.say(one_line(problem))
     if checked.more:
@@ -104,8 +100,8 @@ def _show_problems(checked: Checked) -> None:
         counts = checked.counts
         empty = f", {counts.empty:,} of them empty" if counts.empty else ""
         terminal.say(f"valid: {counts.responses:,} responses in {counts.dialogues:,} dialogues{empty}")
-        if counts.folded:
-            terminal.say(f"typography: {counts.folded:,} {FOLDED}")
+        for sentence in folding_report(counts.foldings):
+            terminal.say(sentence)
 
 
 def _counted(number: int, noun: str) -> str:

@@ -159,12 +159,14 @@ def _rows(document: dict[str, Any]) -> list[list[str]]:
 
 
 def _to_know(document: dict[str, Any]) -> list[str]:
-    """What is left out of the table's figures, and what the judges in it are worth, each once."""
+    """What is left out of the table's figures, what the judges in it are worth, and which metrics read little of the
+    texts, each once."""
     partial = [f"{row['metric']} at {row['level']} level" for row in document["rows"] if is_partial(row)]
     worth: dict[str, list[str]] = {}
     for row in document["rows"]:
-        if "worth" in row and row["metric"] not in worth.setdefault(row["worth"], []):
-            worth[row["worth"]].append(row["metric"])
+        for words in filter(None, (row.get("worth"), row.get("warning"))):
+            if row["metric"] not in worth.setdefault(words, []):
+                worth[words].append(row["metric"])
     lines = [f"Not all that people rated has a score: {', '.join(partial)}. {LEFT_OUT}"] if partial else []
     return lines + [f"{', '.join(metrics)}: {words}." for words, metrics in worth.items()]
 

@@ -11,7 +11,7 @@ from tests.annotations.exporters.helpers import small_corpus, small_scores, subm
 
 def rows(folder: Path, name: str) -> list[dict[str, str]]:
     exporters()["csv"].export(small_corpus(), folder / "out", [*small_scores(), *submitted_scores()])
-    with (folder / "out" / f"{name}.csv").open(encoding="utf-8", newline="") as file:
+    with (folder / "out" / f"{name}.csv").open(encoding="utf-8-sig", newline="") as file:
         return list(csv.DictReader(file))
 
 
@@ -50,3 +50,11 @@ def test_a_metric_that_was_handed_in_has_a_row_whose_sender_is_no_formula(tmp_pa
 def test_there_is_no_table_of_them_where_none_was_handed_in(tmp_path: Path) -> None:
     exporters()["csv"].export(small_corpus(), tmp_path / "out", small_scores())
     assert sorted(path.stem for path in (tmp_path / "out").iterdir()) == ["dialogues", "ratings", "responses", "scores"]
+
+
+def test_excel_reads_every_table_as_utf_8_by_its_mark(tmp_path: Path) -> None:
+    rows(tmp_path, "scores")
+    files = sorted((tmp_path / "out").glob("*.csv"))
+    assert len(files) == 5
+    for file in files:
+        assert file.read_bytes().startswith(b"\xef\xbb\xbf"), file.name

@@ -230,7 +230,7 @@ def test_what_is_read_is_what_was_written(tmp_path: Path, elements: list[Any], i
     ("start", "says"),
     [
         (b"\x1f\x8b\x08\x00", "is compressed with gzip; give the text file itself"),
-        (b"PK\x03\x04", "is a zip archive (or an office file); give the text file itself"),
+        (b"PK\x03\x04", "is a zip archive (or an office file: save it as CSV UTF-8); give the text file itself"),
     ],
 )
 def test_an_archive_is_named(tmp_path: Path, start: bytes, says: str) -> None:

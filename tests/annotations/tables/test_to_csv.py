@@ -11,7 +11,7 @@ from tests.annotations.tables.example import TABLE
 
 
 def records(table: Table) -> list[dict[str, str]]:
-    return list(csv.DictReader(io.StringIO(table_to_csv(table))))
+    return list(csv.DictReader(io.StringIO(table_to_csv(table).removeprefix("\ufeff"))))
 
 
 def test_intervals_p_and_reasons_have_columns_of_their_own() -> None:
@@ -49,3 +49,10 @@ def test_a_download_is_found_by_the_name_of_its_table() -> None:
 @pytest.mark.parametrize("wish", ["", "metrics", "metrics.exe", "other.csv", "../metrics.csv"])
 def test_anything_else_is_no_download(wish: str) -> None:
     assert download([TABLE], wish) is None
+
+
+def test_excel_reads_a_file_as_utf_8_by_its_mark() -> None:
+    table = Table("t", "T", (Column("name", "Name"),), (Row("r", {"name": Cell("Café 你好")}),))
+    written = table_to_csv(table).encode()
+    assert written.startswith(b"\xef\xbb\xbf")
+    assert written.decode("utf-8-sig") == '"name"\r\n"Café 你好"\r\n'

@@ -67,7 +67,7 @@ class Person:
         """The text of the file that comes."""
         with self.page.expect_download() as coming:
             press()
-        return Path(coming.value.path()).read_text(encoding="utf-8")
+        return Path(coming.value.path()).read_text(encoding="utf-8-sig")
 
     def logs_in(self) -> None:
         self.follow("Log in", "header")

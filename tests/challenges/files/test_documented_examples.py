@@ -49,7 +49,7 @@ def test_hidden_dialogues(tmp_path: Path) -> None:
         "found dialogue_id, expected dialog_id",
         "is null: the template is not filled in here",
         "begins a quoted cell that never ends",
-        "is a zip archive (or an office file)",
+        "is a zip archive (or an office file: save it as CSV UTF-8)",
     ],
 )
 def test_documented_messages_are_said(message: str) -> None:

@@ -32,6 +32,7 @@ class Encoder:
     device_label = "cpu, 1 thread, float32"
     dtype_name = "float32"
     max_tokens = 512
+    unknown_id = 0
 
     def __init__(self) -> None:
         self.files = type("Files", (), {"label": "stand-in@0123456789ab"})()
@@ -39,6 +40,9 @@ class Encoder:
         self.layers: list[int] = []
         self.value = 1.0
         self.cut: frozenset[int] = frozenset()
+
+    def token_ids(self, texts: Sequence[str]) -> list[list[int]]:
+        return [[1] * len(text.split()) for text in texts]
 
     def pair_states(self, pairs: Sequence[tuple[str, str]], layer: int, progress: Any = None) -> Vectors:
         self.asked += pairs

@@ -12,7 +12,7 @@ from tests.workers.metrics.pairs import score
 from workers.metrics.configuration import parse
 from workers.metrics.normalisation import normalised_words
 from workers.metrics.tokenisation import Tokenisation
-from workers.metrics.unicode_folding import fold
+from workers.metrics.unicode_folding import fold, folding_report, foldings
 
 LEXICAL = ["word_f1", "bleu_4", "rouge_1", "rouge_2", "rouge_l", "chrf", "chrf_pp"]
 GOLD = "I don't think so - it's \"late\", isn't it? Café au lait..."
@@ -97,3 +97,27 @@ def test_turkish_capitals_become_turkish_letters() -> None:
 
 def test_articles_are_dropped_in_english_alone() -> None:
     assert Tokenisation.of(parse("word_f1").options, "hu").analysis("a kutya").tokens == ("a", "kutya")
+
+
+@given(strange)
+def test_what_is_folded_is_said_and_nothing_else(text: str) -> None:
+    assert bool(foldings(text)) == (fold(text) != text)
+
+
+@pytest.mark.parametrize(
+    "kept", ["ılık İ", "👨\u200d👩\u200d👧", "می\u200cخواهم", "🏴\U000e0067\U000e0062\U000e007f", "straße"]
+)
+def test_what_stays_apart_is_not_said_to_be_folded(kept: str) -> None:
+    assert foldings(kept) == []
+
+
+def test_each_kind_of_folding_is_a_sentence_with_its_count() -> None:
+    counts = {"quotes": 212, "dashes": 1, "invisible": 3, "composition": 2}
+    assert folding_report(counts) == [
+        "Curly quotes in 212 responses are read as straight ones by the metrics.",
+        "Long dashes in 1 response are read as hyphens by the metrics.",
+        "Invisible characters in 3 responses are passed over by the metrics.",
+        "Letters with combining marks in 2 responses are read as composed ones.",
+    ]
+    assert foldings("I don’t – “no”…\u00a0ﬁ") == ["quotes", "dashes", "ellipses", "spaces", "widths"]
+    assert foldings("cafe\u0301 a\u200db") == ["invisible", "composition"]

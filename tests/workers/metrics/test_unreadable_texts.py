@@ -8,7 +8,7 @@ from annotations.estimates import Undefined
 from tests.workers.metrics.pairs import example, score
 from workers.metrics.base import Read
 from workers.metrics.configuration import parse
-from workers.metrics.readability import unknown_remark
+from workers.metrics.readability import ANOTHER_ORDER, unknown_remark
 
 ENCODED = ["bertscore_p", "bertscore_r", "bertscore_f1", "simcse", "embedding_average", "vector_extrema"]
 ENCODED += ["greedy_matching"]
@@ -71,3 +71,14 @@ def test_a_text_that_a_tokeniser_cannot_read_has_no_lexical_score(name: str) -> 
         assert isinstance(score(as_published, response, reference), Undefined)
     assert isinstance(score(name, "hello", "?!"), Undefined)
     assert score(name, "?!", "hello") == score(name, "…", "hello") == 0.0
+
+
+@pytest.mark.parametrize("name", ["word_f1", "rouge_1", "embedding_average", "vector_extrema", "greedy_matching"])
+def test_1_for_the_same_words_in_another_order_is_remarked(name: str) -> None:
+    scorer = parse(name).scorer()
+    reference = "I like dogs not cats"
+    scores = scorer.score([example("I like cats not dogs", reference), example("i like dogs, not cats", reference)])
+    assert scores[0] == pytest.approx(1.0)
+    assert scorer.account().remarks.get(0) == ANOTHER_ORDER
+    assert scorer.score([example(reference, reference)]) == [1.0]
+    assert scorer.account().remarks == {}

@@ -34,6 +34,7 @@ class WordEncoder:
     layers = 6
     dimensions = 4
     unknown_id = 0
+    blank_id = None
 
     def __init__(self, max_tokens: int = 100, store: FeatureStore | None = None) -> None:
         self.max_tokens = self.sentence_tokens = max_tokens

@@ -40,7 +40,7 @@ def selection_of(encoder: Path, seed: int = 0, **shape: Any) -> Selection:
 
 
 def ids_of(selection: Selection, *texts: str) -> list[int]:
-    vocabulary = selection.inputs._tokens._rust.get_vocab()
+    vocabulary = selection.inputs.tokens._rust.get_vocab()
     return [vocabulary[word] for text in texts for word in text.split()]
 
 
@@ -48,7 +48,7 @@ def test_turns_stand_before_the_response_with_a_token_between(encoder: Path) -> 
     selection = selection_of(encoder)
     made = selection.inputs.input(["hello well", "like bread"], "yes bread")
     first, second, answer = (ids_of(selection, text) for text in ("hello well", "like bread", "yes bread"))
-    turn = len(selection.inputs._tokens._rust.get_vocab())  # the row after the vocabulary's last
+    turn = len(selection.inputs.tokens._rust.get_vocab())  # the row after the vocabulary's last
     assert made.ids == [CLS, *first, turn, *second, SEP, *answer, SEP]
     assert made.segments == [0] * 7 + [1] * 3
     assert not made.cut
@@ -58,7 +58,7 @@ def test_a_long_context_loses_its_beginning(encoder: Path) -> None:
     """Eight tokens: three special ones, two of the response, three of the context are left."""
     selection = selection_of(encoder, max_tokens=8)
     made = selection.inputs.input(["hello well then", "like bread"], "yes bread")
-    turn = len(selection.inputs._tokens._rust.get_vocab())
+    turn = len(selection.inputs.tokens._rust.get_vocab())
     assert made.ids == [CLS, turn, *ids_of(selection, "like bread"), SEP, *ids_of(selection, "yes bread"), SEP]
     assert made.cut
 
