@@ -14,6 +14,7 @@ import numpy as np
 
 from annotations.correlation import Redraws, cluster_resamples
 from annotations.correlation.jackknife import group_of_cluster
+from leaderboard.statistics.design import Design
 from leaderboard.statistics.placed_scores import FloatArray, IntArray
 
 Unit = Literal["dialogues", "systems", "both"]
@@ -112,28 +113,37 @@ def item_redraws(recipe: Recipe, system: IntArray | None, dialogue: IntArray) ->
         return cluster, None
     if recipe.is_jackknife:
         cluster = group_of_cluster(int(cluster.max()) + 1)[cluster]
+    strata = None
+    if system is not None and not recipe.is_jackknife:
+        of_system = numbered(system)
+        places = int(of_system.max()) + 1, int(dialogue.max()) + 1
+        strata = Design.of([(of_system, dialogue)], *places).strata
     if recipe.unit != "both" or system is None:
-        return cluster, of_clusters(recipe, int(cluster.max()) + 1)
+        return cluster, of_clusters(recipe, int(cluster.max()) + 1, strata if recipe.unit == "dialogues" else None)
     systems, dialogues = int(cluster.max()) + 1, int(dialogue.max()) + 1
     if min(systems, dialogues) < 2:
         return dialogue, Redraws(np.empty((0, dialogues)), is_jackknife=False, reason=TOO_FEW)
-    of_systems, of_dialogues = both_resamples(recipe, systems, dialogues)
+    of_systems, of_dialogues = both_resamples(recipe, systems, dialogues, strata)
     weights = (of_systems[:, :, None] * of_dialogues[:, None, :]).reshape(len(of_systems), -1)
     cell = cluster * dialogues + dialogue
     held, place = np.unique(cell, return_inverse=True)
     return np.asarray(place, dtype=np.int64), Redraws(weights[:, held], is_jackknife=False)
 
 
-def both_resamples(recipe: Recipe, systems: int, dialogues: int) -> tuple[FloatArray, FloatArray]:
-    """(resamples, systems) and (resamples, dialogues), drawn independently of each other."""
+def both_resamples(
+    recipe: Recipe, systems: int, dialogues: int, strata: IntArray | None = None
+) -> tuple[FloatArray, FloatArray]:
+    """(resamples, systems) and (resamples, dialogues), drawn independently of each other; ``strata`` of dialogues."""
     of_systems = cluster_resamples(systems, recipe.resamples, recipe.seed + 1)
-    return of_systems.astype(np.float64), cluster_resamples(dialogues, recipe.resamples, recipe.seed).astype(np.float64)
+    of_dialogues = cluster_resamples(dialogues, recipe.resamples, recipe.seed, strata)
+    return of_systems.astype(np.float64), of_dialogues.astype(np.float64)
 
 
-def of_clusters(recipe: Recipe, clusters: int) -> Redraws:
+def of_clusters(recipe: Recipe, clusters: int, strata: IntArray | None = None) -> Redraws:
+    """``strata``: within which a bootstrap draws; leaving out one at a time needs none."""
     if recipe.is_jackknife:
         return Redraws.jackknife(clusters)
-    return Redraws.bootstrap(clusters, recipe.resamples, recipe.seed)
+    return Redraws.bootstrap(clusters, recipe.resamples, recipe.seed, strata)
 
 
 def numbered(numbers: IntArray) -> IntArray:

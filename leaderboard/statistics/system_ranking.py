@@ -10,6 +10,7 @@ from scipy.special import stdtrit
 from annotations.correlation import cluster_resamples, jackknife_interval, percentile_interval
 from annotations.correlation.alike import ALIKE_BY_CHANCE, alike_by_chance
 from annotations.estimates import Estimate, Undefined
+from leaderboard.statistics.design import Design
 from leaderboard.statistics.placed_scores import FloatArray, PlacedScores, SystemSums, system_sums
 from leaderboard.statistics.redraws import Method
 
@@ -56,7 +57,8 @@ def rank_systems(
     if method == "jackknife":
         estimates = _by_jackknife(sums, level)
     else:
-        weights = cluster_resamples(max(len(dialogues), 1), resamples, seed).astype(np.float64)
+        strata = Design(sums.count > 0).strata
+        weights = cluster_resamples(max(len(dialogues), 1), resamples, seed, strata).astype(np.float64)
         estimates = _by_percentiles(sums, weights, level)
     ranges = _ranges(estimates, sums.dialogue_means(), level)
     places = _places(ranges)
