@@ -26,9 +26,7 @@ class Redraws:
     """Why there can be no interval; "" where there can."""
 
     @classmethod
-    def bootstrap(
-        cls, clusters: int, resamples: int, seed: int, strata: NDArray[np.int64] | None = None
-    ) -> Redraws:
+    def bootstrap(cls, clusters: int, resamples: int, seed: int, strata: NDArray[np.int64] | None = None) -> Redraws:
         """``strata``: as ``cluster_resamples`` has them. A stratum of one cluster is the same in every draw, so that
         nothing tells how it varies."""
         drawn = cluster_resamples(clusters, resamples, seed, strata).astype(np.float64)

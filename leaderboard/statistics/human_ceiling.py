@@ -98,9 +98,7 @@ class _Draws:
     of_ranks: Redraws | None
 
     @classmethod
-    def of(
-        cls, dialogues: int, resamples: int, seed: int, method: Method, strata: IntArray | None = None
-    ) -> _Draws:
+    def of(cls, dialogues: int, resamples: int, seed: int, method: Method, strata: IntArray | None = None) -> _Draws:
         if not resamples:
             return cls(dialogues, None, None)
         bootstrap = Redraws.bootstrap(dialogues, resamples, seed, strata)

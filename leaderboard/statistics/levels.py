@@ -103,7 +103,7 @@ def correlate_systems(
     human_means = human_sums.means()
     means = np.concatenate((np.array([one.means() for one in sums]).reshape(len(sums), systems), fixed_scores))
 
-    there = np.array([human_sums.count, *(one.count for one in sums)]).any(axis=0)
+    there: NDArray[np.bool_] = np.any([human_sums.count, *(one.count for one in sums)], axis=0)
     rated = np.isfinite(human_means)
     compared = np.isfinite(means) & rated
     results: dict[int, MetricCorrelation] = {}
