@@ -64,6 +64,10 @@ class Correlations(Computed):
         description="The choice of systems, for all metrics alike; by default without-gold where a system's responses "
         "are the references, else all."
     )
+    design: str = Field(
+        "crossed",
+        description="crossed: all systems answer the same dialogues; nested: each has its own; partly crossed.",
+    )
     human_ceiling: dict[str, dict[str, Any]] = Field(
         description="By level and coefficient: how far one person agrees with the mean of the others; intervals: `ci`."
     )

@@ -9,7 +9,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from annotations.tables import Cell, Column, Row, Table
-from leaderboard.board_words import board_signature, who_handed_in
+from leaderboard.board_words import board_signature, design_text, who_handed_in
 from leaderboard.estimate_cells import (
     COEFFICIENT_NAMES,
     COEFFICIENTS,
@@ -325,6 +325,8 @@ def _metric_notes(
         "Human ceiling: each rater's scores against the mean of the others', averaged over raters. "
         "Bold: the strongest agreement of the column; it is not said to differ from the next.",
     ]
+    if design := design_text(document):
+        notes.append(f"{design}.")
     if letters is not None:
         notes.append(f"{COEFFICIENT_NAMES[wish.coefficient]} at {wish.level} level: {letters.description}")
         if some_are_tied:

@@ -81,10 +81,11 @@ def meta_evaluation(
         "aspect": aspect,
         "systems": [system.name for system in chosen],
         "systems_chosen": systems_chosen,
+        "design": human.design.kind,
         "resamples": resamples,
         "seed": seed,
         "ci": recipe.signature("system" if "system" in wanted_levels else "turn"),
-        "interval": {level: recipe.words(level, *_rated(human, level)) for level in wanted_levels},
+        "interval": {level: recipe.words(level, *_rated(human, level), human.design.kind) for level in wanted_levels},
         "human_ceiling": ceiling_document(human, wanted_levels, resamples, seed, recipe.method),
         **({"split_half": {level: _bare(of_level) for level, of_level in halves.items()}} if variants else {}),
         "rows": sorted(rows, key=lambda row: (scores.texts.index(row["metric"]), LEVELS.index(row["level"]))),
@@ -120,6 +121,7 @@ def rows_of_level(
             corpus_version=version.label,
             aspect=aspect,
             systems=systems_chosen,
+            design=design_in_signature(human),
             level=level,
             n=correlation.n,
             ci=recipe.signature(level),
@@ -134,6 +136,11 @@ def rows_of_level(
             )
         documents.append(document)
     return documents
+
+
+def design_in_signature(human: HumanSide) -> str | None:
+    """Crossed, the usual design, is not written."""
+    return None if human.design.kind == "crossed" else human.design.kind.replace(" ", "-")
 
 
 def _correlations(

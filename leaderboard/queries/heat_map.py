@@ -57,6 +57,7 @@ def metric_correlations(
         "corpus": version.corpus.slug,
         "corpus_version": version.label,
         "systems_chosen": key,
+        "design": human.design.kind,
         "resamples": resamples,
         "seed": seed,
         "method": METHOD,

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from annotations.tables.numerals import written
+from leaderboard.board_words import design_text
 
 Document = Mapping[str, Any]
 WHAT_A_PAIR_IS = {
@@ -48,7 +49,8 @@ def method_of(
     if tested:
         paragraphs.append(("Differences of metrics", _differences(tested)))
         cited += ["permutation", "phipson", "holm"]
-    paragraphs.append(("Systems", SYSTEMS))
+    design = design_text(correlations)
+    paragraphs.append(("Systems", f"{SYSTEMS} {design}." if design else SYSTEMS))
     if rater_effects is not None:
         paragraphs.append(("Raters", f"{_sentence(rater_effects['method'])} Raters stand under pseudonyms."))
         cited.append("mixed-model")

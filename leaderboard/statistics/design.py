@@ -18,6 +18,18 @@ from numpy.typing import ArrayLike, NDArray
 IntArray = NDArray[np.int64]
 Kind = Literal["crossed", "nested", "partly crossed"]
 
+TEXTS: dict[Kind, str] = {
+    "crossed": "",
+    "nested": (
+        "Nested design: every system has dialogues of its own. Systems are compared unpaired, and dialogues are "
+        "resampled within each system"
+    ),
+    "partly crossed": (
+        "Partly crossed design: systems share some dialogues. Two systems are compared on those that they share where "
+        "these are at least half of the smaller set, else unpaired"
+    ),
+}
+"""For tables, pages and reports; a crossed design, the usual one, needs no words."""
 LEAST_SHARED = 0.5
 """Two systems are compared on the dialogues that they share where these are at least so large a part of those of the
 system that has fewer. Below, pairing would throw most scores away."""
@@ -67,19 +79,3 @@ class Design:
         of_system = connected_components(there @ there.T, directed=False)[1]
         of_dialogue = of_system[self.present.argmax(axis=0)]
         return np.asarray(np.unique(of_dialogue, return_inverse=True)[1], dtype=np.int64)
-
-    def text(self) -> str:
-        """A sentence for pages, tables and reports; "" of a crossed design, which nobody needs to be told."""
-        if self.kind == "crossed":
-            return ""
-        if self.kind == "nested":
-            return (
-                "Nested design: every system has dialogues of its own. Systems are compared unpaired, and dialogues "
-                "are resampled within each system."
-            )
-        used = self.present[:, self.present.any(axis=0)]
-        return (
-            f"Partly crossed design: {int((used.sum(axis=0) > 1).sum()):,} of {used.shape[1]:,} dialogues hold more "
-            "than one system. Two systems are compared on the dialogues that they share where these are at least half "
-            "of the smaller set, else unpaired."
-        )

@@ -14,7 +14,7 @@ import numpy as np
 
 from annotations.correlation import Redraws, cluster_resamples
 from annotations.correlation.jackknife import group_of_cluster
-from leaderboard.statistics.design import Design
+from leaderboard.statistics.design import Design, Kind
 from leaderboard.statistics.placed_scores import FloatArray, IntArray
 
 Unit = Literal["dialogues", "systems", "both"]
@@ -73,9 +73,9 @@ class Recipe:
             return ()
         return ("pearson",) if systems < FEWEST_SYSTEMS else ("pearson", "spearman", "kendall")
 
-    def words(self, level: str, dialogues: int, systems: int) -> str:
+    def words(self, level: str, dialogues: int, systems: int, design: Kind = "crossed") -> str:
         """What the interval speaks of, how it is made, and where it may not hold its 95 %. ``dialogues``, ``systems``:
-        how many people rated."""
+        how many people rated. ``design``: where nested, dialogues are drawn within each system."""
         speaks_of = f"95 % intervals speak of {_SPEAKS_OF[self.unit]}"
         if self.resamples == 0:
             return "no intervals were asked for"
@@ -83,18 +83,21 @@ class Recipe:
             drawn = {"both": "dialogues and systems"}.get(self.unit, self.unit)
             few = min(dialogues, systems) if self.unit == "both" else systems if self.unit == "systems" else dialogues
             warning = f"; with {few} {drawn} they hold less than 95 %" if few < 60 else ""
-            return f"{speaks_of}: percentiles of {self.resamples:,} bootstrap draws of {drawn}{warning}"
+            within = " within each system" if design == "nested" and self.unit == "dialogues" else ""
+            return f"{speaks_of}: percentiles of {self.resamples:,} bootstrap draws of {drawn}{within}{warning}"
         one = self.unit.removesuffix("s")
         left_out = f"one {one} left out at a time, Student's t"
-        how = [left_out] if level != "system" or self.unit != "dialogues" else self._of_systems(systems, left_out)
+        how = [left_out]
+        if level == "system" and self.unit == "dialogues":
+            how = self._of_systems(systems, left_out, " within each system" if design == "nested" else "")
         if self.unit != "systems" and dialogues < FEW_DIALOGUES:
             how.append(f"with {dialogues} dialogues no method is sure to hold 95 %")
         return f"{speaks_of}: " + "; ".join(how)
 
-    def _of_systems(self, systems: int, left_out: str) -> list[str]:
+    def _of_systems(self, systems: int, left_out: str, within: str) -> list[str]:
         limit = "in the limit of many dialogues, since the noise of few pulls the value itself towards 0"
         if systems < FEWEST_SYSTEMS:
-            ranks = f"ρ and τ of {systems} systems: percentiles of bootstrap draws, wider than 95 % needs"
+            ranks = f"ρ and τ of {systems} systems: percentiles of bootstrap draws{within}, wider than 95 % needs"
             return [left_out, limit, ranks]
         how = [f"{self.resamples:,} draws of the systems' plausible true means", limit]
         if systems < FEW_SYSTEMS:

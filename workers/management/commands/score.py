@@ -195,7 +195,8 @@ def _table(done: list[MetricRun]) -> tuple[list[str], list[list[str]]]:
 
 
 def _row(run: MetricRun) -> list[str]:
-    return [run.configuration, run.system.name, run.state, figure(run.system_score, 4), str(len(run.undefined))]
+    undefined = len(run.undefined) - queries.absent_responses(run.undefined)
+    return [run.configuration, run.system.name, run.state, figure(run.system_score, 4), str(undefined)]
 
 
 def _against(configurations: list[Configuration], human: str) -> list[Configuration]:
