@@ -14,7 +14,7 @@ from annotations.models import CorpusVersion
 from annotations.queries import select_systems
 from leaderboard.queries.compared import ComparedMetric, MetricScores
 from leaderboard.queries.defaults import SEED
-from leaderboard.queries.gold import SAYS_NOTHING, compares_gold_with_itself
+from leaderboard.queries.gold import SAYS_NOTHING, compares_gold_with_itself, gold_among
 from leaderboard.queries.human_scores import HumanSide, human_grid, human_side, metric_grid
 from leaderboard.queries.submitted import HandedIn, compared_scores
 from leaderboard.statistics.placed_scores import FloatArray, IntArray
@@ -48,6 +48,7 @@ def system_pair(version: CorpusVersion, aspect: str, first: str, second: str, le
     by_people = compare_systems(people[0, kept], people[1, kept], dialogue)
     measured = _measured(human, scores, level)[:, :, kept]
     has_items = [row for row in range(len(scores.texts)) if np.isfinite(measured[row]).any()]
+    gold = gold_among(version, systems)
     return {
         "corpus": version.corpus.slug,
         "corpus_version": version.label,
@@ -60,7 +61,8 @@ def system_pair(version: CorpusVersion, aspect: str, first: str, second: str, le
         "systems": [{"system": one.name, "kind": one.kind, "position": one.position} for one in systems],
         "human": _document(by_people),
         "metrics": [
-            _metric_document(scores, row, people[:, kept], measured[row], dialogue) for row in range(len(scores.texts))
+            _metric_document(scores, row, people[:, kept], measured[row], dialogue, gold)
+            for row in range(len(scores.texts))
         ],
         "rows": {
             "dialogue": dialogue.tolist(),
@@ -106,11 +108,16 @@ def _measured(human: HumanSide, scores: MetricScores, level: str) -> FloatArray:
 
 
 def _metric_document(
-    scores: MetricScores, row: int, people: FloatArray, measured: FloatArray, dialogue: IntArray
+    scores: MetricScores,
+    row: int,
+    people: FloatArray,
+    measured: FloatArray,
+    dialogue: IntArray,
+    gold: frozenset[int],
 ) -> dict[str, Any]:
     metric = scores.configurations[row]
     found = _document(compare_systems(measured[0], measured[1], dialogue))
-    if any(compares_gold_with_itself(metric, system) for system in scores.systems):
+    if any(compares_gold_with_itself(metric, system, gold) for system in scores.systems):
         found["difference"] = {"value": None, "reason": SAYS_NOTHING}
     elif scores.finest(row) == "system" or not np.isfinite(measured).any(axis=1).all():
         found |= _of_whole_systems(scores.system[row])

@@ -30,7 +30,7 @@ from workers.models import MetricRun
 pytestmark = pytest.mark.django_db
 
 SYSTEMS, DIALOGUES, TURNS = ("alpha", "beta", "gamma"), 8, 3
-WORDS = "I keep red bicycles in the shed behind our old house near some river with many green trees".split()
+WORDS = ("I", "keep", "red", "bicycles", "in", "the", "shed", "behind", "our", "old", "house", "near", "some", "river")
 
 
 def stored(folder: Path, shared: int = 0) -> CorpusVersion:
@@ -49,7 +49,7 @@ def stored(folder: Path, shared: int = 0) -> CorpusVersion:
                 quality = chance.gauss(0.5 * place, 0.7)
                 for turn in range(TURNS):
                     at = {"dialogue_id": name, "turn": turn, "system": system}
-                    length = max(1, min(15, round(7 + 3 * quality + chance.gauss(0, 2))))
+                    length = max(1, min(14, round(7 + 3 * quality + chance.gauss(0, 2))))
                     lines.append({"type": "response", **at, "text": " ".join([*WORDS[:length], f"well {number}"])})
                     for rater in ("ann", "bob"):
                         score = max(1, min(5, round(3 + quality + chance.gauss(0, 0.6))))
