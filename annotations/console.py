@@ -21,6 +21,7 @@ from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
 
 from annotations import orphans, temporary
+from annotations.tables.dash import Dash
 
 MAX_DRAWS = 100_000
 """Draws of dialogues. An interval's ends stand still long before; a slip of the finger would ask for terabytes."""
@@ -86,10 +87,11 @@ class ConsoleCommand(BaseCommand):
         rows: Sequence[Sequence[str]],
         undefined: Iterable[tuple[str, str]] = (),
     ) -> None:
-        """``undefined``: (what, why) of each "–" in the table; each reason is told once, beneath it."""
+        """``undefined``: (what, why) of each "–" in the table that is no ``Dash``; each reason is told once, beneath
+        it."""
         self.stdout.write(text_table(header, rows))
         of_reason: dict[str, list[str]] = {}
-        for what, why in undefined:
+        for what, why in (*undefined, *_dashes(header, rows)):
             of_reason.setdefault(why, []).append(what)
         for why, all_of_them in of_reason.items():
             named = list(dict.fromkeys(all_of_them))
@@ -187,6 +189,14 @@ def one_migrates() -> Iterator[None]:
 def _missing_migrations() -> int:
     executor = MigrationExecutor(connection)
     return len(executor.migration_plan(executor.loader.graph.leaf_nodes()))
+
+
+def _dashes(header: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[tuple[str, str]]:
+    for row in rows:
+        name = next((cell.strip() for cell in row if cell.strip()), "")
+        for column, cell in zip(header, row, strict=True):
+            if isinstance(cell, Dash):
+                yield (f"{name}, {column}" if column and column != header[0] else name), cell.reason
 
 
 def text_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
