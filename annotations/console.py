@@ -148,14 +148,6 @@ def add_ratings_arguments(parser: CommandParser) -> None:
     """Which ratings a statistic is of, and how its intervals are drawn: the same for every command that makes one."""
     parser.add_argument("--corpus", required=True, metavar="S")
     add_choice_arguments(parser)
-
-
-def add_choice_arguments(parser: CommandParser) -> None:
-    """Aspect, systems and intervals, wherever the ratings come from."""
-    parser.add_argument("--aspect", help="default: the corpus's main aspect")
-    chosen = parser.add_mutually_exclusive_group()
-    chosen.add_argument("--systems", type=comma_list, metavar="a,b", help="only these systems")
-    chosen.add_argument("--exclude", type=comma_list, metavar="x,y", help="all but these systems")
     parser.add_argument(
         "--resamples",
         type=whole_number(0, MAX_DRAWS),
@@ -163,6 +155,14 @@ def add_choice_arguments(parser: CommandParser) -> None:
         help=f"bootstrap draws of dialogues, up to {MAX_DRAWS:,}; 0: no intervals",
     )
     parser.add_argument("--seed", type=whole_number(0), default=0)
+
+
+def add_choice_arguments(parser: CommandParser) -> None:
+    """Aspect and systems, wherever the ratings come from."""
+    parser.add_argument("--aspect", help="default: the corpus's main aspect")
+    chosen = parser.add_mutually_exclusive_group()
+    chosen.add_argument("--systems", type=comma_list, metavar="a,b", help="only these systems")
+    chosen.add_argument("--exclude", type=comma_list, metavar="x,y", help="all but these systems")
 
 
 def make_database_ready() -> None:

@@ -118,6 +118,8 @@ def get_correlations(
 
 
 class Agreement(Computed):
+    resamples: int = Field(description="0: without intervals. Nothing is drawn: dialogues are left out one at a time.")
+    seed: int = Field(description="Without meaning: nothing is drawn.")
     level: Literal["turn", "dialogue"] = Field(description="What was rated.")
     items: int = Field(description="How many items were rated.")
     raters: int = Field(description="By how many people.")

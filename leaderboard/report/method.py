@@ -75,11 +75,10 @@ def _ratings(agreement: Mapping[str, Document]) -> str:
         f"{'responses' if level == 'turn' else 'dialogues'}"
         for level, one in agreement.items()
     ]
-    draws = next(iter(agreement.values()))
     return (
         f"{'; '.join(said)}. Agreement is Krippendorff's α with partial overlap of raters, Cohen's κ of pairs of "
-        f"raters aligned by item, Fleiss' κ and the intraclass correlations ICC(2,1) and ICC(2,k); intervals redraw "
-        f"dialogues ({written(draws['resamples'], 0)} draws, seed {draws['seed']})."
+        "raters aligned by item, Fleiss' κ and the intraclass correlations ICC(2,1) and ICC(2,k); intervals leave "
+        "out one dialogue at a time (jackknife, Student's t)."
     )
 
 
