@@ -21,6 +21,7 @@ from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
 
 from annotations import orphans, temporary
+from annotations.tables.dash import Dash
 
 MAX_DRAWS = 100_000
 """Draws of dialogues. An interval's ends stand still long before; a slip of the finger would ask for terabytes."""
@@ -86,10 +87,11 @@ class ConsoleCommand(BaseCommand):
         rows: Sequence[Sequence[str]],
         undefined: Iterable[tuple[str, str]] = (),
     ) -> None:
-        """``undefined``: (what, why) of each "–" in the table; each reason is told once, beneath it."""
+        """``undefined``: (what, why) of each "–" in the table that is no ``Dash``; each reason is told once, beneath
+        it."""
         self.stdout.write(text_table(header, rows))
         of_reason: dict[str, list[str]] = {}
-        for what, why in undefined:
+        for what, why in (*undefined, *_dashes(header, rows)):
             of_reason.setdefault(why, []).append(what)
         for why, all_of_them in of_reason.items():
             named = list(dict.fromkeys(all_of_them))
@@ -146,14 +148,6 @@ def add_ratings_arguments(parser: CommandParser) -> None:
     """Which ratings a statistic is of, and how its intervals are drawn: the same for every command that makes one."""
     parser.add_argument("--corpus", required=True, metavar="S")
     add_choice_arguments(parser)
-
-
-def add_choice_arguments(parser: CommandParser) -> None:
-    """Aspect, systems and intervals, wherever the ratings come from."""
-    parser.add_argument("--aspect", help="default: the corpus's main aspect")
-    chosen = parser.add_mutually_exclusive_group()
-    chosen.add_argument("--systems", type=comma_list, metavar="a,b", help="only these systems")
-    chosen.add_argument("--exclude", type=comma_list, metavar="x,y", help="all but these systems")
     parser.add_argument(
         "--resamples",
         type=whole_number(0, MAX_DRAWS),
@@ -161,6 +155,14 @@ def add_choice_arguments(parser: CommandParser) -> None:
         help=f"bootstrap draws of dialogues, up to {MAX_DRAWS:,}; 0: no intervals",
     )
     parser.add_argument("--seed", type=whole_number(0), default=0)
+
+
+def add_choice_arguments(parser: CommandParser) -> None:
+    """Aspect and systems, wherever the ratings come from."""
+    parser.add_argument("--aspect", help="default: the corpus's main aspect")
+    chosen = parser.add_mutually_exclusive_group()
+    chosen.add_argument("--systems", type=comma_list, metavar="a,b", help="only these systems")
+    chosen.add_argument("--exclude", type=comma_list, metavar="x,y", help="all but these systems")
 
 
 def make_database_ready() -> None:
@@ -187,6 +189,14 @@ def one_migrates() -> Iterator[None]:
 def _missing_migrations() -> int:
     executor = MigrationExecutor(connection)
     return len(executor.migration_plan(executor.loader.graph.leaf_nodes()))
+
+
+def _dashes(header: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[tuple[str, str]]:
+    for row in rows:
+        name = next((cell.strip() for cell in row if cell.strip()), "")
+        for column, cell in zip(header, row, strict=True):
+            if isinstance(cell, Dash):
+                yield (f"{name}, {column}" if column and column != header[0] else name), cell.reason
 
 
 def text_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

@@ -72,6 +72,15 @@ def turn_order(version: CorpusVersion) -> TurnOrder:
     )
 
 
+def answered_turns(systems: Sequence[System], order: TurnOrder) -> NDArray[np.bool_]:
+    """(systems, turns) whether the system has a response at the turn. Where every system has dialogues of its own,
+    most places hold none, and nothing is missing there."""
+    items = _turn_items(tuple(systems), order)
+    found = np.zeros((len(systems), len(order.turn_pks)), dtype=bool)
+    found[items.system, items.turn] = True
+    return found
+
+
 def rated_items(
     version: CorpusVersion, aspect: str, level: Level, systems: Sequence[System] | None = None
 ) -> RatedItems:

@@ -24,6 +24,7 @@ import numpy as np
 
 from annotations.correlation import COEFFICIENTS
 from annotations.estimates import Estimate
+from bench import agreement_coverage
 from leaderboard.statistics.levels import MetricCorrelation, correlate_items, correlate_systems
 from leaderboard.statistics.placed_scores import PlacedScores, dialogue_means
 from leaderboard.statistics.redraws import METHODS, Method
@@ -165,7 +166,11 @@ def main() -> int:
         help="so many systems lie so many points below the others",
     )
     parser.add_argument("--means", action="store_true", help="means of systems only, which takes seconds")
+    parser.add_argument("--agreement", action="store_true", help="of agreement's coefficients, in shapes of its own")
     options = parser.parse_args()
+    if options.agreement:
+        agreement_coverage.printed(options.corpora, min(options.worlds, options.corpora), options.seed)
+        return 0
     for name in SHAPES if options.shape == "all" else [options.shape]:
         dialogues, systems, turns = SHAPES[name]
         dialogues = options.dialogues or dialogues

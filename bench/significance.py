@@ -49,6 +49,10 @@ NULLS: dict[str, tuple[Own, bool]] = {
         Own(system=0.6, dialogue=0.3, cell=0.3, noise=0.7, nested=True),
         False,
     ),
+    "the same systems, own dialogues": (
+        Own(system=0.6, dialogue=0.3, cell=0.3, noise=0.7, nested=True),
+        True,
+    ),
 }
 EQUAL_AT_SYSTEM_LEVEL_ALONE = ("one noisier within systems",)
 SHAPES = {"99 × 15 × 7": Shape(99, 15, 7), "30 × 15 × 3": Shape(30, 15, 3), "12 × 60 × 1": Shape(12, 60, 1)}

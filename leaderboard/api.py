@@ -80,6 +80,10 @@ class Correlations(Computed):
         default_factory=dict,
         description="By level and coefficient: how far one rater agrees with the mean of the others; intervals: `ci`.",
     )
+    design: str = Field(
+        "crossed",
+        description="crossed: all systems answer the same dialogues; nested: each has its own; partly crossed.",
+    )
     human_ceiling: dict[str, dict[str, Any]] = Field(
         description="The old name of `leave_one_out_agreement`, which is no ceiling. It goes with 0.3.0."
     )
@@ -134,6 +138,8 @@ def get_correlations(
 
 
 class Agreement(Computed):
+    resamples: int = Field(description="0: without intervals. Nothing is drawn: dialogues are left out one at a time.")
+    seed: int = Field(description="Without meaning: nothing is drawn.")
     level: Literal["turn", "dialogue"] = Field(description="What was rated.")
     items: int = Field(description="How many items were rated.")
     raters: int = Field(description="By how many people.")

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
+
+from leaderboard.statistics.design import TEXTS
 
 
 def who_handed_in(submitted: dict[str, str]) -> str:
@@ -13,10 +16,17 @@ def who_handed_in(submitted: dict[str, str]) -> str:
     )
 
 
+def design_text(document: Mapping[str, Any]) -> str:
+    """Of a corpus whose systems do not all answer the same dialogues; "" else, and of older stored answers."""
+    return TEXTS[document.get("design", "crossed")]
+
+
 def board_signature(document: dict[str, Any]) -> str:
     """``ci`` names how the document's intervals are made, where it is not the percentile bootstrap."""
     method = document.get("ci", "percentile95-bootstrap-over-dialogues")
     systems = f"|systems:{document['systems_chosen']}" if "systems_chosen" in document else ""
+    design = document.get("design", "crossed").replace(" ", "-")
+    systems += f"|design:{design}" if design != "crossed" else ""
     return (
         f"corpus:{document['corpus']}|corpus_version:{document['corpus_version']}|aspect:{document['aspect']}{systems}"
         f"|ci:{method}|resamples:{document['resamples']}|seed:{document['seed']}"

@@ -307,3 +307,22 @@ def answers_are_changed_by_nobody(monkeypatch: pytest.MonkeyPatch) -> Iterator[N
     kept.forget()
     changed = [answer for answer, text in as_read if json.dumps(answer) != text]
     assert not changed, "a stored answer was changed by its reader"
+
+
+@pytest.fixture(autouse=True)
+def a_dash_has_a_reason(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every table that a command prints, in every test: "–" stands with its reason beneath, or in its cell."""
+    from annotations.console import ConsoleCommand
+    from annotations.tables.dash import Dash
+
+    print_table = ConsoleCommand.print_table
+
+    def checked(self: ConsoleCommand, header: Any, rows: Any, undefined: Any = ()) -> None:
+        reasons = [*undefined]
+        bare = [cell for row in rows for cell in row if "–" in cell.split() and not isinstance(cell, Dash)]
+        assert reasons or all("– (" in cell for cell in bare), f"no reason for {bare} of {header}"
+        assert all(why for _, why in reasons), reasons
+        assert all(cell.reason for row in rows for cell in row if isinstance(cell, Dash))
+        print_table(self, header, rows, reasons)
+
+    monkeypatch.setattr(ConsoleCommand, "print_table", checked)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import NamedTuple
@@ -21,6 +21,16 @@ from workers.metrics.registry import all_metrics
 from workers.models import MetricRun
 
 NO_RESPONSE = "the system gave no response at this turn"
+NO_RESPONSE_IN_DIALOGUE = "the system gave no response in this dialogue"
+
+
+NOTHING_TO_SCORE = frozenset({NO_RESPONSE, NO_RESPONSE_IN_DIALOGUE})
+"""Reasons of undefined scores where none is missing. Where every system has dialogues of its own, these are most."""
+
+
+def absent_responses(undefined: Mapping[str, str]) -> int:
+    """How many of a run's undefined places hold nothing to score."""
+    return sum(reason in NOTHING_TO_SCORE for reason in undefined.values())
 
 
 @lru_cache(maxsize=4)

@@ -125,8 +125,9 @@ def _whole_dialogues(task: Task) -> list[tuple[Example, ...] | Undefined]:
             silent.setdefault(turn.dialogue_id, turn.turn)
         else:
             said[turn.dialogue_id].append(example)
+    nothing = Undefined(queries.NO_RESPONSE_IN_DIALOGUE)
     return [
-        Undefined(f"the system gave no response at turn {silent[name]}")
+        (Undefined(f"the system gave no response at turn {silent[name]}") if examples else nothing)
         if name in silent
         else tuple(examples) or Undefined("the dialogue has no turns")
         for name, examples in said.items()

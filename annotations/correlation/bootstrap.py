@@ -15,14 +15,23 @@ MAX_UNDEFINED_SHARE = 0.10
 """With more undefined replicates than this, dropping them would describe another population than the data's."""
 
 
-def cluster_resamples(clusters: int, resamples: int, seed: int) -> NDArray[np.int64]:
+def cluster_resamples(
+    clusters: int, resamples: int, seed: int, strata: NDArray[np.int64] | None = None
+) -> NDArray[np.int64]:
     """How often each cluster is drawn in each resample: (resamples, clusters), every row sums to ``clusters``.
 
-    One row is ``clusters`` draws with replacement, i.e. one draw of the multinomial with equal chances. The same
-    seed gives the same rows. Raises ValueError where ``clusters`` or ``resamples`` is below 1.
+    One row is ``clusters`` draws with replacement, i.e. one draw of the multinomial with equal chances. ``strata``:
+    (clusters,) numbers from 0; clusters are drawn within each stratum, as many as it has. The same seed gives the
+    same rows. Raises ValueError where ``clusters`` or ``resamples`` is below 1.
     """
     if clusters < 1 or resamples < 1:
         raise ValueError(f"need at least one cluster and one resample, got {clusters} and {resamples}")
+    if strata is not None and strata.max(initial=0) > 0:
+        counts = np.empty((resamples, clusters), dtype=np.int64)
+        for stratum in range(int(strata.max()) + 1):
+            members = np.flatnonzero(strata == stratum)
+            counts[:, members] = cluster_resamples(len(members), resamples, seed + stratum)
+        return counts
     # Drawn and counted: one multinomial draw asks for a binomial per cluster, which takes several times as long.
     drawn = np.random.default_rng(seed).integers(0, clusters, size=(resamples, clusters))
     drawn += clusters * np.arange(resamples)[:, np.newaxis]

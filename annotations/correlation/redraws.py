@@ -12,6 +12,8 @@ from annotations.correlation.jackknife import group_of_cluster, left_out_weights
 from annotations.correlation.scores import FloatArray
 from annotations.estimates import Estimate
 
+IN_ONE_DIALOGUE = "a system has scores in one dialogue only"
+
 
 @dataclass(frozen=True)
 class Redraws:
@@ -24,8 +26,12 @@ class Redraws:
     """Why there can be no interval; "" where there can."""
 
     @classmethod
-    def bootstrap(cls, clusters: int, resamples: int, seed: int) -> Redraws:
-        return cls(cluster_resamples(clusters, resamples, seed).astype(np.float64), is_jackknife=False)
+    def bootstrap(cls, clusters: int, resamples: int, seed: int, strata: NDArray[np.int64] | None = None) -> Redraws:
+        """``strata``: as ``cluster_resamples`` has them. A stratum of one cluster is the same in every draw, so that
+        nothing tells how it varies."""
+        drawn = cluster_resamples(clusters, resamples, seed, strata).astype(np.float64)
+        alone = strata is not None and strata.max(initial=0) > 0 and (np.bincount(strata) == 1).any()
+        return cls(drawn, is_jackknife=False, reason=IN_ONE_DIALOGUE if alone else "")
 
     @classmethod
     def jackknife(cls, clusters: int) -> Redraws:

@@ -14,7 +14,7 @@ from leaderboard.challenges.files.layout import Layout
 from leaderboard.challenges.files.scores import CheckedScores, MetricLevel, check_scores, read_scores
 from leaderboard.challenges.models import Submission
 from leaderboard.challenges.uploads import at_hand
-from leaderboard.challenges.validation import NoLongerOurs, layout_of, reporter
+from leaderboard.challenges.validation import NoLongerOurs, answered_places, layout_of, reporter
 from leaderboard.models import SubmittedMetric
 
 Scores = dict[int, list[float | None]]
@@ -29,11 +29,20 @@ def take_in(submission: Submission, claim: work.Claim) -> None:
 def _take_in(path: Path, submission: Submission, claim: work.Claim) -> None:
     level: MetricLevel = submission.declared["level"]
     layout = layout_of(submission.version_id)
-    systems = {system.name: system.pk for system in select_systems(submission.version)}
+    chosen = select_systems(submission.version)
+    systems = {system.name: system.pk for system in chosen}
     places = {"turn": layout.places, "dialogue": layout.dialogues, "system": 1}[level]
     if not work.keep(claim, 0, places * len(systems)):
         raise NoLongerOurs
-    checked = check_scores(path, level, layout, systems.keys(), file=submission.file_name, progress=reporter(claim))
+    checked = check_scores(
+        path,
+        level,
+        layout,
+        systems.keys(),
+        answered=answered_places(submission.version, chosen, level, layout),
+        file=submission.file_name,
+        progress=reporter(claim),
+    )
     if not checked.is_sound:
         work.refuse(claim, checked.problems, checked.more)
         return

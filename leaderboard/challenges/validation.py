@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import time
 from array import array
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-from annotations.models import Turn
+import numpy as np
+
+from annotations.models import CorpusVersion, System, Turn
+from annotations.rating_queries import answered_turns, turn_order
 from leaderboard.challenges.actions import work
 from leaderboard.challenges.files.layout import Layout
 from leaderboard.challenges.files.responses import check_responses, read_responses
+from leaderboard.challenges.files.scores import Answered, MetricLevel
 from leaderboard.challenges.models import Submission
 from leaderboard.challenges.uploads import at_hand
 
@@ -42,6 +46,22 @@ def _validate(path: Path, submission: Submission, claim: work.Claim) -> None:
 def layout_of(version_id: int) -> Layout:
     turns = Turn.objects.filter(dialogue__version_id=version_id).order_by("dialogue__position", "number")
     return Layout.of(turns.values_list("dialogue__external_id", "number").iterator(TURNS_A_READ))
+
+
+def answered_places(
+    version: CorpusVersion, systems: Sequence[System], level: MetricLevel, layout: Layout
+) -> Answered | None:
+    """Where each system has a response, in the layout's places; None at system level, which has none."""
+    if level == "system":
+        return None
+    order = turn_order(version)
+    answered = answered_turns(systems, order)
+    if level == "dialogue":
+        dialogue = np.array([layout.dialogue_of(order.dialogue_ids[one]) for one in order.dialogue], dtype=np.int64)
+        of_turns, answered = answered, np.zeros((len(systems), layout.dialogues), dtype=bool)
+        system, turn = np.nonzero(of_turns)
+        answered[system, dialogue[turn]] = True
+    return {system.name: row for system, row in zip(systems, answered, strict=True)}
 
 
 def _by_turn(path: Path, layout: Layout, version_id: int) -> Iterator[tuple[int, str]]:

@@ -66,7 +66,9 @@ def ahead_words(found: Comparisons) -> Finding:
 
 def nearness_words(document: Mapping[str, Any]) -> Finding:
     """Whose responses lie nearest to the references and whose farthest, and how much of it all a plane shows."""
-    names = {one["position"]: one["system"] for one in document["systems"] if one["kind"] != "gold"}
+    names = {
+        one["position"]: one["system"] for one in document["systems"] if not one.get("is_gold", one["kind"] == "gold")
+    }
     near: dict[int, list[float]] = {}
     for point in document["points"]:
         if point["cosine"] is not None and point["system"] in names:

@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 
 from annotations.tables import Cell, Column, Row, Table
 from annotations.tables.table import estimate_cell
-from leaderboard.board_words import board_signature, who_handed_in
+from leaderboard.board_words import board_signature, design_text, who_handed_in
 from leaderboard.estimate_cells import (
     COEFFICIENT_NAMES,
     COEFFICIENTS,
@@ -333,6 +333,8 @@ def _metric_notes(
         "is no ceiling: a metric may be less noisy than one person. "
         "Bold: the strongest agreement of the column; it is not said to differ from the next.",
     ]
+    if design := design_text(document):
+        notes.append(f"{design}.")
     if letters is not None:
         notes.append(f"{COEFFICIENT_NAMES[wish.coefficient]} at {wish.level} level: {letters.description}")
         if some_are_tied:

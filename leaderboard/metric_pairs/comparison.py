@@ -11,6 +11,7 @@ from typing import Any
 from annotations.estimates import Estimate
 from annotations.tables import Cell, Column, Row, Table
 from annotations.tables.numerals import written, written_p
+from leaderboard.board_words import design_text
 from leaderboard.estimate_cells import COEFFICIENT_NAMES, COEFFICIENTS, cell_of
 from leaderboard.figures import Figure
 from leaderboard.figures.forest import ForestRow, forest
@@ -180,7 +181,7 @@ def _row(level: str, found: Mapping[str, Any], name: str, symbol: str) -> Row:
     }
     nothing = {"value": None, "reason": numbers["difference"].get("reason") or "not tested"}
     for key in TEST_NAMES:
-        missing = {"value": None, "reason": _why_not(key, level, name)} if numbers["tests"] else nothing
+        missing = {"value": None, "reason": why_not_tested(key, level, name)} if numbers["tests"] else nothing
         cells[key] = cell_of(numbers["tests"].get(key, missing), note=_fewest(found, key))
     advised = numbers["tests"].get(found["advised"])
     if advised is None:
@@ -190,7 +191,7 @@ def _row(level: str, found: Mapping[str, Any], name: str, symbol: str) -> Row:
     return Row(f"{level}-{name}", cells)
 
 
-def _why_not(test: str, level: str, coefficient: str) -> str:
+def why_not_tested(test: str, level: str, coefficient: str) -> str:
     if test == "williams" and level != "system":
         return "its pairs are not independent here"
     if test == "jackknife-both" and level == "system":
@@ -213,6 +214,7 @@ def _notes(document: Mapping[str, Any]) -> tuple[str, ...]:
         "Only what both metrics and people scored is compared, so a coefficient may differ a little from that of the "
         f"leaderboard. Tests are two-sided; those by swaps (PERM) from {document['permutations']} permutations (seed "
         f"{document['seed']}).",
+        *((f"{design}.",) if (design := design_text(document)) else ()),
         *_methods(document),
         "These p are of one pair that was chosen beforehand. Who looks at many pairs and picks the smallest p must "
         "adjust it: the letters on the leaderboard are adjusted (Holm) for all pairs.",

@@ -7,6 +7,7 @@ from typing import Any
 
 from annotations.console import figure_with_interval
 from annotations.tables.csv_text import csv_line
+from annotations.tables.dash import Dash
 from annotations.tables.latex_text import comment, escaped, row_of
 from workers.training.adversarial import KINDS
 
@@ -20,9 +21,13 @@ def header() -> list[str]:
 def text_rows(document: dict[str, Any]) -> list[list[str]]:
     """A line a metric: accuracies side by side; pairs, ties and undefined ones by kind, once where all are alike."""
     return [
-        [metric, *(figure_with_interval(row["accuracy"]) for row in rows), *_counts(rows)]
+        [metric, *(_text_cell(row["accuracy"]) for row in rows), *_counts(rows)]
         for metric, rows in _by_metric(document).items()
     ]
+
+
+def _text_cell(accuracy: dict[str, Any]) -> str:
+    return Dash(accuracy["reason"]) if accuracy["value"] is None else figure_with_interval(accuracy)
 
 
 def to_csv(document: dict[str, Any]) -> str:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from annotations.tables.dash import Dash
 from leaderboard.papers import trained
-from leaderboard.papers.trained import NOTHING, TextTable, short
+from leaderboard.papers.trained import NOT_RECORDED, TextTable, recorded, short
 
 to_csv = trained.to_csv
 text_head = trained.text_head
@@ -29,7 +30,7 @@ def _drawn(document: Mapping[str, Any]) -> Iterator[list[str]]:
         for row in table["rows"]:
             for one in (one for group in row["ours"] for one in group["scored"]):
                 if drawn := one.get("monte_carlo"):
-                    share = f"{drawn['share']:.1%}".replace("%", " %") if drawn["share"] else drawn["reason"]
+                    share = f"{drawn['share']:.1%}".replace("%", " %") if drawn["share"] else Dash(drawn["reason"])
                     figures = [f"{drawn['error']:.3f}", f"{drawn['spread']:.3f}", share]
                     yield [one["configuration"], table["corpus"], *figures]
 
@@ -42,11 +43,14 @@ def _models(document: Mapping[str, Any]) -> TextTable:
         rows.append(
             [
                 model["name"] + ("" if model["state"] == "here" else f" ({model['state']})"),
-                {True: "yes", False: "no"}.get(settings.get("next_sentence", True), NOTHING),
-                NOTHING if model["seed"] is None else str(model["seed"]),
-                str(settings.get("encoder", NOTHING)).partition("@")[0],
-                *(NOTHING if model[name] is None else f"{model[name]:,}" for name in ("dialogues", "pairs", "steps")),
-                *(short(figures[name]) if name in figures else NOTHING for name in _FIGURES),
+                recorded({True: "yes", False: "no"}.get(settings.get("next_sentence", True))),
+                recorded(model["seed"]),
+                recorded(settings.get("encoder")),
+                *(
+                    Dash(NOT_RECORDED) if model[name] is None else f"{model[name]:,}"
+                    for name in ("dialogues", "pairs", "steps")
+                ),
+                *(short(figures[name]) if name in figures else Dash(NOT_RECORDED) for name in _FIGURES),
             ]
         )
     return "Models trained here", header, rows

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from annotations.tables.csv_text import csv_table
+from annotations.tables.dash import Dash
 from annotations.tables.latex_text import comment, escaped, row_of
 from leaderboard.estimate_cells import coverage_words, is_partial, share_in_words
 from leaderboard.papers.estimate_columns import estimate_columns, estimate_values
@@ -98,7 +99,7 @@ def _pairs(cell: dict[str, Any]) -> str:
 
 def _figure(estimate: dict[str, Any], star: str, no_star: str, nothing: str) -> str:
     if estimate["value"] is None:
-        return nothing + no_star
+        return Dash(estimate.get("reason") or "the paper has no figure", nothing + no_star)
     return f"{estimate['value']:.3f}{no_star if _is_significant(estimate) else star}"
 
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from annotations.tables.dash import Dash
 from annotations.tables.latex_text import comment, escaped, row_of
 from leaderboard.papers import trained
-from leaderboard.papers.trained import NOTHING, TextTable
+from leaderboard.papers.trained import NOT_RECORDED, TextTable, recorded
 
 to_csv = trained.to_csv
 text_head = trained.text_head
@@ -40,14 +41,14 @@ def _names(ours: Mapping[str, Any]) -> str:
 
 def _spread(figure: Mapping[str, Any]) -> str:
     if figure["value"] is None:
-        return NOTHING
+        return Dash(figure.get("reason", NOT_RECORDED))
     if figure["seeds"] == 1:
         return percent(figure["value"])
     return f"{percent(figure['value'])} ({percent(figure['lowest'])} to {percent(figure['highest'])})"
 
 
 def percent(share: float | None) -> str:
-    return NOTHING if share is None else f"{100 * share:.1f}"
+    return Dash(NOT_RECORDED) if share is None else f"{100 * share:.1f}"
 
 
 def _models(document: Mapping[str, Any]) -> TextTable:
@@ -58,13 +59,13 @@ def _models(document: Mapping[str, Any]) -> TextTable:
         rows.append(
             [
                 model["name"] + ("" if model["state"] == "here" else f" ({model['state']})"),
-                str(settings.get("contrastive", NOTHING)),
+                recorded(settings.get("contrastive")),
                 _count(model["seed"]),
-                str(settings.get("encoder", NOTHING)).partition("@")[0],
+                recorded(settings.get("encoder")),
                 _count(model["dialogues"]),
                 _count(model["pairs"]),
                 _count(model["steps"]),
-                f"{fit['rank']}/{fit['dimensions']}" if fit else NOTHING,
+                f"{fit['rank']}/{fit['dimensions']}" if fit else Dash(NOT_RECORDED),
                 percent(model["figures"].get("R@1")),
             ]
         )
@@ -72,7 +73,7 @@ def _models(document: Mapping[str, Any]) -> TextTable:
 
 
 def _count(value: int | None) -> str:
-    return NOTHING if value is None else f"{value:,}"
+    return Dash(NOT_RECORDED) if value is None else f"{value:,}"
 
 
 def to_latex(document: Mapping[str, Any]) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from annotations.tables.csv_text import csv_table
+from annotations.tables.dash import Dash
 from annotations.tables.latex_text import comment, escaped, row_of
 from leaderboard.papers.estimate_columns import estimate_values
 
@@ -34,7 +35,8 @@ def text_rows(document: dict[str, Any]) -> list[list[str]]:
 
 def _two(figures: Iterable[str]) -> str:
     """Under each other's marks: a dagger stands beside the figure, or a blank does."""
-    return " ".join(f"{figure:5}" for figure in figures)
+    parts = [*figures]
+    return Dash.joined(parts, " ".join(f"{figure:5}" for figure in parts))
 
 
 def to_csv(document: dict[str, Any]) -> str:
@@ -107,7 +109,7 @@ def _lines(document: dict[str, Any], against: str, nothing: str) -> Iterator[Lin
 def _shown(against: str, nothing: str) -> Callable[[dict[str, Any]], str]:
     def shown(estimate: dict[str, Any]) -> str:
         if estimate["value"] is None:
-            return nothing
+            return Dash(estimate["reason"], nothing)
         return f"{_figure(estimate['absolute'])}{against if estimate['against_direction'] else ''}"
 
     return shown

@@ -12,6 +12,7 @@ from textwrap import wrap
 from typing import Any
 
 from annotations.tables.csv_text import csv_table
+from annotations.tables.dash import Dash
 from annotations.tables.latex_text import comment, escaped, row_of
 from leaderboard.estimate_cells import coverage_words, is_partial, share_in_words
 from leaderboard.papers.estimate_columns import estimate_columns, estimate_values
@@ -20,7 +21,7 @@ from leaderboard.published import cmn, density
 from leaderboard.published.correlations import NOT_SIGNIFICANT
 
 SYMBOLS = {"pearson": "r", "spearman": "ρ"}
-NOTHING = "–"
+NOT_RECORDED = "not recorded with the model"
 WIDTH = 100
 """Of a text's titles and notes."""
 ALPHAS = {"density": density.ALPHA, "cmn": cmn.ALPHA}
@@ -173,7 +174,7 @@ def _ours(estimate: Mapping[str, Any] | None, alpha: float) -> str:
     if estimate is None:
         return ""
     if estimate["value"] is None:
-        return NOTHING
+        return Dash(estimate["reason"])
     text = _starred(estimate["value"], _is_significant(estimate, alpha))
     if "lowest" in estimate:
         return f"{text} {short(estimate['lowest'])} to {short(estimate['highest'])}"
@@ -192,6 +193,11 @@ def short(value: float) -> str:
     text = f"{value:.3f}"
     text = text.removeprefix("-") if float(text) == 0 else text
     return text.replace("0.", ".", 1) if text.lstrip("-").startswith("0.") else text
+
+
+def recorded(value: object) -> str:
+    """A setting of a trained model; of an encoder without its revision."""
+    return Dash(NOT_RECORDED) if value is None else str(value).partition("@")[0]
 
 
 def _end(value: float) -> str:
@@ -223,7 +229,7 @@ def _findings(document: Mapping[str, Any]) -> Iterator[TextTable]:
 
 def _found(ours: Mapping[str, Any], is_difference: bool) -> str:
     if ours["value"] is None:
-        return NOTHING
+        return Dash(ours["reason"])
     if ours["seeds"] == 1:
         return _signed(ours["value"], is_difference)
     ends = " to ".join(_signed(ours[end], is_difference) for end in ("lowest", "highest"))

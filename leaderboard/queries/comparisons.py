@@ -92,6 +92,7 @@ def compared_pairs(
         "aspect": aspect,
         "level": level,
         "systems": [system.name for system in chosen],
+        "design": human.design.kind,
         "metrics": texts,
         "coefficients": {name: _document(texts, found) for name, found in tests.items()},
         "not_compared": without,

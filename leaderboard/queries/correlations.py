@@ -88,10 +88,11 @@ def meta_evaluation(
         "aspect": aspect,
         "systems": [system.name for system in chosen],
         "systems_chosen": systems_chosen,
+        "design": human.design.kind,
         "resamples": resamples,
         "seed": seed,
         "ci": recipe.signature("system" if "system" in wanted_levels else "turn"),
-        "interval": {level: recipe.words(level, *_rated(human, level)) for level in wanted_levels},
+        "interval": {level: recipe.words(level, *_rated(human, level), human.design.kind) for level in wanted_levels},
         "leave_one_out_agreement": one_rater,
         "human_ceiling": one_rater,  # its name until 0.2.0; goes with 0.3.0
         **(_of_reliability(halves, wanted_levels) if variants else {}),
@@ -128,6 +129,7 @@ def rows_of_level(
             corpus_version=version.label,
             aspect=aspect,
             systems=systems_chosen,
+            design=design_in_signature(human),
             level=level,
             n=correlation.n,
             ci=recipe.signature(level),
@@ -147,6 +149,11 @@ def rows_of_level(
             document["generalises_to"] = scope
         documents.append(document)
     return documents
+
+
+def design_in_signature(human: HumanSide) -> str | None:
+    """Crossed, the usual design, is not written."""
+    return None if human.design.kind == "crossed" else human.design.kind.replace(" ", "-")
 
 
 def _correlations(

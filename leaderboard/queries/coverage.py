@@ -35,11 +35,12 @@ def coverage(human: HumanSide, scores: MetricScores, row: int, level: CeilingLev
     scored = np.isfinite(scores.turn[row])
     if _are_of_turns(items):
         return float(scored[system, turn].mean())
-    turns = np.bincount(human.order.dialogue, minlength=len(human.order.dialogue_ids))
-    scored_turns = np.zeros((len(turns), len(human.systems)), dtype=np.int64)
-    np.add.at(scored_turns, human.order.dialogue, scored.T)
-    asked = turns[dialogue].sum()
-    return float(scored_turns[dialogue, system].sum() / asked) if asked else None
+    answered = human.answered
+    scored_in, answered_in = np.zeros((2, len(human.order.dialogue_ids), len(human.systems)), dtype=np.int64)
+    np.add.at(scored_in, human.order.dialogue, (scored & answered).T)
+    np.add.at(answered_in, human.order.dialogue, answered.T)
+    asked = answered_in[dialogue, system].sum()
+    return float(scored_in[dialogue, system].sum() / asked) if asked else None
 
 
 def _are_of_turns(items: RatedItems) -> bool:

@@ -16,11 +16,17 @@ GOLD_LEAST_TURNS = 3
 """Fewer equal responses are chance ("Yes.")."""
 
 
-def compares_gold_with_itself(metric: ComparedMetric, system: System) -> bool:
-    """Of metrics that were handed in nobody knows."""
-    if system.kind != System.Kind.GOLD or not isinstance(metric, Configuration):
+def compares_gold_with_itself(metric: ComparedMetric, system: System, gold: frozenset[int]) -> bool:
+    """Whether the metric would compare references with themselves. ``gold``: of ``gold_among``. Of metrics that were
+    handed in nobody knows what they compare with."""
+    if system.pk not in gold or not isinstance(metric, Configuration):
         return False
     return bool(metric.needs & {"reference", "human_corpus"})
+
+
+def gold_among(version: CorpusVersion, systems: Iterable[System]) -> frozenset[int]:
+    """``gold_systems`` of these."""
+    return gold_systems(version, {system.pk: system.kind for system in systems})
 
 
 def gold_systems(version: CorpusVersion, kinds: dict[int, str]) -> frozenset[int]:

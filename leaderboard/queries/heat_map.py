@@ -9,7 +9,7 @@ import numpy as np
 
 from annotations.correlation import COEFFICIENTS, cluster_resamples
 from annotations.models import CorpusVersion
-from annotations.rating_queries import turn_order
+from annotations.rating_queries import answered_turns, turn_order
 from leaderboard.analyses.kinds import registered
 from leaderboard.queries.compared import MetricScores
 from leaderboard.queries.defaults import RESAMPLES, SEED
@@ -43,7 +43,7 @@ def metric_correlations(
     chosen = chosen_systems(version, key)
     order = turn_order(version)
     scores = compared_scores(version, chosen, order)
-    human = HumanSide(tuple(chosen), order, None, None)  # people are not asked here; the places are what is needed
+    human = HumanSide(tuple(chosen), order, None, None, answered_turns(chosen, order))  # people are not asked here
     sign = np.array([1.0 if one.higher_is_better else -1.0 for one in scores.configurations])
     levels: dict[str, dict[str, Any]] = {}
     of_level: dict[str, Callable[[], tuple[list[int], list[MetricPair]]]] = {
@@ -59,6 +59,7 @@ def metric_correlations(
         "corpus": version.corpus.slug,
         "corpus_version": version.label,
         "systems_chosen": key,
+        "design": human.design.kind,
         "resamples": resamples,
         "seed": seed,
         "method": METHOD,
@@ -101,7 +102,9 @@ def _of_systems(
     dialogues = len(human.order.dialogue_ids)
     if not rows or not dialogues:
         return [], []
-    weights = cluster_resamples(dialogues, resamples, seed).astype(np.float64) if resamples else None
+    weights = (
+        cluster_resamples(dialogues, resamples, seed, human.design.strata).astype(np.float64) if resamples else None
+    )
     redrawn = [None if weights is None else _redrawn(human, scores, row, weights) for row in rows]
     signed = [None if one is None else sign[row] * one for row, one in zip(rows, redrawn, strict=True)]
     return rows, correlate_metrics_of_systems(sign[:, None] * scores.system, signed, dialogues)

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
 from annotations.models import CorpusVersion, System
 from annotations.rating_queries import (
     RatedItems,
     TurnOrder,
+    answered_turns,
     has_dialogue_ratings,
     has_turn_ratings,
     rated_items,
@@ -18,6 +21,7 @@ from annotations.rating_queries import (
 )
 from leaderboard.queries.compared import MetricScores
 from leaderboard.statistics.bounded import Bounds
+from leaderboard.statistics.design import Design
 from leaderboard.statistics.human_ceiling import CeilingLevel
 from leaderboard.statistics.placed_scores import PlacedScores, dialogue_means
 
@@ -28,12 +32,30 @@ class HumanSide:
 
     ``turn`` or ``dialogue`` is None where nobody rated at that level. The dialogue level uses ratings of whole
     dialogues where there are any, else means over turns; the system level uses turn ratings where there are any.
+    ``answered``: (systems, turns) where the system has a response; nothing can be missing elsewhere.
     """
 
     systems: tuple[System, ...]
     order: TurnOrder
     turn: RatedItems | None
     dialogue: RatedItems | None
+    answered: NDArray[np.bool_]
+
+    @cached_property
+    def answered_dialogues(self) -> NDArray[np.bool_]:
+        """(systems, dialogues) in which the system has a response, or a rating of the whole dialogue."""
+        found = np.zeros((len(self.systems), len(self.order.dialogue_ids)), dtype=bool)
+        system, turn = np.nonzero(self.answered)
+        found[system, self.order.dialogue[turn]] = True
+        if self.dialogue is not None:
+            rated = np.isfinite(self.dialogue.human_means())
+            found[self.dialogue.system[rated], self.dialogue.dialogue[rated]] = True
+        return found
+
+    @cached_property
+    def design(self) -> Design:
+        """Of the responses: whether systems share dialogues. All that compares systems asks it."""
+        return Design(self.answered_dialogues)
 
     def at(self, level: CeilingLevel) -> RatedItems | None:
         if level == "dialogue":
@@ -42,11 +64,13 @@ class HumanSide:
 
 
 def human_side(version: CorpusVersion, aspect: str, systems: Sequence[System]) -> HumanSide:
+    order = turn_order(version)
     return HumanSide(
         systems=tuple(systems),
-        order=turn_order(version),
+        order=order,
         turn=rated_items(version, aspect, "turn", systems) if has_turn_ratings(version, aspect) else None,
         dialogue=rated_items(version, aspect, "dialogue", systems) if has_dialogue_ratings(version, aspect) else None,
+        answered=answered_turns(systems, order),
     )
 
 
@@ -75,26 +99,19 @@ def metric_grid(human: HumanSide, scores: MetricScores) -> PlacedScores:
     if not of_dialogues:
         return grid
     given = grid.scores.copy()
-    given[of_dialogues] = placed_dialogue_scores(human, scores.select(of_dialogues)).scores
+    assert scores.dialogue is not None
+    given[of_dialogues] = scores.dialogue[of_dialogues].reshape(len(of_dialogues), -1)
     return PlacedScores(given, grid.system, grid.dialogue)
 
 
 def placed_metrics(human: HumanSide, scores: MetricScores) -> PlacedScores:
-    """Scores of turns."""
-    turns = len(human.order.turn_pks)
-    return PlacedScores(
-        scores.turn.reshape(len(scores.texts), len(human.systems) * turns),
-        np.repeat(np.arange(len(human.systems)), turns),
-        np.tile(human.order.dialogue, len(human.systems)),
-    )
+    """Scores of responses: where a system gave none, none is missing."""
+    system, turn = np.nonzero(human.answered)
+    return PlacedScores(scores.turn[:, system, turn], system, human.order.dialogue[turn])
 
 
 def placed_dialogue_scores(human: HumanSide, scores: MetricScores) -> PlacedScores:
-    """Scores of whole dialogues."""
+    """Scores of whole dialogues, those in which the system has a response."""
     assert scores.dialogue is not None
-    dialogues = len(human.order.dialogue_ids)
-    return PlacedScores(
-        scores.dialogue.reshape(len(scores.texts), len(human.systems) * dialogues),
-        np.repeat(np.arange(len(human.systems)), dialogues),
-        np.tile(np.arange(dialogues), len(human.systems)),
-    )
+    system, dialogue = np.nonzero(human.answered_dialogues)
+    return PlacedScores(scores.dialogue[:, system, dialogue], system, dialogue)

@@ -26,7 +26,7 @@ from leaderboard.statistics.standardised_gaps import Gaps, standardised_gaps
 from workers.metrics.configuration import Configuration, parse, still_there
 from workers.metrics.registry import all_metrics
 from workers.models import MetricRun
-from workers.queries import runs_of
+from workers.queries import NOTHING_TO_SCORE, runs_of
 
 POINTS, DEVIATIONS = "points", "sd"
 """A judge on the scale of people's ratings is compared in points of it; another in standard deviations of each side."""
@@ -148,7 +148,9 @@ def _of_dialogues(human: HumanSide, systems: Sequence[System], runs: tuple[RunOf
         (number, place)
         for place in range(dialogues)
         for number, run in enumerate(runs)
-        if run is not None and (_at(run.scores, place) is not None or str(place) in run.undefined)
+        if run is not None
+        and (_at(run.scores, place) is not None or str(place) in run.undefined)
+        and run.undefined.get(str(place)) not in NOTHING_TO_SCORE
     ]
     system, place = np.array(places, dtype=np.int64).reshape(-1, 2).T
     mean, sd, raters = _people((len(systems), dialogues), human.dialogue, "dialogue")

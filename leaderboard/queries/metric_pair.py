@@ -46,6 +46,7 @@ def metric_pair(
         "corpus_version": version.label,
         "aspect": aspect,
         "systems_chosen": key,
+        "design": human.design.kind,
         "metrics": [
             {"metric": one.text, "higher_is_better": one.higher_is_better, "signature": one.signature()}
             for one in scores.configurations

@@ -69,6 +69,7 @@ def pair_tests(
         "aspect": aspect,
         "systems": [system.name for system in chosen],
         "systems_chosen": systems_chosen,
+        "design": human.design.kind,
         "metrics": list(scores.texts),
         "permutations": permutations,
         "seed": seed,

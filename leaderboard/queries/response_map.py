@@ -12,6 +12,7 @@ from annotations.models import CorpusVersion, Response, System, Turn
 from annotations.queries import select_systems
 from leaderboard.analyses.kinds import registered
 from leaderboard.queries.defaults import SEED
+from leaderboard.queries.gold import gold_among
 from leaderboard.statistics.embedding_map import cosines_to_references, plane_map
 
 POINTS = 2000
@@ -32,6 +33,7 @@ def response_map(version: CorpusVersion, *, seed: int = SEED) -> dict[str, Any]:
     from workers.encoders.encoder import encoder_for
 
     systems = select_systems(version)
+    gold = gold_among(version, systems)
     turns = list(
         Turn.objects.filter(dialogue__version=version).select_related("dialogue").order_by("dialogue", "number")
     )
@@ -47,7 +49,10 @@ def response_map(version: CorpusVersion, *, seed: int = SEED) -> dict[str, Any]:
         "seed": seed,
         "turns": len(shown),
         "of_turns": len(turns),
-        "systems": [{"system": one.name, "position": one.position, "kind": one.kind} for one in systems],
+        "systems": [
+            {"system": one.name, "position": one.position, "kind": one.kind, "is_gold": one.pk in gold}
+            for one in systems
+        ],
     }
     texts = _texts(systems, shown)
     if not texts:

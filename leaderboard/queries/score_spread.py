@@ -17,6 +17,7 @@ from leaderboard.queries.finished_runs import metric_scores
 from leaderboard.queries.metric_runs import finished_runs_of
 from leaderboard.statistics.placed_scores import FloatArray
 from leaderboard.statistics.spread import histogram, summary_of
+from workers.queries import NOTHING_TO_SCORE
 
 
 @registered("score-spread", version=1)
@@ -41,7 +42,7 @@ def score_spread(version: CorpusVersion, text: str) -> dict[str, Any]:
         ],
         "summary": asdict(summary_of(defined)) if len(defined) else None,
         "bins": [[one.low, one.high, one.count] for one in histogram(defined)] if len(defined) else [],
-        "undefined": Counter(reasons).most_common(),
+        "undefined": Counter(one for one in reasons if one not in NOTHING_TO_SCORE).most_common(),
         "remarks": Counter(_all_values(runs, 2)).most_common(),
     }
 

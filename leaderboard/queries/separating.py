@@ -12,23 +12,25 @@ from annotations.rating_queries import RatedItems
 from leaderboard.analyses.kinds import registered
 from leaderboard.queries.human_scores import human_side, placed_human
 from leaderboard.queries.system_choice import ALL, chosen_systems
+from leaderboard.statistics.design import Design
 from leaderboard.statistics.placed_scores import FloatArray, system_sums
 from leaderboard.statistics.power import LEVEL, POWER, needed_to_separate
 
 METHOD = (
-    "paired t test over dialogues, two-sided at 5 %, power 80 %, the difference seen taken as the true one; rater "
-    "noise from the spread of ratings about each item's mean"
+    "{test}, two-sided at 5 %, power 80 %, the difference seen taken as the true one; rater noise from the spread of "
+    "ratings about each item's mean"
 )
+PAIRED, UNPAIRED = "paired t test over dialogues", "Welch's t test over the dialogues of each system"
 
 
 @registered("separating", version=1)
 def separating(version: CorpusVersion, aspect: str, systems: str = ALL) -> dict[str, Any]:
     """Neighbours by mean human score, best first: ``pairs``: ``[{"better", "worse", "difference", "dialogues",
-    "ratings", "dialogues_needed", "ratings_needed", "reason"}]``.
+    "ratings", "dialogues_needed", "ratings_needed", "reason", "is_paired"}]``.
 
     ``dialogues`` and ``ratings`` (an item, on average) are today's; ``dialogues_needed`` goes with today's ratings,
     ``ratings_needed`` with today's dialogues; null with the ``reason``. Numbers at or below today's say that the data
-    are enough already.
+    are enough already. Of an unpaired pair dialogues are those of each system.
     """
     chosen = chosen_systems(version, systems)
     human = human_side(version, aspect, chosen)
@@ -40,7 +42,7 @@ def separating(version: CorpusVersion, aspect: str, systems: str = ALL) -> dict[
         "systems_chosen": systems,
         "power": POWER,
         "level": LEVEL,
-        "method": METHOD,
+        "method": METHOD.format(test=PAIRED),
         "pairs": [],
     }
     if items is None:
@@ -65,9 +67,12 @@ def separating(version: CorpusVersion, aspect: str, systems: str = ALL) -> dict[
                 "dialogues_needed": found.dialogues_needed,
                 "ratings_needed": found.ratings_needed,
                 "reason": found.reason,
+                "is_paired": found.is_paired,
             }
         )
-    return document
+    tests = {True: PAIRED, False: UNPAIRED}
+    used = sorted({pair["is_paired"] for pair in document["pairs"]}, reverse=True) or [True]
+    return document | {"method": METHOD.format(test=" or ".join(tests[one] for one in used))}
 
 
 def _noise(items: RatedItems, systems: int, dialogues: int) -> tuple[float, FloatArray, float] | None:
@@ -94,9 +99,11 @@ def _of_difference(
     if noise is None:
         return None, None
     variance, shares, ratings = noise
-    both = (items[better] > 0) & (items[worse] > 0)
-    if not both.any():
+    has = items[[better, worse]] > 0
+    if not has.any(axis=1).all():
         return None, None
+    if Design(has).is_paired(0, 1):
+        has = np.broadcast_to(has.all(axis=0), has.shape)
     # The noise of a dialogue's mean over n items is σ² · Σ(1/k) / n²; scaled by k it is that of one rating an item.
-    added = [shares[one, both] / items[one, both] ** 2 for one in (better, worse)]
-    return variance * float((added[0] + added[1]).mean()) * ratings, ratings
+    added = [shares[one, own] / items[one, own] ** 2 for one, own in zip((better, worse), has, strict=True)]
+    return variance * float(added[0].mean() + added[1].mean()) * ratings, ratings

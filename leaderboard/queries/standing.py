@@ -49,6 +49,7 @@ def system_standing(
         "corpus": version.corpus.slug,
         "corpus_version": version.label,
         "aspect": aspect,
+        "design": human.design.kind,
         "resamples": resamples,
         "seed": seed,
         "ci": MEANS_CI,

@@ -11,7 +11,7 @@ from annotations.models import CorpusVersion
 from leaderboard.analyses.kinds import registered
 from leaderboard.queries.correlations import metric_means
 from leaderboard.queries.defaults import RESAMPLES, SEED
-from leaderboard.queries.gold import compares_gold_with_itself
+from leaderboard.queries.gold import compares_gold_with_itself, gold_among
 from leaderboard.queries.human_scores import human_side, placed_human, scale_of
 from leaderboard.queries.standing import MEANS_CI, system_standing
 from leaderboard.queries.submitted import compared_scores
@@ -66,9 +66,10 @@ def misleading_metrics(version: CorpusVersion, aspect: str, systems: str | None 
         [rank.mean for rank in rank_systems(placed_human(items), len(chosen), RESAMPLES, SEED, bounds=scale)]
     )
     scores = compared_scores(version, chosen, human.order)
+    gold = gold_among(version, chosen)
     for row, metric in enumerate(scores.configurations):
         means = _ends(metric_means(human, scores.select([row])))
-        means[0][[compares_gold_with_itself(metric, system) for system in chosen]] = np.nan
+        means[0][[compares_gold_with_itself(metric, system, gold) for system in chosen]] = np.nan
         found = rank_differences(people, means, higher_is_better=metric.higher_is_better)
         document["metrics"].append(
             {

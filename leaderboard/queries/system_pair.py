@@ -1,4 +1,7 @@
-"""Two systems on the same turns, or in the same dialogues: what people and every metric say of either."""
+"""Two systems, turn by turn or dialogue by dialogue: what people and every metric say of either.
+
+Where the two share dialogues the comparison is paired; where each has its own (``Design``) it is not.
+"""
 
 from __future__ import annotations
 
@@ -6,18 +9,17 @@ from dataclasses import asdict
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from annotations.models import CorpusVersion, Response, System
+from annotations.models import CorpusVersion
 from annotations.queries import select_systems
 from leaderboard.analyses.kinds import PAIRS_KEPT_UP, registered
 from leaderboard.queries.compared import ComparedMetric, MetricScores
 from leaderboard.queries.defaults import SEED
-from leaderboard.queries.gold import SAYS_NOTHING, compares_gold_with_itself
+from leaderboard.queries.gold import SAYS_NOTHING, compares_gold_with_itself, gold_among
 from leaderboard.queries.human_scores import HumanSide, human_grid, human_side, metric_grid, scale_of
 from leaderboard.queries.submitted import HandedIn, compared_scores
-from leaderboard.statistics.paired_systems import PERMUTATIONS, PairedSystems, compare_systems
 from leaderboard.statistics.placed_scores import FloatArray, IntArray
+from leaderboard.statistics.system_differences import PERMUTATIONS, SystemDifference, compare_systems
 
 DIGITS = 6
 """Significant digits of single metric scores in the document; means and tests are made of all digits."""
@@ -30,9 +32,10 @@ def system_pair(version: CorpusVersion, aspect: str, first: str, second: str, le
     ``level``: items are responses (turn) or dialogues; without it, what people rated, responses where they rated both.
     ``rows`` are columns: ``dialogue`` (position), ``turn`` (number, −1 of a dialogue), ``human`` and ``raters``
     ``[of the first, of the second]``, over every item that either system answered; ``scores``: the same of each metric.
-    ``human`` and each of ``metrics`` sum them up over what both have; see ``compare_systems``. A metric's
-    ``same_side`` is the share, of the items where people and the metric both prefer one system, in which it is the
-    same one. Raises NotFound for a name that the corpus does not show.
+    ``human`` and each of ``metrics`` sum them up over what both have, or unpaired (``is_paired``) over what either has;
+    see ``compare_systems``. ``design``: crossed, nested or partly crossed, of the two. A metric's ``same_side`` is the
+    share, of the items where people and the metric both prefer one system, in which it is the same one. Raises
+    NotFound for a name that the corpus does not show.
     """
     known = {system.name: system for system in select_systems(version, [first, second])}
     systems = [known[first], known[second]]
@@ -41,26 +44,27 @@ def system_pair(version: CorpusVersion, aspect: str, first: str, second: str, le
     of_turns = level == "turn"
     scores = compared_scores(version, systems, human.order)
     people, raters = _people(human, level)
-    answered = _answered(systems, human)
-    if not of_turns:
-        answered = _in_dialogues(answered, human)
+    answered = human.answered if of_turns else human.answered_dialogues
     kept = np.flatnonzero((answered | np.isfinite(people)).any(axis=0))
     dialogue = human.order.dialogue[kept] if of_turns else kept
     by_people = compare_systems(people[0, kept], people[1, kept], dialogue, bounds=scale_of(version, aspect))
     measured = _measured(human, scores, level)[:, :, kept]
     has_items = [row for row in range(len(scores.texts)) if np.isfinite(measured[row]).any()]
+    gold = gold_among(version, systems)
     return {
         "corpus": version.corpus.slug,
         "corpus_version": version.label,
         "aspect": aspect,
         "level": level,
+        "design": human.design.kind,
         "levels": [name for name, items in (("turn", human.turn), ("dialogue", human.dialogue)) if items is not None],
         "permutations": PERMUTATIONS,
         "seed": SEED,
         "systems": [{"system": one.name, "kind": one.kind, "position": one.position} for one in systems],
         "human": _document(by_people),
         "metrics": [
-            _metric_document(scores, row, people[:, kept], measured[row], dialogue) for row in range(len(scores.texts))
+            _metric_document(scores, row, people[:, kept], measured[row], dialogue, gold)
+            for row in range(len(scores.texts))
         ],
         "rows": {
             "dialogue": dialogue.tolist(),
@@ -97,23 +101,6 @@ def _people(human: HumanSide, level: str) -> tuple[FloatArray, IntArray]:
     return mean, raters
 
 
-def _answered(systems: list[System], human: HumanSide) -> NDArray[np.bool_]:
-    """(2, turns) whether the system has a response there."""
-    place = {int(pk): number for number, pk in enumerate(human.order.turn_pks)}
-    found = np.zeros((2, len(place)), dtype=bool)
-    for number, system in enumerate(systems):
-        turns = Response.objects.filter(system=system).values_list("turn_id", flat=True)
-        found[number, [place[turn] for turn in turns]] = True
-    return found
-
-
-def _in_dialogues(answered: NDArray[np.bool_], human: HumanSide) -> NDArray[np.bool_]:
-    found = np.zeros((2, len(human.order.dialogue_pks)), dtype=bool)
-    for number in range(2):
-        found[number, human.order.dialogue[answered[number]]] = True
-    return found
-
-
 def _measured(human: HumanSide, scores: MetricScores, level: str) -> FloatArray:
     """(metrics, 2, items) NaN where a metric has no score of the item."""
     if level == "turn":
@@ -123,11 +110,16 @@ def _measured(human: HumanSide, scores: MetricScores, level: str) -> FloatArray:
 
 
 def _metric_document(
-    scores: MetricScores, row: int, people: FloatArray, measured: FloatArray, dialogue: IntArray
+    scores: MetricScores,
+    row: int,
+    people: FloatArray,
+    measured: FloatArray,
+    dialogue: IntArray,
+    gold: frozenset[int],
 ) -> dict[str, Any]:
     metric = scores.configurations[row]
     found = _document(compare_systems(measured[0], measured[1], dialogue, bounds=metric.value_range))
-    if any(compares_gold_with_itself(metric, system) for system in scores.systems):
+    if any(compares_gold_with_itself(metric, system, gold) for system in scores.systems):
         found["difference"] = {"value": None, "reason": SAYS_NOTHING}
     elif scores.finest(row) == "system" or not np.isfinite(measured).any(axis=1).all():
         found |= _of_whole_systems(scores.system[row])
@@ -160,7 +152,7 @@ def _of_whole_systems(values: FloatArray) -> dict[str, Any]:
     }
 
 
-def _document(found: PairedSystems) -> dict[str, Any]:
+def _document(found: SystemDifference) -> dict[str, Any]:
     document = {name: value for name, value in asdict(found).items() if isinstance(value, int)}
     return {
         **document,

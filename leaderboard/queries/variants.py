@@ -19,6 +19,7 @@ from leaderboard.statistics.soft_pairwise_accuracy import NO_DIALOGUES, soft_pai
 from leaderboard.statistics.split_half import split_half
 from leaderboard.statistics.tie_calibrated_accuracy import tie_calibrated_accuracies
 
+NESTED = "every system has dialogues of its own, so none compares two systems"
 Variants = dict[int, dict[str, Any]]
 """By the metric's row: what its document holds besides."""
 
@@ -40,8 +41,10 @@ def variants_of_level(
     }
     if found.turn is not None:
         grouped["per_input"] = within_dialogues(*lists, found.turn, intervals=intervals)
+    # Where no dialogue has two systems, no group of a turn, or of a dialogue's systems, has two scores.
+    apart = {"per_input", *(("per_dialogue",) if level == "dialogue" else ())} if _is_nested(human) else set()
     documents: Variants = {
-        row: {name: _grouped(results[place]) for name, results in grouped.items()}
+        row: {name: _grouped(results[place], name in apart) for name, results in grouped.items()}
         for place, row in enumerate(found.rows)
     }
     if found.turn is not None:
@@ -50,8 +53,11 @@ def variants_of_level(
             found.human, found.metrics, found.turn, found.dialogue if intervals else None, better, seed
         )
         for row, one in zip(found.rows, calibrated, strict=True):
+            accuracy = one.accuracy
+            if _is_nested(human) and not accuracy.is_defined:
+                accuracy = Estimate.undefined(NESTED)
             documents[row]["tie_calibrated_accuracy"] = {
-                **one.accuracy.as_json(),
+                **accuracy.as_json(),
                 "epsilon": one.epsilon,
                 "groups": one.groups,
                 "pairs": one.pairs,
@@ -59,8 +65,13 @@ def variants_of_level(
     return documents
 
 
-def _grouped(one: GroupedCorrelation) -> dict[str, Any]:
-    estimates = {name: estimate.as_json() for name, estimate in one.estimates.items()}
+def _is_nested(human: HumanSide) -> bool:
+    return human.design.kind == "nested"
+
+
+def _grouped(one: GroupedCorrelation, apart: bool) -> dict[str, Any]:
+    found = {name: Estimate.undefined(NESTED) if apart else estimate for name, estimate in one.estimates.items()}
+    estimates = {name: estimate.as_json() for name, estimate in found.items()}
     return {**estimates, "groups": one.groups, "defined": one.defined}
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from annotations.tables.numerals import written
+from leaderboard.board_words import design_text
 
 Document = Mapping[str, Any]
 WHAT_A_PAIR_IS = {
@@ -48,7 +49,8 @@ def method_of(
     if tested:
         paragraphs.append(("Differences of metrics", _differences(tested)))
         cited += ["permutation", "phipson", "holm"]
-    paragraphs.append(("Systems", SYSTEMS))
+    design = design_text(correlations)
+    paragraphs.append(("Systems", f"{SYSTEMS} {design}." if design else SYSTEMS))
     if rater_effects is not None:
         paragraphs.append(("Raters", f"{_sentence(rater_effects['method'])} Raters stand under pseudonyms."))
         cited.append("mixed-model")
@@ -81,11 +83,10 @@ def _ratings(agreement: Mapping[str, Document]) -> str:
         f"{'responses' if level == 'turn' else 'dialogues'}"
         for level, one in agreement.items()
     ]
-    draws = next(iter(agreement.values()))
     return (
         f"{'; '.join(said)}. Agreement is Krippendorff's α with partial overlap of raters, Cohen's κ of pairs of "
-        f"raters aligned by item, Fleiss' κ and the intraclass correlations ICC(2,1) and ICC(2,k); intervals redraw "
-        f"dialogues ({written(draws['resamples'], 0)} draws, seed {draws['seed']})."
+        "raters aligned by item, Fleiss' κ and the intraclass correlations ICC(2,1) and ICC(2,k); intervals leave "
+        "out one dialogue at a time (jackknife, Student's t)."
     )
 
 

@@ -19,6 +19,7 @@ from annotations.correlation import COEFFICIENTS, THREADS, Redraws, correlation_
 from annotations.correlation.scores import why_undefined
 from annotations.correlation.settled import DIGITS_OF_PARTS, settled
 from annotations.estimates import Estimate
+from leaderboard.statistics.design import Design
 from leaderboard.statistics.human_ceiling import LEVELS, CeilingLevel
 from leaderboard.statistics.placed_scores import FloatArray, IntArray, SystemSums, system_sums
 from leaderboard.statistics.redraws import Method
@@ -63,7 +64,10 @@ def leave_one_out_agreement(
         return {level: dict.fromkeys(COEFFICIENTS, Estimate.undefined(reason)) for level in levels}
     system = np.asarray(system_of_item, dtype=np.int64)
     dialogues, dialogue = np.unique(matrix.dialogue_of_item, return_inverse=True)
-    draws = _Draws.of(len(dialogues), resamples, seed, method)
+    judged = (~np.isnan(matrix.scores)).any(axis=0)
+    systems = int(system.max(initial=0)) + 1
+    strata = Design.of([(system[judged], dialogue[judged])], systems, len(dialogues)).strata
+    draws = _Draws.of(len(dialogues), resamples, seed, method, strata)
     left_out = [_left_out(matrix.scores, row, system, dialogue) for row in range(len(matrix.scores))]
     used = np.zeros(len(dialogues), dtype=bool)
     used[dialogue[(~np.isnan(matrix.scores)).sum(axis=0) > 1]] = True
@@ -93,10 +97,10 @@ class _Draws:
     of_ranks: Redraws | None
 
     @classmethod
-    def of(cls, dialogues: int, resamples: int, seed: int, method: Method) -> _Draws:
+    def of(cls, dialogues: int, resamples: int, seed: int, method: Method, strata: IntArray | None = None) -> _Draws:
         if not resamples:
             return cls(dialogues, None, None)
-        bootstrap = Redraws.bootstrap(dialogues, resamples, seed)
+        bootstrap = Redraws.bootstrap(dialogues, resamples, seed, strata)
         return cls(dialogues, bootstrap if method == "percentile" else Redraws.jackknife(dialogues), bootstrap)
 
     def weights(self, level: CeilingLevel) -> FloatArray:

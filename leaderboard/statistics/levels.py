@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from annotations.correlation import THREADS, correlation_estimates_of_many
 from annotations.estimates import Estimate
+from leaderboard.statistics.design import Design
 from leaderboard.statistics.heavy_tails import heavy_tail_remark
 from leaderboard.statistics.placed_scores import FloatArray, PlacedScores, system_sums
 from leaderboard.statistics.redraws import Method, Recipe, Unit, item_redraws
@@ -111,12 +112,13 @@ def correlate_systems(
     human_means = human_sums.means()
     means = np.concatenate((np.array([one.means() for one in sums]).reshape(len(sums), systems), fixed_scores))
 
+    there: NDArray[np.bool_] = np.any([human_sums.count, *(one.count for one in sums)], axis=0)
     rated = np.isfinite(human_means)
     compared = np.isfinite(means) & rated
     results: dict[int, MetricCorrelation] = {}
     for rows_alike in _rows_alike(compared):
         both = compared[rows_alike[0]]
-        side = SystemSide(human_sums.only(both), recipe)
+        side = SystemSide(human_sums.only(both), recipe, Design(there[both]).strata)
 
         def correlated(
             row: int, both: NDArray[np.bool_] = both, side: SystemSide = side

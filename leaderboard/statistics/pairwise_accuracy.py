@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from annotations.correlation import cluster_resamples, with_interval
 from annotations.estimates import Estimate
+from leaderboard.statistics.design import Design
 from leaderboard.statistics.placed_scores import FloatArray, PlacedScores, system_sums
 
 
@@ -48,7 +49,8 @@ def pairwise_accuracy_over_dialogues(
     if not point.is_defined:
         return point
     both = np.isfinite(human_means) & np.isfinite(metric_means)
-    weights = cluster_resamples(len(dialogues), resamples, seed).astype(np.float64)
+    strata = Design((human_sums.count + metric_sums.count > 0)[both]).strata
+    weights = cluster_resamples(len(dialogues), resamples, seed, strata).astype(np.float64)
     direction = 1.0 if higher_is_better else -1.0
     replicates = _accuracies(
         human_sums.resampled_means(weights)[:, both], direction * metric_sums.resampled_means(weights)[:, both]

@@ -1,6 +1,6 @@
 """How many dialogues, or how many ratings of each response, would tell two systems apart.
 
-Two systems are rated on the same dialogues, so what counts is how their difference varies from dialogue to dialogue.
+Where two systems are rated on the same dialogues, what counts is how their difference varies from dialogue to dialogue.
 Its variance has two parts: what differs between dialogues, and what raters and chance add, which more ratings make
 smaller:
 
@@ -11,6 +11,9 @@ smallest D for which a two-sided paired t test at the level has the power (Cohen
 the Behavioral Sciences, chapter 2): the noncentral t with D − 1 degrees of freedom. The number of ratings is the
 smallest k that does with today's dialogues; where δ alone is too much, no number of ratings is enough.
 
+Where each system has dialogues of its own (``Design``), δ + ρ/k is the sum of both systems' variances over dialogues, D
+counts the dialogues of each, and the test is Welch's: its degrees of freedom are (D − 1)(v₁ + v₂)² / (v₁² + v₂²).
+
 The difference seen is taken as the true one. Where chance made it larger than it is, more are needed; so the answer is
 an order of size for planning, not a promise.
 """
@@ -19,12 +22,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.special import stdtrit
 
 from annotations.correlation.alike import ALIKE_BY_CHANCE, alike_by_chance
+from leaderboard.statistics.design import Design
 from leaderboard.statistics.placed_scores import FloatArray
 
 POWER, LEVEL = 0.80, 0.05
@@ -35,12 +39,12 @@ LEAST_DIALOGUES = 3
 
 @dataclass(frozen=True, slots=True)
 class Needed:
-    """What a paired t test over dialogues would need to tell two systems apart."""
+    """What a t test over dialogues, paired or not, would need to tell two systems apart."""
 
     difference: float | None
-    """Mean of the first − mean of the second, over the dialogues of both."""
+    """Mean of the first − mean of the second, over the dialogues of both; unpaired, over those of each."""
     dialogues: int
-    """Behind it."""
+    """Behind it; unpaired, so many of each system would say as much as today's."""
     ratings: float | None
     """An item's ratings today, on average; None where it is not known."""
     dialogues_needed: int | None
@@ -49,6 +53,7 @@ class Needed:
     """An item, with as many dialogues as today."""
     reason: str = ""
     """Why one of the two is None."""
+    is_paired: bool = True
 
 
 def needed_to_separate(
@@ -60,8 +65,13 @@ def needed_to_separate(
     level: float = LEVEL,
 ) -> Needed:
     """``first``, ``second``: (dialogues,) mean scores of the two systems, NaN where there is none: dialogues that both
-    have are compared. ``rater_variance``: ρ, how much one rating an item would add to the variance of a dialogue's
-    difference; ``ratings``: k, how many an item has. None where the ratings are not known one by one."""
+    have are compared; where they share too few, those of each. ``rater_variance``: ρ, how much one rating an item would
+    add to the variance of a dialogue's difference; ``ratings``: k, how many an item has. None where the ratings are not
+    known one by one."""
+    design = Design(np.isfinite(np.stack((first, second))))
+    if design.present.any(axis=1).all() and not design.is_paired(0, 1):
+        sides = [row[there] for row, there in zip((first, second), design.present, strict=True)]
+        return _unpaired(sides, rater_variance, ratings, power, level)
     difference = (first - second)[np.isfinite(first) & np.isfinite(second)]
     count = len(difference)
     if count < LEAST_DIALOGUES:
@@ -78,7 +88,44 @@ def needed_to_separate(
         return Needed(mean, count, ratings, None, None, "the two systems have the same mean")
     if alike_by_chance(difference, count):
         return Needed(mean, count, ratings, None, None, ALIKE_BY_CHANCE)
-    dialogues_needed = dialogues_for(mean, variance, power, level)
+    return _needed(mean, variance, count, rater_variance, ratings, power, level)
+
+
+def _unpaired(
+    sides: list[FloatArray], rater_variance: float | None, ratings: float | None, power: float, level: float
+) -> Needed:
+    """``sides``: (dialogues,) of each system, without NaN."""
+    mean = float(sides[0].mean() - sides[1].mean())
+    fewest = min(len(side) for side in sides)
+    if fewest < LEAST_DIALOGUES:
+        reason = f"at least {LEAST_DIALOGUES} dialogues of each system are needed, one has {fewest}"
+        return Needed(mean, fewest, ratings, None, None, reason, is_paired=False)
+    if abs(mean) < 1e-12:
+        return Needed(mean, fewest, ratings, None, None, "the two systems have the same mean", is_paired=False)
+    if any(alike_by_chance(side, len(side)) for side in sides):
+        return Needed(mean, fewest, ratings, None, None, ALIKE_BY_CHANCE, is_paired=False)
+    variances = [float(side.var(ddof=1)) for side in sides]
+    total = sum(variances)
+    if not total:
+        return _needed(mean, 0.0, fewest, rater_variance, ratings, power, level)
+    # So many dialogues of each would leave the variance that today's leave.
+    today = total / sum(variance / len(side) for variance, side in zip(variances, sides, strict=True))
+    spread = total**2 / sum(variance**2 for variance in variances)
+    found = _needed(mean, total, max(2, round(today)), rater_variance, ratings, power, level, spread)
+    return replace(found, is_paired=False)
+
+
+def _needed(
+    mean: float,
+    variance: float,
+    count: int,
+    rater_variance: float | None,
+    ratings: float | None,
+    power: float,
+    level: float,
+    spread: float = 1.0,
+) -> Needed:
+    dialogues_needed = dialogues_for(mean, variance, power, level, spread)
     reasons = []
     if dialogues_needed is None:
         reasons.append(f"more than {MOST_DIALOGUES:,} dialogues")
@@ -87,35 +134,49 @@ def needed_to_separate(
         reasons.append("ratings are not known one by one, so nothing says what more of them would bring")
     else:
         between = max(0.0, variance - rater_variance / ratings)
-        ratings_needed = ratings_for(mean, between, rater_variance, count, power, level)
+        ratings_needed = ratings_for(mean, between, rater_variance, count, power, level, spread)
         if ratings_needed is None:
             reasons.append(f"no number of ratings is enough with {count} dialogues: these differ too much")
     return Needed(mean, count, ratings, dialogues_needed, ratings_needed, "; ".join(reasons))
 
 
-def dialogues_for(difference: float, variance: float, power: float = POWER, level: float = LEVEL) -> int | None:
+def dialogues_for(
+    difference: float, variance: float, power: float = POWER, level: float = LEVEL, spread: float = 1.0
+) -> int | None:
     """The smallest number of dialogues, at least 2, with the power; None above ``MOST_DIALOGUES``. ``variance``: of the
-    difference in one dialogue."""
-    return _smallest(lambda count: power_of(difference, variance / count, count, level) >= power, 2, MOST_DIALOGUES)
+    difference in one dialogue; unpaired, with ``spread`` (``power_of``), the sum of both systems' over dialogues."""
+    return _smallest(
+        lambda count: power_of(difference, variance / count, count, level, spread) >= power, 2, MOST_DIALOGUES
+    )
 
 
 def ratings_for(
-    difference: float, between: float, of_raters: float, dialogues: int, power: float = POWER, level: float = LEVEL
+    difference: float,
+    between: float,
+    of_raters: float,
+    dialogues: int,
+    power: float = POWER,
+    level: float = LEVEL,
+    spread: float = 1.0,
 ) -> int | None:
     """The smallest number of ratings an item with the power; ``between`` + ``of_raters`` / k is the variance of the
     difference in one dialogue."""
 
     def is_enough(ratings: int) -> bool:
-        return power_of(difference, (between + of_raters / ratings) / dialogues, dialogues, level) >= power
+        variance = (between + of_raters / ratings) / dialogues
+        return power_of(difference, variance, dialogues, level, spread) >= power
 
     return _smallest(is_enough, 1, MOST_RATINGS)
 
 
-def power_of(difference: float, variance_of_mean: float, dialogues: int, level: float = LEVEL) -> float:
-    """The chance that a two-sided paired t test tells the two apart."""
+def power_of(
+    difference: float, variance_of_mean: float, dialogues: int, level: float = LEVEL, spread: float = 1.0
+) -> float:
+    """The chance that a two-sided t test tells the two apart. ``spread``: by what dialogues − 1 is multiplied for the
+    degrees of freedom: 1 where the test is paired, up to 2 of Welch's."""
     if variance_of_mean <= 0.0:
         return 1.0
-    freedom = dialogues - 1
+    freedom = spread * (dialogues - 1)
     bound = float(stdtrit(freedom, 1 - level / 2))
     shift = abs(difference) / math.sqrt(variance_of_mean)
     if shift > 1e3:

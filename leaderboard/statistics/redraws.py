@@ -14,6 +14,7 @@ import numpy as np
 
 from annotations.correlation import Redraws, cluster_resamples
 from annotations.correlation.jackknife import group_of_cluster
+from leaderboard.statistics.design import Design, Kind
 from leaderboard.statistics.placed_scores import FloatArray, IntArray
 
 Unit = Literal["dialogues", "systems", "both"]
@@ -84,9 +85,9 @@ class Recipe:
             "both": "new systems and dialogues",
         }[self.unit]
 
-    def words(self, level: str, dialogues: int, systems: int) -> str:
+    def words(self, level: str, dialogues: int, systems: int, design: Kind = "crossed") -> str:
         """What the interval speaks of, how it is made, and where it may not hold its 95 %. ``dialogues``, ``systems``:
-        how many people rated."""
+        how many people rated. ``design``: where nested, dialogues are drawn within each system."""
         speaks_of = f"95 % intervals speak of {_SPEAKS_OF[self.unit]}"
         if self.resamples == 0:
             return "no intervals were asked for"
@@ -94,20 +95,22 @@ class Recipe:
             drawn = {"both": "dialogues and systems"}.get(self.unit, self.unit)
             few = min(dialogues, systems) if self.unit == "both" else systems if self.unit == "systems" else dialogues
             warning = f"; with {few} {drawn} they hold less than 95 %" if few < 60 else ""
-            return f"{speaks_of}: percentiles of {self.resamples:,} bootstrap draws of {drawn}{warning}"
+            within = " within each system" if design == "nested" and self.unit == "dialogues" else ""
+            return f"{speaks_of}: percentiles of {self.resamples:,} bootstrap draws of {drawn}{within}{warning}"
         one = self.unit.removesuffix("s")
         left_out = f"one {one} left out at a time, Student's t"
-        how = [left_out] if level != "system" or self.unit != "dialogues" else self._of_systems(systems, left_out)
+        how = [left_out]
         if level == "system" and self.unit == "dialogues":
+            how = self._of_systems(systems, left_out, " within each system" if design == "nested" else "")
             how.append(f"it says nothing of other systems than these {systems:,}")
         if self.unit != "systems" and dialogues < FEW_DIALOGUES:
             how.append(f"with {dialogues} dialogues no method is sure to hold 95 %")
         return f"{speaks_of}: " + "; ".join(how)
 
-    def _of_systems(self, systems: int, left_out: str) -> list[str]:
+    def _of_systems(self, systems: int, left_out: str, within: str) -> list[str]:
         limit = "in the limit of many dialogues, since the noise of few pulls the value itself towards 0"
         if systems < FEWEST_SYSTEMS:
-            ranks = f"ρ and τ of {systems} systems: percentiles of bootstrap draws, wider than 95 % needs"
+            ranks = f"ρ and τ of {systems} systems: percentiles of bootstrap draws{within}, wider than 95 % needs"
             return [left_out, limit, ranks]
         how = [f"{self.resamples:,} draws of the systems' plausible true means", limit]
         if systems < FEW_SYSTEMS:
@@ -126,28 +129,37 @@ def item_redraws(recipe: Recipe, system: IntArray | None, dialogue: IntArray) ->
         return cluster, None
     if recipe.is_jackknife:
         cluster = group_of_cluster(int(cluster.max()) + 1)[cluster]
+    strata = None
+    if system is not None and not recipe.is_jackknife:
+        of_system = numbered(system)
+        places = int(of_system.max()) + 1, int(dialogue.max()) + 1
+        strata = Design.of([(of_system, dialogue)], *places).strata
     if recipe.unit != "both" or system is None:
-        return cluster, of_clusters(recipe, int(cluster.max()) + 1)
+        return cluster, of_clusters(recipe, int(cluster.max()) + 1, strata if recipe.unit == "dialogues" else None)
     systems, dialogues = int(cluster.max()) + 1, int(dialogue.max()) + 1
     if min(systems, dialogues) < 2:
         return dialogue, Redraws(np.empty((0, dialogues)), is_jackknife=False, reason=TOO_FEW)
-    of_systems, of_dialogues = both_resamples(recipe, systems, dialogues)
+    of_systems, of_dialogues = both_resamples(recipe, systems, dialogues, strata)
     weights = (of_systems[:, :, None] * of_dialogues[:, None, :]).reshape(len(of_systems), -1)
     cell = cluster * dialogues + dialogue
     held, place = np.unique(cell, return_inverse=True)
     return np.asarray(place, dtype=np.int64), Redraws(weights[:, held], is_jackknife=False)
 
 
-def both_resamples(recipe: Recipe, systems: int, dialogues: int) -> tuple[FloatArray, FloatArray]:
-    """(resamples, systems) and (resamples, dialogues), drawn independently of each other."""
+def both_resamples(
+    recipe: Recipe, systems: int, dialogues: int, strata: IntArray | None = None
+) -> tuple[FloatArray, FloatArray]:
+    """(resamples, systems) and (resamples, dialogues), drawn independently of each other; ``strata`` of dialogues."""
     of_systems = cluster_resamples(systems, recipe.resamples, recipe.seed + 1)
-    return of_systems.astype(np.float64), cluster_resamples(dialogues, recipe.resamples, recipe.seed).astype(np.float64)
+    of_dialogues = cluster_resamples(dialogues, recipe.resamples, recipe.seed, strata)
+    return of_systems.astype(np.float64), of_dialogues.astype(np.float64)
 
 
-def of_clusters(recipe: Recipe, clusters: int) -> Redraws:
+def of_clusters(recipe: Recipe, clusters: int, strata: IntArray | None = None) -> Redraws:
+    """``strata``: within which a bootstrap draws; leaving out one at a time needs none."""
     if recipe.is_jackknife:
         return Redraws.jackknife(clusters)
-    return Redraws.bootstrap(clusters, recipe.resamples, recipe.seed)
+    return Redraws.bootstrap(clusters, recipe.resamples, recipe.seed, strata)
 
 
 def numbered(numbers: IntArray) -> IntArray:

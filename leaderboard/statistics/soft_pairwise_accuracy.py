@@ -8,6 +8,8 @@ people on every pair, and, unlike pairwise accuracy, a coin toss between two equ
 p: paired permutation test over dialogues. In a permutation the two systems exchange all they scored in a dialogue with
 chance ½; p is the share of permutations whose difference is at least the one observed. The paper's segments are
 dialogues here, since turns of one dialogue are not independent, and a segment's score is the mean over its turns.
+Of two systems with dialogues of their own (``Design``) the test is unpaired: the labels of the two are permuted over
+all their dialogues.
 """
 
 from __future__ import annotations
@@ -18,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annotations.estimates import Estimate
+from leaderboard.statistics.design import Design
 from leaderboard.statistics.placed_scores import FloatArray, PlacedScores, system_sums
 
 ROUNDING = 1e-10
@@ -35,8 +38,8 @@ def soft_pairwise_accuracies(
 ) -> list[Estimate]:
     """SPA in [0, 1] of every list of ``metrics``. ``human``: one list. No interval, no p.
 
-    A pair of systems is compared on the dialogues in which both have both kinds of scores; a pair with none is left
-    out.
+    A pair of systems is compared on the dialogues in which both have both kinds of scores; where they share too few, on
+    those of each, if these are two or more.
     Undefined where fewer than 2 dialogues, or no pair, are left, and where people or the metric are constant.
     """
     dialogues = np.unique(np.concatenate((human.dialogue, metrics.dialogue)))
@@ -52,19 +55,21 @@ def soft_pairwise_accuracies(
             return Estimate.undefined(reason)
         key = both.tobytes()
         if key not in known:
-            known[key] = better_p(np.where(both, people, np.nan), coins)
-        of_metric = better_p(np.where(both, grid, np.nan), coins)
+            known[key] = better_p(np.where(both, people, np.nan), coins, seed)
+        of_metric = better_p(np.where(both, grid, np.nan), coins, seed)
         return Estimate(value=float(1.0 - np.nanmean(np.abs(known[key] - of_metric))))
 
     return [accuracy(row) for row in range(len(metrics.scores))]
 
 
-def better_p(grid: FloatArray, coins: NDArray[np.floating[Any]]) -> FloatArray:
+def better_p(grid: FloatArray, coins: NDArray[np.floating[Any]], seed: int = 0) -> FloatArray:
     """(pairs,) one-sided p that system i is better than system j, for i < j in the order of ``numpy.triu_indices``.
 
-    ``grid``: (systems, dialogues), NaN where there is no score. ``coins``: (dialogues, permutations) of ±1. NaN where
-    the two systems share no dialogue.
+    ``grid``: (systems, dialogues), NaN where there is no score. ``coins``: (dialogues, permutations) of ±1; ``seed``:
+    of the labels that unpaired tests permute, as often. NaN where the two systems share too few dialogues and one has
+    fewer than two.
     """
+    design = Design(np.isfinite(grid))
     first, second = np.triu_indices(len(grid), 1)
     p = np.full(len(first), np.nan)
     scale = np.nanmax(np.abs(grid)) or 1.0
@@ -76,7 +81,32 @@ def better_p(grid: FloatArray, coins: NDArray[np.floating[Any]]) -> FloatArray:
         swapped = difference @ coins
         at_least = (swapped >= difference.sum(axis=1, keepdims=True) - ROUNDING).mean(axis=1)
         p[part] = np.where(shared, at_least, np.nan)
+    if design.kind == "crossed":
+        return p
+    labels: dict[tuple[int, int], FloatArray] = {}
+    for pair, (one, other) in enumerate(zip(first.tolist(), second.tolist(), strict=True)):
+        if not design.is_paired(one, other):
+            scores, others = (row[np.isfinite(row)] / scale for row in grid[[one, other]])
+            p[pair] = _unpaired_p(scores, others, coins, seed, labels)
     return p
+
+
+def _unpaired_p(
+    first: FloatArray,
+    second: FloatArray,
+    coins: NDArray[np.floating[Any]],
+    seed: int,
+    labels: dict[tuple[int, int], FloatArray],
+) -> float:
+    """``labels``: the permuted weights of both systems' dialogues, by how many each has: made once for all pairs."""
+    sizes = len(first), len(second)
+    if min(sizes) < 2:
+        return float("nan")
+    if sizes not in labels:
+        weights = np.repeat([1 / sizes[0], -1 / sizes[1]], sizes)
+        labels[sizes] = np.random.default_rng(seed).permuted(np.tile(weights, (coins.shape[1], 1)), axis=1).T
+    swapped = np.concatenate((first, second)) @ labels[sizes]
+    return float((swapped >= first.mean() - second.mean() - ROUNDING).mean())
 
 
 def _grid(placed: PlacedScores, row: int, systems: int, dialogues: np.ndarray) -> FloatArray:
@@ -87,8 +117,9 @@ def _grid(placed: PlacedScores, row: int, systems: int, dialogues: np.ndarray) -
 def _why_undefined(people: FloatArray, metric: FloatArray, both: np.ndarray) -> str:
     if both.any(axis=0).sum() < 2:
         return f"a test over dialogues needs at least 2 dialogues with both scores, there are {both.any(axis=0).sum()}"
-    if ((both.astype(np.int64) @ both.T.astype(np.int64)) > 0).sum() - both.any(axis=1).sum() < 2:
-        return "no two systems have both scores in the same dialogue"
+    shared = both.astype(np.int64) @ both.T.astype(np.int64)
+    if (shared > 0).sum() - both.any(axis=1).sum() < 2 and (np.diag(shared) > 1).sum() < 2:
+        return "no two systems have both scores in the same dialogue, or in two dialogues each"
     if people.min() == people.max():
         return "all human scores are equal"
     if metric.min() == metric.max():

@@ -11,6 +11,7 @@ from annotations.correlation import cluster_resamples, jackknife_interval, perce
 from annotations.correlation.alike import ALIKE_BY_CHANCE, alike_by_chance
 from annotations.estimates import Estimate, Undefined
 from leaderboard.statistics.bounded import UNBOUNDED, Bounds, interval_within
+from leaderboard.statistics.design import Design
 from leaderboard.statistics.placed_scores import FloatArray, PlacedScores, SystemSums, system_sums
 from leaderboard.statistics.redraws import Method
 
@@ -59,7 +60,8 @@ def rank_systems(
     if method == "jackknife":
         estimates = _by_jackknife(sums, level, bounds)
     else:
-        weights = cluster_resamples(max(len(dialogues), 1), resamples, seed).astype(np.float64)
+        strata = Design(sums.count > 0).strata
+        weights = cluster_resamples(max(len(dialogues), 1), resamples, seed, strata).astype(np.float64)
         estimates = _by_percentiles(sums, weights, level)
     ranges = _ranges(estimates, sums.dialogue_means(), level)
     places = _places(ranges)

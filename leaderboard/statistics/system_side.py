@@ -7,6 +7,7 @@ from functools import cached_property
 import numpy as np
 
 from annotations.correlation import COEFFICIENTS, Redraws, correlation_estimates, percentile_interval, percentile_p
+from annotations.correlation.redraws import IN_ONE_DIALOGUE
 from annotations.estimates import Estimate, Undefined
 from leaderboard.statistics.placed_scores import FloatArray, IntArray, SystemSums
 from leaderboard.statistics.redraws import FEWEST_SYSTEMS, TOO_FEW, Recipe, both_resamples, of_clusters
@@ -15,15 +16,15 @@ from leaderboard.statistics.true_means import SeenMeans, plausible_means, plausi
 
 RANKS = ("spearman", "kendall")
 ONE_DIALOGUE = "an interval over dialogues needs at least 2 dialogues"
-IN_ONE_DIALOGUE = "a system has scores in one dialogue only"
 
 
 class SystemSide:
     """``human``: the sums of the systems that are compared. What metrics share is made once: the draws, the human means
     of each and the signs of all their pairs."""
 
-    def __init__(self, human: SystemSums, recipe: Recipe) -> None:
-        self.human, self.recipe = human, recipe
+    def __init__(self, human: SystemSums, recipe: Recipe, strata: IntArray | None = None) -> None:
+        """``strata``: (dialogues,) within which they are drawn, ``Design.strata``; None: all together."""
+        self.human, self.recipe, self.strata = human, recipe, strata
         self.means = human.means()
         self.systems, self.dialogues = human.count.shape
         self.rated = human.count.sum(axis=0) > 0
@@ -92,7 +93,7 @@ class SystemSide:
     ) -> dict[str, Estimate]:
         if self.rated.sum() < 2:
             return {name: _without(points[name], TOO_FEW) for name in COEFFICIENTS}
-        of_systems, of_dialogues = both_resamples(self.recipe, self.systems, self.dialogues)
+        of_systems, of_dialogues = both_resamples(self.recipe, self.systems, self.dialogues, self.strata)
         every = np.tile(np.arange(self.systems), len(of_systems))
         drawn = np.repeat(every, of_systems.ravel().astype(np.int64)).reshape(of_systems.shape)
         human_means = np.take_along_axis(self.human.resampled_means(of_dialogues), drawn, axis=1)
@@ -117,7 +118,7 @@ class SystemSide:
 
     @cached_property
     def _bootstrap(self) -> Redraws:
-        return Redraws.bootstrap(self.dialogues, self.recipe.resamples, self.recipe.seed)
+        return Redraws.bootstrap(self.dialogues, self.recipe.resamples, self.recipe.seed, self.strata)
 
     @cached_property
     def _bootstrap_side(self) -> FixedSide:

@@ -9,7 +9,7 @@ from typing import Any
 from annotations.tables import Cell, Column, Row, Table, mark_best
 from annotations.tables.numerals import letter
 from annotations.tables.to_html import TableWriter
-from leaderboard.board_words import board_signature, is_unmarked, who_handed_in
+from leaderboard.board_words import board_signature, design_text, is_unmarked, who_handed_in
 from leaderboard.estimate_cells import cell_of
 from leaderboard.figures.rank_differences import RankDifference
 
@@ -97,6 +97,7 @@ def system_board(
             "Rank: 1 + the number of systems whose interval lies wholly above this one's; then the worst place that "
             "the intervals allow. Systems in one band cannot be told apart.",
             INTERVALS,
+            *((f"{design}.",) if (design := design_text(document)) else ()),
         ),
         signature=board_signature(document),
         updated=updated,

@@ -23,11 +23,14 @@ def _words(pair: dict[str, Any]) -> str:
     if needed is None or needed <= today:
         return ""
     between = f"{pair['better']} and {pair['worse']}"
+    each = " in all" if pair.get("is_paired", True) else " with each"
     if needed > WORTHWHILE * today:
-        return f"{between} are as good as equal: {needed:,} dialogues in all would be needed to tell them apart."
+        return f"{between} are as good as equal: {needed:,} dialogues{each} would be needed to tell them apart."
     ratings = pair["ratings_needed"]
     instead = f", or {ratings:,} ratings of each response instead of {pair['ratings']:.3g}," if ratings else ""
-    return f"About {needed - today:,} more dialogues than today's {today:,}{instead} would tell {between} apart."
+    with_each = "" if pair.get("is_paired", True) else each
+    than = f"than today's {today:,}{instead}"
+    return f"About {needed - today:,} more dialogues{with_each} {than} would tell {between} apart."
 
 
 def separating_table(document: dict[str, Any], updated: datetime | None) -> Table:

@@ -20,12 +20,18 @@ def signature(document: dict[str, Any]) -> str:
     human = document["human"]
     permutations = human["permutations"]
     way = "all" if human["is_exact"] else f"{permutations}"
+    how = f"cluster-robust-t95-over-dialogues|test:paired-permutation-of-dialogues|permutations:{way}"
+    if not is_paired(document):
+        how = "cluster-robust-welch-t95-over-dialogues|test:unpaired-welch-t"
     return (
         f"corpus:{document['corpus']}|corpus_version:{document['corpus_version']}|aspect:{document['aspect']}"
-        f"|level:{document['level']}|n:{human['items']}|dialogues:{human['dialogues']}"
-        f"|ci:cluster-robust-t95-over-dialogues|test:paired-permutation-of-dialogues|permutations:{way}"
-        f"|seed:{document['seed']}"
+        f"|level:{document['level']}|n:{human['items']}|dialogues:{human['dialogues']}|ci:{how}|seed:{document['seed']}"
     )
+
+
+def is_paired(document: dict[str, Any]) -> bool:
+    """Whether people's scores compare the two on shared dialogues. Older answers know nothing else."""
+    return bool(document["human"].get("is_paired", True))
 
 
 def finding(document: dict[str, Any]) -> tuple[str, str]:
@@ -36,7 +42,7 @@ def finding(document: dict[str, Any]) -> tuple[str, str]:
     if value is None:
         return "", f"People rated nothing that both answered ({document['aspect']}); metrics alone compare them."
     things = "responses" if document["level"] == "turn" else "dialogues"
-    often = (
+    often = _unpaired_text(document) or (
         f"On {human['items']:,} {things} of {human['dialogues']:,} dialogues {first} is preferred {human['wins']:,} "
         f"times, {second} {human['losses']:,} times; {human['ties']:,} tie."
     )
@@ -57,6 +63,20 @@ def finding(document: dict[str, Any]) -> tuple[str, str]:
     )
 
 
+def _unpaired_text(document: dict[str, Any]) -> str:
+    """Whose dialogues are compared; "" of a paired comparison."""
+    human = document["human"]
+    if is_paired(document):
+        return ""
+    first, second = (system["system"] for system in document["systems"])
+    shared = human["first_dialogues"] + human["second_dialogues"] - human["dialogues"]
+    which = "which are not shared" if not shared else f"of which only {shared:,} are shared"
+    return (
+        f"{first} was rated in {human['first_dialogues']:,} dialogues and {second} in {human['second_dialogues']:,}, "
+        f"{which}: the comparison is unpaired."
+    )
+
+
 def metrics_table(document: dict[str, Any], updated: datetime | None) -> Table:
     """What every metric says of the two, what prefers the wrong one first."""
     first, second = (system["system"] for system in document["systems"])
@@ -72,7 +92,7 @@ def metrics_table(document: dict[str, Any], updated: datetime | None) -> Table:
                     "difference": cell_of(one["difference"]),
                     "first": cell_of(one["first"]),
                     "second": cell_of(one["second"]),
-                    "same": Cell(one["same_side"], reason="people and it prefer one system nowhere at once"),
+                    "same": Cell(one["same_side"], reason=_why_no_side(one)),
                     "sides": Cell(one["sides"]),
                 },
                 badges=(
@@ -110,13 +130,27 @@ def metrics_table(document: dict[str, Any], updated: datetime | None) -> Table:
         ),
         rows=tuple(rows),
         notes=(
-            "Prefers: the 95 % interval of the difference leaves 0 out; without one, p is below 0.05. p: two-sided, "
-            "systems exchanged in whole dialogues; not adjusted for the number of metrics, of which some prefer by "
-            "chance.",
+            f"Prefers: the 95 % interval of the difference leaves 0 out; without one, p is below 0.05. p: two-sided, "
+            f"{_test_text(document)}; not adjusted for the number of metrics, of which some prefer by chance.",
         ),
         signature=signature(document),
         updated=updated,
     )
+
+
+def _test_text(document: dict[str, Any]) -> str:
+    paired = {bool(one.get("is_paired", True)) for one in document["metrics"]} or {True}
+    parts = {
+        True: "systems exchanged in whole dialogues",
+        False: "Welch's t over the dialogues of each system, unpaired",
+    }
+    return "; ".join(parts[one] for one in sorted(paired, reverse=True))
+
+
+def _why_no_side(metric: dict[str, Any]) -> str:
+    if not metric.get("is_paired", True):
+        return "the two systems share too few dialogues"
+    return "people and it prefer one system nowhere at once"
 
 
 def verdict(document: dict[str, Any], metric: dict[str, Any]) -> str | None:

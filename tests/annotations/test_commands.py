@@ -132,7 +132,7 @@ def agreement(capsys, *arguments: str) -> dict:
 
 
 def test_the_document_has_the_shape_of_the_contract(version: CorpusVersion, capsys) -> None:
-    found = agreement(capsys, "--resamples", "50", "--seed", "3")
+    found = agreement(capsys)
     assert list(found) == [
         "corpus",
         "corpus_version",
@@ -163,8 +163,27 @@ def test_the_document_has_the_shape_of_the_contract(version: CorpusVersion, caps
 def test_cohen_kappa_worked_by_hand(version: CorpusVersion, capsys) -> None:
     """Both judged two responses: (4, 2) and (1, 1). They agree once in two; by chance, with ann on 4 and 1 and bob on
     2 and 1 half of the time each, 1/4. κ = (1/2 − 1/4) / (1 − 1/4) = 1/3."""
-    found = agreement(capsys, "--resamples", "0")
+    found = agreement(capsys, "--no-intervals")
     assert found["cohen_kappa"]["unweighted"]["mean"] == pytest.approx(1 / 3)
+
+
+def test_agreement_without_intervals_is_asked_for_by_name(version: CorpusVersion, capsys) -> None:
+    with_intervals = agreement(capsys)["fleiss_kappa"]
+    without = agreement(capsys, "--no-intervals")["fleiss_kappa"]
+    assert with_intervals.get("ci") or with_intervals.get("ci_reason")
+    assert not without.get("ci")
+    assert not without.get("ci_reason")
+
+
+def test_options_of_draws_that_agreement_has_no_more_are_taken_with_a_note(version: CorpusVersion, capsys) -> None:
+    plain = agreement(capsys)
+    call_command("agreement", "--corpus", "small", "--format", "json", "--resamples", "50", "--seed", "3")
+    printed = capsys.readouterr()
+    assert json.loads(printed.out) == plain
+    assert "--resamples and --seed will go in 0.3" in printed.err
+    call_command("agreement", "--corpus", "small", "--format", "json", "--resamples", "0")
+    printed = capsys.readouterr()
+    assert json.loads(printed.out) == agreement(capsys, "--no-intervals")
 
 
 def test_every_undefined_number_has_its_reason(version: CorpusVersion, capsys) -> None:
@@ -188,7 +207,7 @@ def test_systems_may_be_left_out(version: CorpusVersion, capsys) -> None:
 
 
 def test_the_table_says_each_coefficient_or_why_there_is_none(version: CorpusVersion, capsys) -> None:
-    call_command("agreement", "--corpus", "small", "--systems", "dull", "--resamples", "0")
+    call_command("agreement", "--corpus", "small", "--systems", "dull", "--no-intervals")
     out = capsys.readouterr().out
     assert "Krippendorff alpha" in out
     assert "– (" in out

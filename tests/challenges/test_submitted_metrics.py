@@ -196,7 +196,8 @@ def test_the_signature_names_the_file_and_its_sender(rated: Rated) -> None:  # n
     row = rows_of(meta_evaluation(version, "overall", ["turn"], resamples=10, seed=3), "mine")["turn"]
     assert row["signature"] == (
         f"metric:mine|submitted_by:ann|scores_of:turns|file_sha256:{'ab' * 32}|corpus:small|"
-        f"corpus_version:{version.label}|aspect:overall|systems:all|level:turn|n:4|ci:jackknife-t95-over-dialogues|"
+        f"corpus_version:{version.label}|aspect:overall|systems:all|design:partly-crossed|"
+        "level:turn|n:4|ci:jackknife-t95-over-dialogues|"
         "resamples:10|seed:3"
     )
     assert row["submitted"] == {

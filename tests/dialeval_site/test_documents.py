@@ -113,9 +113,10 @@ def commands() -> list[str]:
 
 
 def arguments_of(name: str) -> dict[str, argparse.Action]:
-    """The command's own arguments as one writes them; Django's, which every command has, left out."""
+    """The command's own arguments as one writes them; Django's, which every command has, left out, and so are those
+    that no help names any more, because they are taken for one version only."""
     common = {action.dest for action in BaseCommand().create_parser("manage.py", "x")._actions}
-    own = [action for action in parser_of(name)._actions if action.dest not in common]
+    own = [one for one in parser_of(name)._actions if one.dest not in common and one.help != argparse.SUPPRESS]
     return {action.option_strings[-1] if action.option_strings else str(action.metavar): action for action in own}
 
 

@@ -100,7 +100,7 @@ def test_where_no_pair_has_two_scores_the_reason_stands(command: Run, monkeypatc
     expected = {"value": None, "reason": "no pair has two scores: no words"}
     assert [row["accuracy"] for row in document(command, *arguments)["rows"]] == [expected] * 3
     shown = command(*arguments)[0]
-    assert "long, speaker: no pair has two scores: no words" in shown
+    assert "long, speaker, long, random: no pair has two scores: no words" in shown
     assert next(line for line in shown.splitlines() if line.startswith("long ")).split()[1:4] == ["–"] * 3
 
 

@@ -57,7 +57,9 @@ class JudgeLine:
     examples_done: int = 0
     examples_total: int = 0
     places: int = 0
-    """Of each system, what is to be scored: turns of the version, or dialogues."""
+    """Of each system: turns of the version, or dialogues."""
+    absent: int = 0
+    """Of these, of the systems that are done, those where the system gave no response: nothing is to be scored."""
     undefined: int = 0
     """Of these, those without a score."""
     models: tuple[str, ...] = ()
@@ -116,7 +118,7 @@ class JudgeLine:
     @property
     def responses(self) -> int:
         """Of the systems that are done: what was to be scored."""
-        return self.done * self.places
+        return self.done * self.places - self.absent
 
     @property
     def scored(self) -> int:
@@ -194,7 +196,8 @@ class _Facts:
     systems: int
     turns: int
     dialogues: int
-    undefined: dict[str, list[int]]
+    undefined: dict[str, int]
+    absent: dict[str, int]
     models: dict[str, set[str]]
     failures: dict[str, dict[str, int]]
     progress: dict[str, tuple[int, int]]
@@ -202,7 +205,8 @@ class _Facts:
 
     @classmethod
     def of(cls, version: CorpusVersion, runs: QuerySet[MetricRun]) -> _Facts:
-        undefined: dict[str, list[int]] = {}
+        undefined: dict[str, int] = {}
+        absent: dict[str, int] = {}
         models: dict[str, set[str]] = {}
         failures: dict[str, dict[str, int]] = {}
         progress: dict[str, tuple[int, int]] = {}
@@ -211,7 +215,9 @@ class _Facts:
         rows = runs.order_by("pk").values_list(*fields)
         for configuration, state, reasons, model, error, done, total in rows:
             if state == states.DONE:
-                undefined.setdefault(configuration, []).append(len(reasons))
+                without = queries.absent_responses(reasons)
+                absent[configuration] = absent.get(configuration, 0) + without
+                undefined[configuration] = undefined.get(configuration, 0) + len(reasons) - without
                 models.setdefault(configuration, set()).add(model)
             elif state == states.FAILED:
                 alike = failures.setdefault(configuration, {})
@@ -224,6 +230,7 @@ class _Facts:
             turns=Turn.objects.filter(dialogue__version=version).count(),
             dialogues=version.dialogues.count(),
             undefined=undefined,
+            absent=absent,
             models=models,
             failures=failures,
             progress=progress,
@@ -249,7 +256,8 @@ def _line(name: str, run: JudgeRun | None, counts: dict[str, int], facts: _Facts
         examples_done=examples_done,
         examples_total=examples_total,
         places=facts.dialogues if is_of_dialogues else facts.turns,
-        undefined=sum(facts.undefined.get(name, ())),
+        absent=facts.absent.get(name, 0),
+        undefined=facts.undefined.get(name, 0),
         models=tuple(sorted(one for one in facts.models.get(name, ()) if one)),
         failures=tuple(Failure(error, number) for error, number in facts.failures.get(name, {}).items()),
         pace=pace.said_of(facts.under_way.get(name, ()), waiting, running),

@@ -78,7 +78,7 @@ class AgainstPeople:
             details["warning"] = (
                 f"scored on {len(examples)} of {self._turns} turns, as {both.values.shape[1]} numbers each: fewer "
                 "responses lie further from people's by that alone, so compare it only with systems that answered "
-                "the same turns"
+                "the same turns, or as many of their own"
             )
         self._account = replace(_account_of(encoder, both.cut, len(examples), details), read=read)
         return result.score

@@ -1,19 +1,25 @@
 from __future__ import annotations
 
+from argparse import SUPPRESS
 from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
-from annotations.console import ConsoleCommand, add_ratings_arguments, figure_with_interval
+from annotations.console import MAX_DRAWS, ConsoleCommand, add_choice_arguments, figure_with_interval, whole_number
 from annotations.queries import NotFound, resolve_aspect, select_systems, version_of
 from annotations.rating_queries import agreement_of
+
+RESAMPLES = 1000
+"""Any number but 0 asks for intervals."""
+FORMER = ("resamples", "seed")
 
 
 class Command(ConsoleCommand):
     help = "How far the raters agree: Krippendorff's alpha, Cohen's and Fleiss' kappa, ICC, leave-one-out correlation."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        add_ratings_arguments(parser)
+        parser.add_argument("--corpus", required=True, metavar="S")
+        add_choice_arguments(parser)
         add_report_arguments(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -24,9 +30,19 @@ class Command(ConsoleCommand):
         except NotFound as refusal:
             raise CommandError(str(refusal)) from None
         report = agreement_of(
-            version, aspect, options["level"] or "turn", systems, resamples=options["resamples"], seed=options["seed"]
+            version, aspect, options["level"] or "turn", systems, resamples=self.resamples_of(options)
         )
         self.print_report(report, f"{version.corpus.slug} {version.label}", options["format"])
+
+    def resamples_of(self, options: dict[str, Any]) -> int:
+        """0: no intervals. Says that the options of bootstrap draws, which agreement has no more, do nothing."""
+        former = [f"--{name}" for name in FORMER if options[name] is not None]
+        if former:
+            self.say(
+                f"{' and '.join(former)} will go in 0.3: nothing is drawn, as one dialogue is left out at a time. "
+                "Without intervals: --no-intervals"
+            )
+        return 0 if options["no_intervals"] or options["resamples"] == 0 else RESAMPLES
 
     def print_report(self, report: dict[str, Any], source: str, form: str) -> None:
         if form == "json":
@@ -42,6 +58,9 @@ class Command(ConsoleCommand):
 
 def add_report_arguments(parser: CommandParser) -> None:
     parser.add_argument("--level", choices=["turn", "dialogue"], help="default: turn")
+    parser.add_argument("--no-intervals", action="store_true", help="the coefficients alone, which is quicker")
+    parser.add_argument("--resamples", type=whole_number(0, MAX_DRAWS), help=SUPPRESS)
+    parser.add_argument("--seed", type=whole_number(0), help=SUPPRESS)
     parser.add_argument("--format", choices=["table", "json"], default="table")
 
 

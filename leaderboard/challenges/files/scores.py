@@ -12,6 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+import numpy as np
+from numpy.typing import NDArray
+
 from annotations.importers.checks import LARGEST_SCORE
 from annotations.importers.csv_source import csv_rows, decimal_number, delimiter_of
 from annotations.importers.fields import kind_of
@@ -32,6 +35,10 @@ COLUMNS_OF_LEVEL: Mapping[MetricLevel, tuple[str, ...]] = {
 _WHOLE = re.compile(r"0|[1-9][0-9]{0,9}")
 
 
+Answered = Mapping[str, NDArray[np.bool_]]
+"""By system: (places,) whether it has a response there. Where every system has dialogues of its own, most have none."""
+
+
 @dataclass(frozen=True, slots=True)
 class ScoreRow:
     """``place`` counts from 0 in corpus order: the turn, at turn level; the dialogue, at dialogue level; else 0."""
@@ -43,7 +50,7 @@ class ScoreRow:
 
 @dataclass(frozen=True, slots=True)
 class Coverage:
-    """How many places have a score, of how many; by system, those that the file names."""
+    """How many places have a score, of how many that hold a response; by system, those that the file names."""
 
     format: Format | None
     given: int
@@ -70,12 +77,16 @@ def check_scores(
     layout: Layout,
     systems: Collection[str],
     *,
+    answered: Answered | None = None,
     file: str | None = None,
     progress: Progress | None = None,
 ) -> CheckedScores:
-    """Reads the whole file and says everything that is wrong with it. Raises nothing for what a file holds."""
+    """Reads the whole file and says everything that is wrong with it. Raises nothing for what a file holds.
+
+    ``answered`` None: every system is taken to have answered everything.
+    """
     problems = Problems(path.name if file is None else file)
-    reading = _Reading(level, layout, systems, problems)
+    reading = _Reading(level, layout, systems, problems, answered)
     more = False
     try:
         for number, _ in enumerate(reading.rows(path), 1):
@@ -102,11 +113,19 @@ def read_scores(path: Path, level: MetricLevel, layout: Layout, systems: Collect
 class _Reading:
     """One pass over a file: which places have a row by now, and what was wrong."""
 
-    def __init__(self, level: MetricLevel, layout: Layout, systems: Collection[str], problems: Problems) -> None:
+    def __init__(
+        self,
+        level: MetricLevel,
+        layout: Layout,
+        systems: Collection[str],
+        problems: Problems,
+        answered: Answered | None = None,
+    ) -> None:
         self._level: MetricLevel = level
         self._layout = layout
         self._systems = frozenset(systems)
         self._problems = problems
+        self._answered = None if level == "system" else answered
         self._columns = COLUMNS_OF_LEVEL[level]
         self._keys = frozenset(self._columns)
         self._places = {"turn": layout.places, "dialogue": layout.dialogues, "system": 1}[level]
@@ -118,6 +137,8 @@ class _Reading:
     @property
     def coverage(self) -> Coverage:
         possible = self._places * len(self._systems)
+        if self._answered is not None:
+            possible = sum(int(self._answered[system].sum()) for system in self._systems)
         return Coverage(self._format, sum(self._given.values()), possible, dict(self._given))
 
     def rows(self, path: Path) -> Iterator[ScoreRow]:
@@ -187,6 +208,9 @@ class _Reading:
         filled[place] = 1
         score = self._score(line, fields["score"])
         if score is None:
+            return None
+        if self._answered is not None and not self._answered[system][place]:
+            self._problems.add(line, "score", f"there is no response to score: {self._described(fields)}")
             return None
         self._given[system] = self._given.get(system, 0) + 1
         return ScoreRow(system, place, score)

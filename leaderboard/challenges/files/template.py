@@ -10,7 +10,7 @@ from annotations.tables.csv_text import csv_heading, csv_line
 from leaderboard.challenges.files.formats import Format
 from leaderboard.challenges.files.layout import Layout, key_of
 from leaderboard.challenges.files.responses import COLUMNS
-from leaderboard.challenges.files.scores import COLUMNS_OF_LEVEL, MetricLevel
+from leaderboard.challenges.files.scores import COLUMNS_OF_LEVEL, Answered, MetricLevel
 
 
 def response_template(layout: Layout, format: Format) -> Iterator[str]:
@@ -22,15 +22,26 @@ def response_template(layout: Layout, format: Format) -> Iterator[str]:
     return _rows(COLUMNS, rows, format, all(name.isascii() for name, _ in layout))
 
 
-def score_template(level: MetricLevel, layout: Layout, systems: Sequence[str], format: Format) -> Iterator[str]:
-    """The rows of every system that a metric of ``level`` may score, as JSON lines or CSV."""
+def score_template(
+    level: MetricLevel, layout: Layout, systems: Sequence[str], format: Format, answered: Answered | None = None
+) -> Iterator[str]:
+    """The rows of every system that a metric of ``level`` may score, as JSON lines or CSV.
+
+    ``answered``: as of ``check_scores``; what a system has not answered has no row.
+    """
     columns = COLUMNS_OF_LEVEL[level]
     if level == "turn":
+        places: Iterable[tuple[Any, ...]] = ((name, turn) for name, turns in layout for turn in turns)
+    else:
+        places = ((name,) for name, _ in layout)
+    if level != "system":
+        of_all = list(places)
         rows: Iterable[tuple[Any, ...]] = (
-            (name, turn, system, None) for system in systems for name, turns in layout for turn in turns
+            (*place, system, None)
+            for system in systems
+            for number, place in enumerate(of_all)
+            if answered is None or answered[system][number]
         )
-    elif level == "dialogue":
-        rows = ((name, system, None) for system in systems for name, _ in layout)
     else:
         rows = ((system, None) for system in systems)
     names = (*systems, *(name for name, _ in layout))

@@ -17,7 +17,7 @@ from leaderboard.challenges.files.scores import MetricLevel
 from leaderboard.challenges.files.template import score_template
 from leaderboard.challenges.models import Submission
 from leaderboard.challenges.queries.attempts import day_of
-from leaderboard.challenges.validation import layout_of
+from leaderboard.challenges.validation import answered_places, layout_of
 from leaderboard.models import SubmittedMetric
 
 
@@ -52,5 +52,6 @@ def takes_scores(version: CorpusVersion) -> bool:
 
 def template_of_scores(version: CorpusVersion, level: MetricLevel, format: Format) -> Iterator[str]:
     """A row for everything that a metric of the level may score, in pieces; scores are empty."""
-    systems = [system.name for system in select_systems(version)]
-    return score_template(level, layout_of(version.pk), systems, format)
+    systems, layout = select_systems(version), layout_of(version.pk)
+    answered = answered_places(version, systems, level, layout)
+    return score_template(level, layout, [system.name for system in systems], format, answered)

@@ -66,9 +66,6 @@ class Command(ConsoleCommand):
         if self.print_as(form, document, forms.to_csv, forms.to_latex):
             return
         self.print_table(forms.header(), forms.text_rows(document))
-        for row in document["rows"]:
-            if "reason" in row["accuracy"]:
-                self.stdout.write(f"{row['metric']}, {row['kind']}: {row['accuracy']['reason']}")
         self.stdout.write("Shares of answers that score higher, with 95 % intervals over dialogues.")
         for note in document["notes"]:
             self.stdout.write(note)

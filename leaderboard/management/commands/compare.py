@@ -6,6 +6,8 @@ from django.core.management.base import CommandError, CommandParser
 
 from annotations.console import MAX_DRAWS, ConsoleCommand, comma_list, figure, whole_number
 from annotations.queries import NotFound, resolve_aspect, version_of
+from leaderboard.board_words import design_text
+from leaderboard.metric_pairs.comparison import why_not_tested
 from leaderboard.queries import CORRELATION_LEVELS, named_metrics
 from leaderboard.queries.pair_tests import COEFFICIENTS, pair_tests
 from leaderboard.system_options import add_system_choice, left_out_line, systems_of
@@ -66,6 +68,8 @@ class Command(ConsoleCommand):
         )
         if line := left_out_line(version, choice):
             self.say(line)
+        if design := design_text(document):
+            self.say(design)
         for line in dict.fromkeys(
             f"* {row['level']} level: {row['method']}; speaks of {row['population']}"
             for row in document["rows"]
@@ -81,7 +85,20 @@ class Command(ConsoleCommand):
             for key, name in zip(("first", "second", "difference"), header[3:6], strict=True)
             if row[key]["value"] is None
         ]
+        undefined += [
+            (f"p {name} ({row['level']}, {row['coefficient']})", _why_no_p(row, name))
+            for row in document["rows"]
+            for name in TESTS
+            if row["tests"].get(name, {}).get("value") is None
+        ]
         self.print_table(header, [_cells(row) for row in document["rows"]], undefined)
+
+
+def _why_no_p(row: dict[str, Any], test: str) -> str:
+    """A row without any test is undefined throughout, for one reason."""
+    if not row["tests"]:
+        return str(row["difference"]["reason"])
+    return str(row["tests"].get(test, {}).get("reason") or why_not_tested(test, row["level"], row["coefficient"]))
 
 
 def _cells(row: dict[str, Any]) -> list[str]:

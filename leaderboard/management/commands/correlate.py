@@ -7,6 +7,7 @@ from django.core.management.base import CommandError, CommandParser
 from annotations.console import ConsoleCommand, add_ratings_arguments, figure, figure_with_interval
 from annotations.queries import NotFound, resolve_aspect, version_of
 from annotations.tables.csv_text import csv_line
+from leaderboard.board_words import design_text
 from leaderboard.estimate_cells import LEFT_OUT, is_partial, share_in_words
 from leaderboard.papers.correlation_variants import (
     CSV_COLUMNS,
@@ -94,6 +95,8 @@ class Command(ConsoleCommand):
             self.say(line)
         for line in _to_know(document):
             self.say(line)
+        if design := design_text(document):
+            self.say(design)
         if not metrics:
             self.say("No metric is computed, or nobody has rated. Compute metrics with: manage.py score")
 

@@ -7,6 +7,7 @@ from django.core.management.base import CommandError, CommandParser
 from annotations.console import ConsoleCommand, comma_list, figure
 from annotations.queries import NotFound, version_of
 from annotations.tables.csv_text import csv_line
+from annotations.tables.dash import Dash
 from annotations.tables.latex_text import comment, escaped, row_of
 from leaderboard.published.fbd import NORMALITY
 from leaderboard.queries.normality_table import PEOPLE, normality_table
@@ -62,14 +63,19 @@ class Command(ConsoleCommand):
 
 def _cells(row: dict[str, Any], between: str, nothing: str) -> list[str]:
     share = figure(row["share_normal"], 2)
+    why, not_published = row.get("reason", "undefined"), "the paper has no such corpus"
     return [
         row["corpus"],
         str(row["points"]),
         str(row["dimensions"]),
-        *(_with_deviation(row[f"{name}_mean"], row[f"{name}_sd"], between, nothing) for name in MEANS),
-        nothing if row["share_normal"] is None else share,
+        *(_with_deviation(row[f"{name}_mean"], row[f"{name}_sd"], between, Dash(why, nothing)) for name in MEANS),
+        Dash(why, nothing) if row["share_normal"] is None else share,
         *(
-            _with_deviation(*(row["published"].get(encoder, {}).get(key) for key in ("mean", "sd")), between, nothing)
+            _with_deviation(
+                *(row["published"].get(encoder, {}).get(key) for key in ("mean", "sd")),
+                between,
+                Dash(not_published, nothing),
+            )
             for encoder in NORMALITY
         ),
     ]

@@ -20,12 +20,12 @@ from leaderboard.statistics.grouped import within_dialogues, within_systems
 from leaderboard.statistics.leave_one_out import leave_one_out_agreement
 from leaderboard.statistics.levels import correlate_items, correlate_systems
 from leaderboard.statistics.metric_by_metric import correlate_metrics
-from leaderboard.statistics.paired_systems import compare_systems
 from leaderboard.statistics.pairwise_accuracy import pairwise_accuracy_over_dialogues
 from leaderboard.statistics.placed_scores import PlacedScores
 from leaderboard.statistics.share_over_dialogues import share_over_dialogues
 from leaderboard.statistics.split_half import split_half
 from leaderboard.statistics.standardised_gaps import Gaps, difference_of_means, mean_gap, standardised_gaps
+from leaderboard.statistics.system_differences import compare_systems
 from leaderboard.statistics.system_ranking import rank_systems
 from leaderboard.statistics.tie_calibrated_accuracy import tie_calibrated_accuracies
 from leaderboard.statistics.verbosity import with_covariate

@@ -72,7 +72,7 @@ def _row(metric: Metric) -> list[str]:
         metric.name,
         metric.version,
         " ".join(_ordered(metric.levels)),
-        " ".join(sorted(metric.needs)) or "–",
+        " ".join(sorted(metric.needs)) or "nothing",
         metric.queue,
         "higher" if metric.higher_is_better else "lower",
         why_missing(metric) or "yes",

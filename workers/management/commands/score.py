@@ -65,9 +65,9 @@ class Command(ConsoleCommand):
             self.print_json({**document, "runs": _documents(version, done)})
         else:
             undefined = [
-                (f"{run.configuration} on {run.system.name}", run.system_reason)
+                (f"{run.configuration} on {run.system.name}", run.system_reason or run.error or "not computed yet")
                 for run in done
-                if run.state == MetricRun.State.DONE and run.system_score is None
+                if run.system_score is None
             ]
             self.print_table(*_table(done), undefined)
         for run in done:
@@ -195,7 +195,8 @@ def _table(done: list[MetricRun]) -> tuple[list[str], list[list[str]]]:
 
 
 def _row(run: MetricRun) -> list[str]:
-    return [run.configuration, run.system.name, run.state, figure(run.system_score, 4), str(len(run.undefined))]
+    undefined = len(run.undefined) - queries.absent_responses(run.undefined)
+    return [run.configuration, run.system.name, run.state, figure(run.system_score, 4), str(undefined)]
 
 
 def _against(configurations: list[Configuration], human: str) -> list[Configuration]:

@@ -11,6 +11,7 @@ from tqdm import tqdm
 
 from annotations.console import ConsoleCommand, figure, whole_number
 from annotations.queries import NotFound, version_of
+from annotations.tables.dash import Dash
 from workers.training import processes
 from workers.training.settings import Precision, TrainingError
 from workers.trainings import actions, execution, queries, runs
@@ -186,8 +187,11 @@ class Command(ConsoleCommand):
             return
         shown = {name: figure(value) for name, value in queries.best_figures(training).items()}
         header = ["name", "recipe", "state", "seed", "revision", "best step", *shown]
-        cells = [training.name, training.recipe, training.state, str(training.seed), training.revision or "–"]
-        self.print_table(header, [[*cells, str(training.best.get("step", "–")), *shown.values()]])
+        cells = [training.name, training.recipe, training.state, str(training.seed)]
+        nothing = Dash("it was not validated before it ended")
+        revision = training.revision or Dash("no model was made")
+        step = str(training.best["step"]) if "step" in training.best else nothing
+        self.print_table(header, [[*cells, revision, step, *shown.values()]])
 
 
 def document_of(training: Training) -> dict[str, Any]:

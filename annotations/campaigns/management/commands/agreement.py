@@ -50,8 +50,7 @@ class Command(CorpusAgreement):
             aspect,
             systems,
             excluded=options["include_excluded"],
-            resamples=options["resamples"],
-            seed=options["seed"],
+            resamples=self.resamples_of(options),
         )
         source = f"campaign {campaign.slug} on {campaign.version.corpus.slug} {campaign.version.label}"
         self.print_report(report, source, options["format"])

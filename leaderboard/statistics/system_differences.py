@@ -1,7 +1,9 @@
-"""Two systems on the same items: the mean difference with its interval, a permutation test, and who wins how often.
+"""The difference of two systems' means with its interval and p, paired where they share dialogues, else unpaired.
 
-The items are those that both systems have a score of. Items of one dialogue are not independent (the same context, the
-same raters), so the dialogue is what is drawn, and what changes sides.
+Items of one dialogue are not independent (the same context, the same raters), so the dialogue is the cluster. Paired:
+the items are those that both systems have a score of; a permutation test exchanges the two in whole dialogues, and
+items say who wins how often. Unpaired, where ``Design`` finds too few shared dialogues: all items of either system,
+Welch's t test (1947) over the dialogues of each.
 """
 
 from __future__ import annotations
@@ -9,12 +11,13 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.special import stdtrit
+from scipy.special import stdtr, stdtrit
 
 from annotations.correlation.alike import ALIKE_BY_CHANCE, alike_by_chance
 from annotations.correlation.settled import settled
 from annotations.estimates import Estimate
 from leaderboard.statistics.bounded import UNBOUNDED, Bounds, bounds_of_difference, cut_to, interval_within
+from leaderboard.statistics.design import Design
 from leaderboard.statistics.placed_scores import FloatArray, IntArray
 
 EXACT_UP_TO = 12
@@ -25,9 +28,11 @@ TOO_LARGE = "the scores are too large to be reckoned with"
 
 
 @dataclass(frozen=True, slots=True)
-class PairedSystems:
-    """``difference``: mean of first − second over the items, with its interval and p. ``wins``, ``losses``: of the
-    first system. ``permutations``: how many ways of changing sides p rests on; ``is_exact``: all there are."""
+class SystemDifference:
+    """``difference``: mean of first − second, with its interval and p. ``wins``, ``losses``: of the first system.
+    ``permutations``: how many ways of changing sides p rests on; ``is_exact``: all there are. Unpaired, no item is won
+    or lost and nothing changes sides: these are 0. ``items``, ``dialogues``: behind the difference, of both systems
+    together; ``first_dialogues``, ``second_dialogues``: of each."""
 
     difference: Estimate
     first_mean: Estimate
@@ -37,8 +42,11 @@ class PairedSystems:
     losses: int
     items: int
     dialogues: int
+    first_dialogues: int
+    second_dialogues: int
     permutations: int
     is_exact: bool
+    is_paired: bool
 
 
 def compare_systems(
@@ -50,7 +58,7 @@ def compare_systems(
     seed: int = 0,
     level: float = 0.95,
     bounds: Bounds = UNBOUNDED,
-) -> PairedSystems:
+) -> SystemDifference:
     """``first``, ``second``: (n,) scores of the same items, NaN where there is none; ``dialogue``: (n,) numbers from 0.
 
     The interval is the cluster-robust one: mean ± t_{G−1} · s, with s² = G / (G − 1) · Σ_g (Σ_{i in g} (d_i − d̄))² / n²
@@ -59,8 +67,18 @@ def compare_systems(
     dialogues have one mean. The test exchanges the two systems in whole dialogues (Fisher's randomisation test on
     pairs: Noreen 1989, chapter 2), two-sided on |Σ d|; p = (1 + as extreme) / (1 + draws) where drawn, and the share of
     all 2^G where counted.
+
+    Unpaired: d̄ ± t · s, s² = Σ_g (c₁ · a_g − c₂ · b_g)², where a_g is the sum over the first system's items in dialogue
+    g of (score − mean) / n₁, b_g that of the second, and c² = G / (G − 1) for the G dialogues of each; Welch's and
+    Satterthwaite's degrees of freedom. p is of the same t, so that it never contradicts the interval, which
+    is cut as that of pairs is.
     """
-    shared = np.isfinite(first) & np.isfinite(second)
+    scored = np.isfinite(first), np.isfinite(second)
+    shared = scored[0] & scored[1]
+    places = [(np.full(int(one.sum()), number), dialogue[one]) for number, one in enumerate(scored)]
+    design = Design.of(places, 2, int(dialogue.max(initial=0)) + 1)
+    if not (shared.any() and design.is_paired(0, 1)) and all(one.any() for one in scored):
+        return _unpaired(first, second, dialogue, level, bounds)
     unit = _unit(first[shared], second[shared])
     gap = settled(first[shared] / unit) - settled(second[shared] / unit)
     names, group = np.unique(dialogue[shared], return_inverse=True)
@@ -72,7 +90,7 @@ def compare_systems(
     if difference.ci is not None or difference.reason == ALIKE_BY_CHANCE:
         p, tested = _sign_flip_p(np.bincount(group, weights=gap).astype(np.float64), permutations, seed)
         difference = replace(difference, p=p)
-    return PairedSystems(
+    return SystemDifference(
         difference=difference,
         first_mean=means[0],
         second_mean=means[1],
@@ -81,9 +99,70 @@ def compare_systems(
         losses=losses,
         items=len(gap),
         dialogues=dialogues,
+        first_dialogues=dialogues,
+        second_dialogues=dialogues,
         permutations=tested,
         is_exact=dialogues <= EXACT_UP_TO,
+        is_paired=True,
     )
+
+
+def _unpaired(
+    first: FloatArray, second: FloatArray, dialogue: IntArray, level: float, bounds: Bounds
+) -> SystemDifference:
+    unit = _unit(*(side[np.isfinite(side)] for side in (first, second)))
+    means, strayed, dialogues, alike = [], [], [], False
+    for side in (first, second):
+        scored = np.isfinite(side)
+        values = side[scored] / unit
+        group = np.unique(dialogue[scored], return_inverse=True)[1]
+        means.append(_mean(values, group, level, unit, bounds))
+        dialogues.append(int(group.max()) + 1)
+        alike = alike or alike_by_chance(np.bincount(group, weights=values) / np.bincount(group), dialogues[-1])
+        of_dialogue = np.bincount(
+            dialogue[scored], weights=(values - values.mean()) / len(values), minlength=int(dialogue.max()) + 1
+        )
+        strayed.append(of_dialogue * np.sqrt(dialogues[-1] / max(dialogues[-1] - 1, 1)))
+    return SystemDifference(
+        difference=cut_to(_welch(means, strayed, dialogues, unit, level, alike), bounds_of_difference(bounds)),
+        first_mean=means[0],
+        second_mean=means[1],
+        wins=0,
+        ties=0,
+        losses=0,
+        items=int(np.isfinite(first).sum() + np.isfinite(second).sum()),
+        dialogues=len(np.unique(dialogue[np.isfinite(first) | np.isfinite(second)])),
+        first_dialogues=dialogues[0],
+        second_dialogues=dialogues[1],
+        permutations=0,
+        is_exact=False,
+        is_paired=False,
+    )
+
+
+def _welch(
+    means: list[Estimate], strayed: list[FloatArray], dialogues: list[int], unit: float, level: float, alike: bool
+) -> Estimate:
+    """``strayed``: of each system, what each dialogue's scores move its mean, in units of ``unit``."""
+    one, other = (mean.value for mean in means)
+    if one is None or other is None:
+        return Estimate.undefined(TOO_LARGE)
+    gap = float(settled(np.array([one / unit]))[0] - settled(np.array([other / unit]))[0])
+    if min(dialogues) < 2:
+        return Estimate(gap * unit, reason="an interval over dialogues needs at least 2 dialogues of either system")
+    if alike:
+        return Estimate(gap * unit, reason=ALIKE_BY_CHANCE)
+    of_each = [float((side**2).sum()) for side in strayed]
+    error = float(np.sqrt(((strayed[0] - strayed[1]) ** 2).sum()))
+    if error <= 0.0:
+        return Estimate(gap * unit, (gap * unit, gap * unit))
+    parts = sum(variance**2 / (count - 1) for variance, count in zip(of_each, dialogues, strict=True))
+    freedom = sum(of_each) ** 2 / parts
+    half = float(stdtrit(freedom, (1 + level) / 2)) * error
+    low, high = (gap - half) * unit, (gap + half) * unit
+    if not np.isfinite([low, high]).all():
+        return Estimate(gap * unit, reason=TOO_LARGE)
+    return Estimate(gap * unit, (low, high), p=float(2.0 * stdtr(freedom, -abs(gap) / error)))
 
 
 def _unit(*sides: FloatArray) -> float:

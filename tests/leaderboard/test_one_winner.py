@@ -1,0 +1,151 @@
+"""On GRADE, FBD and FED every surface names the same winner with the same interval (USR: ``test_gold_left_out.py``).
+
+The winner is the metric that correlates best with human ratings of responses, of a few that are quick to compute.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Callable
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.management import call_command
+from django.test import Client
+
+from annotations.models import CorpusVersion
+from annotations.queries import version_of
+from annotations.tables.numerals import written
+from leaderboard.analyses.computing import compute_waiting
+from leaderboard.report.contents import contents_of
+from tests.annotations.importers.helpers import real_file
+
+pytestmark = [pytest.mark.django_db, pytest.mark.slow]
+
+
+def grade(_folder: Path) -> str:
+    call_command("import_corpus", "grade", str(real_file("grade/human_judgement.json")), slug="grade")
+    return "grade-dailydialog"
+
+
+def fbd(_folder: Path) -> str:
+    call_command("import_corpus", "fbd", str(real_file("fbd/personam_annotation.json")), slug="fbd")
+    return "fbd"
+
+
+def fed(folder: Path) -> str:
+    """Its rated responses, each a dialogue of the one system that gave it: a nested design."""
+    lines: list[dict[str, Any]] = [
+        {"type": "corpus", "aspects": ["Overall"], "main_aspect": "Overall", "scale": [0, 4]}
+    ]
+    lines += [
+        {"type": "system", "name": name, "kind": "human" if name == "Human" else "agent"}
+        for name in ("Meena", "Mitsuku", "Human")
+    ]
+    lines += [{"type": "rater", "name": f"place {place}", "kind": "anonymous"} for place in range(5)]
+    items = [one for one in json.loads(real_file("fed/fed_data.json").read_text()) if "response" in one]
+    for number, item in enumerate(items):
+        said = [line.partition(": ") for line in item["context"].split("\n")]
+        context = [{"speaker": "A" if who == "User" else "B", "text": text} for who, _, text in said]
+        turns = [{"number": 0, "context": context, "references": []}]
+        lines.append({"type": "dialogue", "id": str(number), "persona": [], "partner_persona": [], "turns": turns})
+        place = {"dialogue_id": str(number), "turn": 0, "system": item["system"]}
+        lines.append({"type": "response", **place, "text": item["response"].removeprefix("System: ")})
+        lines += [
+            {"type": "rating", **place, "rater": f"place {rater}", "aspect": "Overall", "score": score}
+            for rater, score in enumerate(item["annotations"]["Overall"])
+            if isinstance(score, int)
+        ]
+    file = folder / "fed.jsonl"
+    file.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    call_command("import_corpus", "jsonl", str(file), slug="fed")
+    return "fed"
+
+
+CORPORA: dict[str, tuple[Callable[[Path], str], str]] = {
+    "GRADE": (grade, "response_length,context_similarity,distinct_2"),
+    "FBD": (fbd, "word_f1,rouge_l,response_length,distinct_2"),
+    "FED": (fed, "response_length,context_similarity,distinct_2"),
+}
+
+
+@pytest.mark.parametrize("corpus", CORPORA)
+def test_every_surface_names_the_same_winner_with_the_same_interval(
+    corpus: str, tmp_path: Path, client: Client
+) -> None:
+    store, metrics = CORPORA[corpus]
+    slug = store(tmp_path)
+    call_command("score", corpus=slug, metrics=metrics, inline=True, stdout=StringIO(), stderr=StringIO())
+    version = version_of(slug)
+    document = printed(slug)
+    row = winner(document["rows"])
+    value, ends = row["pearson"]["value"], row["pearson"]["ci"]
+    digits = f"{written(value, 2)} [{written(ends[0], 2)}, {written(ends[1], 2)}]"
+    sentences = (
+        f"{row['metric']} correlates best with human ratings at turn level: r = {digits}",
+        f"No metric correlates positively with human ratings at turn level: the best is {row['metric']}, r = {digits}",
+    )
+    sentence = sentences[value * (1 if row["higher_is_better"] else -1) <= 0]
+
+    assert sentence in shown(client, f"/corpora/{slug}/metrics/")
+    table = client.get(f"/corpora/{slug}/metrics/?download=metric-leaderboard.csv").content.decode()
+    of_file = next(one for one in csv.DictReader(table.splitlines()) if one["metric"] == row["metric"])
+    assert [float(of_file[f"turn-pearson{end}"]) for end in ("", "_low", "_high")] == pytest.approx([value, *ends])
+
+    answer = client.get(f"/api/v1/corpora/{slug}/correlations").json()
+    assert answer["systems_chosen"] == document["systems_chosen"]
+    assert answer["design"] == document["design"] == ("nested" if corpus == "FED" else "crossed")
+    assert winner(answer["rows"])["signature"] == row["signature"]
+    assert [winner(answer["rows"])["pearson"][key] for key in ("value", "ci")] == [value, ends]
+
+    scatter = shown(client, f"/corpora/{slug}/metrics/plots/")  # of the best metric, unless another is asked for
+    low, high = (written(end, 2) for end in ends)
+    assert f"{row['metric']} against human scores" in scatter
+    assert f"Pearson r = {written(value, 2)} (95 % interval {low} to {high})" in scatter
+    heat = shown(client, f"/corpora/{slug}/metrics/heat-map/?show=significance&level=turn")
+    assert "follows people better" in heat or "be told apart" in heat
+    metric = shown(client, f"/metrics/{row['metric']}/?corpus={slug}")
+    assert written(value, 3) in metric
+    report = contents_of(version, version.main_aspect)
+    assert any(sentence in finding for finding in report.findings)
+
+
+def printed(slug: str) -> dict[str, Any]:
+    out = StringIO()
+    call_command("correlate", corpus=slug, format="json", stdout=out, stderr=StringIO())
+    found: dict[str, Any] = json.loads(out.getvalue())
+    return found
+
+
+def winner(rows: list[dict[str, Any]]) -> dict[str, Any]:
+    of_turns = [row for row in rows if row["level"] == "turn" and row["pearson"]["value"] is not None]
+    return max(of_turns, key=lambda row: row["pearson"]["value"] * (1 if row["higher_is_better"] else -1))
+
+
+def shown(client: Client, address: str) -> str:
+    client.get(address)
+    for _ in range(4):
+        compute_waiting()
+        answer = client.get(address)
+    assert answer.status_code == 200, answer.content.decode()[:300]
+    return answer.content.decode()
+
+
+def test_a_system_that_repeats_the_references_is_gold_wherever_systems_are_compared(
+    tmp_path: Path, client: Client
+) -> None:
+    """Nobody marked it: its text says so, on the boards of metrics and of systems alike."""
+    from leaderboard.queries.system_leaderboard import misleading_metrics
+    from leaderboard.queries.system_pair import system_pair
+    from tests.leaderboard.test_gold_left_out import KINDS
+    from tests.leaderboard.test_gold_left_out import stored as with_gold
+
+    version: CorpusVersion = with_gold(tmp_path, {**KINDS, "gold": "agent"})
+    position = version.systems.get(name="gold").position
+    for metric in misleading_metrics(version, "overall", "all")["metrics"]:
+        assert position not in [row[0] for row in metric["rows"]], metric["metric"]
+    for metric in system_pair(version, "overall", "gold", "one")["metrics"]:
+        assert metric["difference"]["reason"] == "the metric would hold the gold answers against themselves"
