@@ -19,7 +19,7 @@ from leaderboard.stored_figures import document_of, packed
 
 @registered(
     "metric-pair-scatter",
-    version=1,
+    version=2,
     kept_up=PAIRS_KEPT_UP,
     for_files="points",
     of_pairs=True,

@@ -50,7 +50,7 @@ TOO_FEW = (
 )
 
 
-@registered("comparisons", version=1, resolved=with_choice)
+@registered("comparisons", version=2, resolved=with_choice)
 def comparisons(
     version: CorpusVersion, aspect: str, level: CeilingLevel, systems: str | None = None, test: Test | None = None
 ) -> dict[str, Any]:

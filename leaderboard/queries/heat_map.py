@@ -30,7 +30,7 @@ METHOD = (
 )
 
 
-@registered("metric-correlations", version=2, resolved=with_choice)
+@registered("metric-correlations", version=3, resolved=with_choice)
 def metric_correlations(
     version: CorpusVersion, systems: str | None = None, *, resamples: int = RESAMPLES, seed: int = SEED
 ) -> dict[str, Any]:

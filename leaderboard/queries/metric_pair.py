@@ -25,7 +25,7 @@ TOP = 8
 """Items shown on either side."""
 
 
-@registered("metric-pair", version=2, kept_up=PAIRS_KEPT_UP, of_pairs=True, resolved=with_choice)
+@registered("metric-pair", version=3, kept_up=PAIRS_KEPT_UP, of_pairs=True, resolved=with_choice)
 def metric_pair(
     version: CorpusVersion, aspect: str, first: str, second: str, systems: str | None = None
 ) -> dict[str, Any]:

@@ -23,7 +23,7 @@ METHOD = (
 PAIRED, UNPAIRED = "paired t test over dialogues", "Welch's t test over the dialogues of each system"
 
 
-@registered("separating", version=1)
+@registered("separating", version=2)
 def separating(version: CorpusVersion, aspect: str, systems: str = ALL) -> dict[str, Any]:
     """Neighbours by mean human score, best first: ``pairs``: ``[{"better", "worse", "difference", "dialogues",
     "ratings", "dialogues_needed", "ratings_needed", "reason", "is_paired"}]``.

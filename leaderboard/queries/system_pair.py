@@ -25,7 +25,7 @@ DIGITS = 6
 """Significant digits of single metric scores in the document; means and tests are made of all digits."""
 
 
-@registered("system-pair", version=1, kept_up=PAIRS_KEPT_UP, of_pairs=True)
+@registered("system-pair", version=2, kept_up=PAIRS_KEPT_UP, of_pairs=True)
 def system_pair(version: CorpusVersion, aspect: str, first: str, second: str, level: str = "") -> dict[str, Any]:
     """Two systems by name, side by side.
 

@@ -150,5 +150,7 @@ def differences(held: Any, found: Any, path: str = "") -> Any:
     elif isinstance(held, float) and isinstance(found, float):
         if found != pytest.approx(held, rel=LEAST_DIFFERENCE, abs=LEAST_DIFFERENCE):
             yield path
+    elif isinstance(held, dict) and isinstance(found, dict):
+        yield f"{path} (its keys {', '.join(sorted(held.keys() ^ found.keys()))})"
     elif held != found:
-        yield path or "its form"
+        yield path
