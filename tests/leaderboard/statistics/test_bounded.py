@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from leaderboard.statistics.system_differences import compare_systems
 from scipy import stats
 
 from annotations.estimates import Estimate
 from leaderboard.statistics.bounded import bounds_of_difference, cut_to, interval_within
 from leaderboard.statistics.correlation_difference import difference_over_items
 from leaderboard.statistics.placed_scores import PlacedScores
+from leaderboard.statistics.system_differences import compare_systems
 from leaderboard.statistics.system_ranking import rank_systems
 
 SCALE = (1.0, 5.0)
