@@ -15,8 +15,8 @@ from tests.site import PROJECT
 
 MINUTES = os.environ.get("DIALEVAL_LOAD_MINUTES", "")
 MOST_MB, MOST_SHARE = 40, 0.10
-"""Of growth from the second sixth of the time to the last: the site itself grows meanwhile, by some
-200 systems in half an hour."""
+"""Of growth in the second half of the time (``Memory.growth``): the site itself grows meanwhile, by some
+90 systems."""
 
 
 @pytest.mark.slow
