@@ -39,6 +39,8 @@ LEAST_DIFFERENCE = 1e-6
 """Relative. Builds of numpy and scipy for other processors differ by less."""
 OTHER_EACH_TIME = {"seconds_per_1000", "submission", "team_id"}
 """Keys of the documents: measured, or drawn by chance."""
+ROWS = {"dialogue", "system", "turn"}
+"""Where these hold a number it may be a row's key, which the database gives."""
 METRICS = "length,word_f1"
 OF_METRICS = {"aspect": "overall", "metric": "length"}
 OF_A_PAIR = {"aspect": "overall", "first": "length", "second": "word_f1"}
@@ -127,7 +129,8 @@ def test_every_kind_has_an_answer_that_is_held() -> None:
 @pytest.mark.parametrize("kind", ASKED)
 def test_an_answer_changes_only_with_its_version(kind: str, tmp_path: Path, odd_metrics: None) -> None:  # noqa: F811
     version, parameters = ASKED[kind](tmp_path)
-    answer = json.loads(json.dumps(answer_of(version, kind, **parameters)).replace(settings.VERSION, "VERSION"))
+    text = json.dumps(answer_of(version, kind, **parameters))
+    answer = json.loads(text.replace(settings.VERSION, "VERSION").replace(version.corpus.slug, "CORPUS"))
     held = json.loads(FILE.read_text(encoding="utf-8")) if FILE.exists() else {}
     current = all_kinds()[kind].version
     if os.environ.get("DIALEVAL_WRITE_ANSWERS") == "1" and held.get(kind, {}).get("version") != current:
@@ -143,6 +146,8 @@ def differences(held: Any, found: Any, path: str = "") -> Any:
     """Where two JSON documents differ, numbers by more than ``LEAST_DIFFERENCE``."""
     if isinstance(held, dict) and isinstance(found, dict) and held.keys() == found.keys():
         for key in held.keys() - OTHER_EACH_TIME:
+            if key in ROWS and isinstance(held[key], int) and isinstance(found[key], int):
+                continue
             yield from differences(held[key], found[key], f"{path}.{key}")
     elif isinstance(held, list) and isinstance(found, list) and len(held) == len(found):
         for place, (one, other) in enumerate(zip(held, found, strict=True)):
