@@ -21,8 +21,7 @@ def levels_of(document: Mapping[str, Any]) -> list[str]:
 
 
 def leave_one_out_of(document: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-    """By level. An answer stored before 0.2.0 has it under its old name."""
-    found: dict[str, dict[str, Any]] = document.get("leave_one_out_agreement") or document["human_ceiling"]
+    found: dict[str, dict[str, Any]] = document["leave_one_out_agreement"]
     return found
 
 

@@ -70,7 +70,9 @@ def corpus_runs(request: HttpRequest, slug: str) -> HttpResponse:
     version, asked = version_or_404(request, slug), request.GET.get("more", "")[:LONGEST_MORE]
     context = _runs_of(request, version)
     if context["may_manage"]:
-        initial = {"more": asked} if asked else {"metrics": recommended_metrics(version)}
+        initial: dict[str, object] = {"more": asked}
+        if not asked and not context["progress"].configurations:  # later, who comes wants one metric more
+            initial = {"metrics": recommended_metrics(version)}
         context["form"] = ScoreForm(version, initial=initial)
     else:
         context["form"] = None

@@ -44,7 +44,7 @@ _SAYS = {
     "fleiss": "Agreement beyond chance where items have equally many ratings.",
     "icc2_1": "Reliability of one rater's score.",
     "icc2_k": "Reliability of the mean of an item's raters.",
-    "leave_one_out": "One rater against the mean of the others: the human ceiling.",
+    "leave_one_out": "Correlation of one rater with the mean of the others, averaged over raters.",
 }
 
 

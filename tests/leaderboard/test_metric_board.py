@@ -226,16 +226,6 @@ def test_the_ceiling_is_the_root_of_the_reliability_and_one_rater_s_agreement_is
     assert not any(one.cell("turn-pearson").best or one.pick for one in people)
 
 
-def test_an_answer_that_was_stored_under_the_old_name_is_shown_until_it_is_made_anew() -> None:
-    board = document(row("bleu_4", "turn", 0.3))
-    board["human_ceiling"] = board.pop("leave_one_out_agreement")
-    del board["correlation_ceiling"], board["reliability"]
-    people = [one for one in metric_board(board, None).rows if "people" in one.badges]
-    assert [one.cell("turn-pearson").value for one in people] == [0.7]
-    assert "is not known: not computed yet." in headline(board, BoardWish(), None)[1]
-    assert "No ceiling of a perfect metric: not computed yet." in forest_figure(board, BoardWish(), None).caption
-
-
 def test_accuracies_and_costs_have_columns_where_they_are_known() -> None:
     cost = {
         "seconds_per_1000": estimate(1.5),
