@@ -91,7 +91,7 @@ def test_every_surface_names_the_same_winner_with_the_same_interval(
     sentence = sentences[value * (1 if row["higher_is_better"] else -1) <= 0]
 
     assert sentence in shown(client, f"/corpora/{slug}/metrics/")
-    table = client.get(f"/corpora/{slug}/metrics/?download=metric-leaderboard.csv").content.decode()
+    table = client.get(f"/corpora/{slug}/metrics/?download=metric-leaderboard.csv").content.decode("utf-8-sig")
     of_file = next(one for one in csv.DictReader(table.splitlines()) if one["metric"] == row["metric"])
     assert [float(of_file[f"turn-pearson{end}"]) for end in ("", "_low", "_high")] == pytest.approx([value, *ends])
 
