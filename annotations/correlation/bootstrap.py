@@ -26,14 +26,19 @@ def cluster_resamples(
     """
     if clusters < 1 or resamples < 1:
         raise ValueError(f"need at least one cluster and one resample, got {clusters} and {resamples}")
-    if strata is not None and strata.max(initial=0) > 0:
-        counts = np.empty((resamples, clusters), dtype=np.int64)
-        for stratum in range(int(strata.max()) + 1):
-            members = np.flatnonzero(strata == stratum)
-            counts[:, members] = cluster_resamples(len(members), resamples, seed + stratum)
-        return counts
-    # Drawn and counted: one multinomial draw asks for a binomial per cluster, which takes several times as long.
-    drawn = np.random.default_rng(seed).integers(0, clusters, size=(resamples, clusters))
+    random = np.random.default_rng(seed)
+    if strata is None or strata.max(initial=0) == 0:
+        return _counted_draws(clusters, resamples, random)
+    counts = np.empty((resamples, clusters), dtype=np.int64)
+    for stratum in range(int(strata.max()) + 1):
+        members = np.flatnonzero(strata == stratum)
+        counts[:, members] = _counted_draws(len(members), resamples, random)
+    return counts
+
+
+def _counted_draws(clusters: int, resamples: int, random: np.random.Generator) -> NDArray[np.int64]:
+    # One multinomial draw asks for a binomial per cluster, which takes several times as long.
+    drawn = random.integers(0, clusters, size=(resamples, clusters))
     drawn += clusters * np.arange(resamples)[:, np.newaxis]
     return np.bincount(drawn.ravel(), minlength=resamples * clusters).reshape(resamples, clusters)
 

@@ -113,3 +113,11 @@ def test_what_would_separate_nested_systems_is_dialogues_of_each() -> None:
     assert found.dialogues_needed == 64
     assert dialogues_for(0.5, 2.0, spread=2.0) == 64
     assert power_of(0.5, 2 / 64, 64, spread=2.0) == pytest.approx(0.8015, abs=1e-4)
+
+
+def test_strata_are_drawn_independently_of_each_other_and_of_another_seed() -> None:
+    """As many dialogues in each: with seeds that count up, the second stratum's draws were those of the next seed."""
+    drawn = cluster_resamples(20, 500, 3, np.repeat([0, 1], 10))
+    assert (drawn.reshape(500, 2, 10).sum(axis=2) == 10).all()
+    assert not (drawn[:, :10] == drawn[:, 10:]).all()
+    assert not (drawn[:, 10:] == cluster_resamples(10, 500, 4)).all()
