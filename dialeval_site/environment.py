@@ -290,10 +290,7 @@ def names(name: str, environ: Mapping[str, str] = os.environ) -> list[str]:
 
 
 def log_format(environ: Mapping[str, str] = os.environ) -> str:
-    wish = text("DIALEVAL_LOG_FORMAT", environ)
-    if wish not in ("line", "json"):
-        raise ImproperlyConfigured(f"DIALEVAL_LOG_FORMAT must be line or json, not {wish!r}")
-    return wish
+    return one_of("DIALEVAL_LOG_FORMAT", ("line", "json"), environ)
 
 
 def log_level(environ: Mapping[str, str] = os.environ) -> str:
@@ -323,24 +320,15 @@ def _password_in(address: str) -> str:
 
 
 def production(environ: Mapping[str, str] = os.environ) -> bool:
-    mode = text("DIALEVAL_MODE", environ)
-    if mode not in ("development", "production"):
-        raise ImproperlyConfigured(f"DIALEVAL_MODE must be development or production, not {mode!r}")
-    return mode == "production"
+    return one_of("DIALEVAL_MODE", ("development", "production"), environ) == "production"
 
 
 def sign_up_is_open(environ: Mapping[str, str] = os.environ) -> bool:
-    wish = text("DIALEVAL_SIGN_UP", environ)
-    if wish not in ("open", "closed"):
-        raise ImproperlyConfigured(f"DIALEVAL_SIGN_UP must be open or closed, not {wish!r}")
-    return wish == "open"
+    return one_of("DIALEVAL_SIGN_UP", ("open", "closed"), environ) == "open"
 
 
 def organisers_need_two_factor(environ: Mapping[str, str] = os.environ) -> bool:
-    wish = text("DIALEVAL_TWO_FACTOR", environ)
-    if wish not in ("optional", "organisers"):
-        raise ImproperlyConfigured(f"DIALEVAL_TWO_FACTOR must be optional or organisers, not {wish!r}")
-    return wish == "organisers"
+    return one_of("DIALEVAL_TWO_FACTOR", ("optional", "organisers"), environ) == "organisers"
 
 
 def site_url(secure: bool, environ: Mapping[str, str] = os.environ) -> str:
