@@ -17,19 +17,14 @@ def estimate_of(document: dict[str, Any]) -> Estimate:
 
 
 def levels_of(document: Mapping[str, Any]) -> list[str]:
-    return list(leave_one_out_of(document))
-
-
-def leave_one_out_of(document: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-    found: dict[str, dict[str, Any]] = document["leave_one_out_agreement"]
-    return found
+    return list(document["leave_one_out_agreement"])
 
 
 def people_estimate(by_level: Mapping[str, Mapping[str, Any]] | None, level: str, coefficient: str) -> Estimate:
     """A ceiling, a reliability or people's agreement back from its JSON form: bare values, intervals beside them.
 
     Args:
-        by_level: ``document["correlation_ceiling"]`` or one of its kind; None where the answer was stored without it.
+        by_level: ``document["correlation_ceiling"]`` or one of its kind; None where it was not asked for.
     """
     if by_level is None:
         return Estimate.undefined("not computed yet")

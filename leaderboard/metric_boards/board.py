@@ -24,7 +24,7 @@ from leaderboard.estimate_cells import (
 )
 from leaderboard.metric_boards.filters import GLOBAL, VARIANT_HELP, VARIANTS, BoardWish
 from leaderboard.metric_boards.letters import Letters
-from leaderboard.plots import leave_one_out_of, levels_of, people_estimate
+from leaderboard.plots import levels_of, people_estimate
 from workers.metric_list import kind_of, page_of
 
 CEILING, RELIABILITY, LEAVE_ONE_OUT = "correlation_ceiling", "reliability", "leave_one_out_agreement"
@@ -250,8 +250,9 @@ PEOPLE = (
 
 def _people_rows(document: dict[str, Any], wish: BoardWish) -> list[Row]:
     """What bounds every metric, and how far people agree: rows that do not compete."""
-    by_key = {**document, LEAVE_ONE_OUT: leave_one_out_of(document)}
-    return [_people_row(document, wish, key, name, note, by_key[key]) for key, name, note in PEOPLE if key in by_key]
+    return [
+        _people_row(document, wish, key, name, note, document[key]) for key, name, note in PEOPLE if key in document
+    ]
 
 
 def _people_row(

@@ -10,7 +10,7 @@ from leaderboard.estimate_cells import COEFFICIENTS
 from leaderboard.metric_boards.board import chosen_estimate
 from leaderboard.metric_boards.filters import GLOBAL, VARIANTS, BoardWish
 from leaderboard.metric_boards.letters import Letters
-from leaderboard.plots import ceiling_of, leave_one_out_of, people_estimate
+from leaderboard.plots import ceiling_of, people_estimate
 
 SYMBOLS = dict(COEFFICIENTS)
 
@@ -96,7 +96,7 @@ def _people(document: Mapping[str, Any], wish: BoardWish) -> str:
     if wish.shown_variant != GLOBAL:
         return ""
     ceiling = ceiling_of(document, wish.level, wish.coefficient)
-    one_rater = people_estimate(leave_one_out_of(document), wish.level, wish.coefficient)
+    one_rater = people_estimate(document["leave_one_out_agreement"], wish.level, wish.coefficient)
     symbol = SYMBOLS[wish.coefficient]
     if ceiling.value is None:
         said = f"The highest {symbol} that a perfect metric could reach is not known: {ceiling.reason}."

@@ -13,7 +13,7 @@ from leaderboard.figures.forest import ForestRow, forest
 from leaderboard.metric_boards.board import chosen_estimate
 from leaderboard.metric_boards.filters import GLOBAL, VARIANTS, BoardWish
 from leaderboard.metric_boards.letters import SHARED_LETTER, Letters
-from leaderboard.plots import ceiling_of, estimate_of, leave_one_out_of, people_estimate
+from leaderboard.plots import ceiling_of, estimate_of, people_estimate
 
 
 def forest_figure(document: Mapping[str, Any], wish: BoardWish, letters: Letters | None) -> Figure:
@@ -81,7 +81,7 @@ def _lines(document: Mapping[str, Any], wish: BoardWish) -> tuple[list[tuple[str
     if wish.shown_variant != GLOBAL:
         return [], ""
     ceiling = ceiling_of(document, wish.level, wish.coefficient)
-    one_rater = people_estimate(leave_one_out_of(document), wish.level, wish.coefficient)
+    one_rater = people_estimate(document["leave_one_out_agreement"], wish.level, wish.coefficient)
     named = (("ceiling (√reliability)", ceiling.value), ("one rater (leave-one-out)", one_rater.value))
     lines = [(label, value) for label, value in named if value is not None]
     if ceiling.value is None:

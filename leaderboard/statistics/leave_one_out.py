@@ -23,7 +23,7 @@ from leaderboard.statistics.design import Design
 from leaderboard.statistics.human_ceiling import LEVELS, CeilingLevel
 from leaderboard.statistics.placed_scores import FloatArray, IntArray, SystemSums, system_sums
 from leaderboard.statistics.redraws import Method
-from leaderboard.statistics.rowwise import correlate_rows, fixed_side, prepared_rows
+from leaderboard.statistics.rowwise import correlate_rows, fixed_side, mean_of_defined, prepared_rows
 
 
 @dataclass(frozen=True)
@@ -199,15 +199,7 @@ def _mean_of_one(
         return Estimate.undefined("; ".join(reasons))
     point = Estimate(value=float(np.mean(defined)))
     replicates = [rater.replicates[name] for rater in raters if rater.replicates is not None]
-    return draws.interval(point, _mean_of_defined(np.array(replicates)), name, level, used) if replicates else point
-
-
-def _mean_of_defined(replicates: NDArray[np.float64]) -> FloatArray:
-    """(raters, resamples) → (resamples,); NaN where a resample leaves no rater's coefficient defined."""
-    defined = ~np.isnan(replicates)
-    total = np.where(defined, replicates, 0.0).sum(axis=0)
-    count = defined.sum(axis=0)
-    return np.where(count > 0, total / np.maximum(count, 1), np.nan)
+    return draws.interval(point, mean_of_defined(np.array(replicates)), name, level, used) if replicates else point
 
 
 def _in_terms_of_raters(reason: str) -> str:

@@ -189,3 +189,12 @@ def _signs_against_later(rows: Rows, i: int) -> NDArray[np.int8]:
 
 def _undefined_where(undefined: NDArray[np.bool_], values: FloatArray) -> FloatArray:
     return np.where(undefined, np.nan, values)
+
+
+def mean_of_defined(rows: FloatArray) -> FloatArray:
+    """(rows, replicates) → (replicates,): the mean over the rows that are not NaN there; NaN where all are."""
+    defined = ~np.isnan(rows)
+    total = np.where(defined, rows, 0.0).sum(axis=0)
+    count = defined.sum(axis=0)
+    found: FloatArray = np.where(count > 0, total / np.maximum(count, 1), np.nan)
+    return found

@@ -32,7 +32,7 @@ from annotations.correlation.spearman import spearman_between, spearman_side
 from annotations.estimates import Estimate
 from leaderboard.statistics.human_ceiling import LEVELS, CeilingLevel
 from leaderboard.statistics.placed_scores import FloatArray, IntArray, system_sums
-from leaderboard.statistics.rowwise import correlate_rows, fixed_side, prepared_rows
+from leaderboard.statistics.rowwise import correlate_rows, fixed_side, mean_of_defined, prepared_rows
 
 SPLITS = 40
 NO_TAU = "Spearman and Brown's formula is of r and ρ: there is none for τ"
@@ -170,7 +170,7 @@ def _stepped_up(
         if not defined:
             found[name] = Estimate.undefined(_in_terms_of_halves(next(str(split[name]) for split in of_splits)))
             continue
-        values = stepped_up(_means(np.array(defined)), lengthening)
+        values = stepped_up(mean_of_defined(np.array(defined)), lengthening)
         if np.isnan(values[0]):
             found[name] = Estimate.undefined("the halves of the raters are opposed: nothing can be stepped up")
             continue
@@ -185,14 +185,6 @@ def _stepped_up(
         else:
             found[name] = redraws.with_interval(point, values[1:], used)
     return {**found, "kendall": Estimate.undefined(NO_TAU)}
-
-
-def _means(of_splits: FloatArray) -> FloatArray:
-    """(splits, replicates) → (replicates,) over the splits in which it is defined; NaN where it is in none."""
-    defined = ~np.isnan(of_splits)
-    total = np.where(defined, of_splits, 0.0).sum(axis=0)
-    count = defined.sum(axis=0)
-    return np.where(count > 0, total / np.maximum(count, 1), np.nan)
 
 
 def _in_terms_of_halves(reason: str) -> str:
